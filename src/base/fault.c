@@ -1,0 +1,117 @@
+#include "base/fault.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    unsigned char exit_status;
+    bool temporary;
+} codes[FAULT_CODES] = {
+    [FAULT_NONE] = {"ok", 0, false},
+    [FAULT_USAGE] = {"usage", 64, false},
+    [FAULT_CHAIN] = {"chain", 64, false},
+    [FAULT_FORMAT] = {"format", 65, false},
+    [FAULT_DATA] = {"data", 65, false},
+    [FAULT_TRUNCATED] = {"truncated", 65, false},
+    [FAULT_EMPTY] = {"empty", 65, false},
+    [FAULT_LIMIT] = {"limit", 65, false},
+    [FAULT_SHAPE] = {"shape", 65, false},
+    [FAULT_NO_INPUT] = {"no-input", 66, false},
+    [FAULT_NO_DEVICE] = {"no-device", 69, true},
+    [FAULT_DEVICE] = {"device", 70, true},
+    [FAULT_VERIFY] = {"verify", 70, false},
+    [FAULT_MEMORY] = {"memory", 70, true},
+    [FAULT_INTERNAL] = {"internal", 70, false},
+    [FAULT_CREATE] = {"create", 73, false},
+    [FAULT_IO] = {"io", 74, false},
+    [FAULT_NO_SPACE] = {"no-space", 74, true},
+    [FAULT_BUSY] = {"busy", 75, true},
+    [FAULT_PERMISSION] = {"permission", 77, false},
+    [FAULT_CONFIG] = {"config", 78, false},
+};
+
+static int store(struct fault *fault, enum fault_code code, int position, int length,
+                 const char *format, va_list args)
+{
+    if (!fault)
+        return code;
+    if (fault->code != FAULT_NONE)
+        return fault->code;
+    fault->code = code;
+    fault->position = position;
+    fault->length = length;
+    vsnprintf(fault->text, sizeof fault->text, format, args);
+    return code;
+}
+
+int fault_set(struct fault *fault, enum fault_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = store(fault, code, -1, 0, format, args);
+    va_end(args);
+    return result;
+}
+
+int fault_set_at(struct fault *fault, enum fault_code code, int position, int length,
+                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = store(fault, code, position, length, format, args);
+    va_end(args);
+    return result;
+}
+
+int fault_set_errno(struct fault *fault, enum fault_code code, const char *what)
+{
+    int error = errno;
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        code = FAULT_NO_SPACE;
+        break;
+    case ENOMEM:
+        code = FAULT_MEMORY;
+        break;
+    case EACCES:
+    case EPERM:
+        code = FAULT_PERMISSION;
+        break;
+    default:
+        break;
+    }
+    return fault_set(fault, code, "%s: %s", what, strerror(error));
+}
+
+void fault_clear(struct fault *fault)
+{
+    *fault = (struct fault)FAULT_INIT;
+}
+
+const char *fault_name(enum fault_code code)
+{
+    return code < FAULT_CODES ? codes[code].name : "internal";
+}
+
+enum fault_code fault_by_name(const char *name)
+{
+    for (int code = 0; code < FAULT_CODES; code++)
+        if (strcmp(name, codes[code].name) == 0)
+            return code;
+    return FAULT_INTERNAL;
+}
+
+int fault_exit_status(enum fault_code code)
+{
+    return code < FAULT_CODES ? codes[code].exit_status : 70;
+}
+
+bool fault_is_temporary(enum fault_code code)
+{
+    return code < FAULT_CODES && codes[code].temporary;
+}

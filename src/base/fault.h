@@ -1,0 +1,76 @@
+/* What can go wrong with one job, one chain, one command: a value, not a log line.
+ *
+ * A function that can fail for a reason worth telling takes a `struct fault *` as its last argument
+ * and returns 0 or the positive `enum fault_code` that it has stored there. The text says why; the
+ * reporter puts what failed (a file, a request) in front of it. The first fault stored wins, so a
+ * clean-up that fails on the way out cannot hide the cause. Any thread; a fault has one owner. */
+#ifndef SLUICE_BASE_FAULT_H
+#define SLUICE_BASE_FAULT_H
+
+#include <stdbool.h>
+
+enum fault_code {
+    FAULT_NONE,
+    FAULT_USAGE,      /* the command line is wrong */
+    FAULT_CHAIN,      /* the chain's text is wrong; position and length mark the place in it */
+    FAULT_FORMAT,     /* no codec knows these bytes, or none writes this kind of plane */
+    FAULT_DATA,       /* damaged image data */
+    FAULT_TRUNCATED,  /* image data that ends early: it may still be growing */
+    FAULT_EMPTY,      /* a file of no bytes */
+    FAULT_LIMIT,      /* over a limit; the text names the limit and its option */
+    FAULT_SHAPE,      /* a valid chain that cannot take this picture (type, channels, size) */
+    FAULT_NO_INPUT,   /* no such input */
+    FAULT_NO_DEVICE,  /* no OpenCL device, or no daemon */
+    FAULT_DEVICE,     /* an OpenCL call failed; the text holds its name, stage and kernel */
+    FAULT_VERIFY,     /* device and reference differ */
+    FAULT_MEMORY,     /* out of memory */
+    FAULT_INTERNAL,   /* a defect of ours */
+    FAULT_CREATE,     /* an output cannot be created */
+    FAULT_IO,         /* reading or writing failed */
+    FAULT_NO_SPACE,   /* the disk is full */
+    FAULT_BUSY,       /* try later */
+    FAULT_PERMISSION, /* not permitted */
+    FAULT_CONFIG,     /* a configuration is wrong */
+    FAULT_CODES
+};
+
+struct fault {
+    enum fault_code code;
+    int position; /* of the place in the text at fault, in bytes from its start; -1: none */
+    int length;   /* of that place, in bytes */
+    char text[480];
+};
+
+#define FAULT_INIT                                                                                 \
+    {                                                                                              \
+        .position = -1                                                                             \
+    }
+
+/* Stores code and text unless a fault is stored already; returns the code stored. A NULL fault is
+ * allowed and only returns the code. */
+int fault_set(struct fault *fault, enum fault_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same, and marks `length` bytes from `position` as the place at fault. */
+int fault_set_at(struct fault *fault, enum fault_code code, int position, int length,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Stores what errno says about `what` ("open", "write"), with the code that suits it. */
+int fault_set_errno(struct fault *fault, enum fault_code code, const char *what);
+
+/* Forgets a stored fault. */
+void fault_clear(struct fault *fault);
+
+/* The stable word for a code ("truncated"), as reports and problem documents print it. */
+const char *fault_name(enum fault_code code);
+
+/* The code for such a word; FAULT_INTERNAL for one that is unknown. */
+enum fault_code fault_by_name(const char *name);
+
+/* The exit status that sysexits.h has for a code. */
+int fault_exit_status(enum fault_code code);
+
+/* True for faults that may pass by themselves (disk full, out of memory, device lost). */
+bool fault_is_temporary(enum fault_code code);
+
+#endif

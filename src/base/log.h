@@ -1,0 +1,30 @@
+/* Log lines for whoever runs the programs: `sluice: TEXT` on stderr, one line each; under systemd
+ * with the priority prefix that the journal understands. Any thread. */
+#ifndef SLUICE_BASE_LOG_H
+#define SLUICE_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARNING,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+};
+
+/* Names the program in each line and sets the level above which lines are dropped. Lines before the
+ * first call go out as `sluice` at level warning. `program` is kept, not copied. */
+void log_init(const char *program, enum log_level level);
+
+/* Reads "error", "warning", "info" or "debug"; false for anything else. */
+bool log_level_parse(const char *name, enum log_level *level);
+
+bool log_enabled(enum log_level level);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,49 @@
+#include "base/nearest.h"
+
+#include <string.h>
+
+#define LONGEST 63
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Edit distance where a swap of two neighbours counts one (optimal string alignment). */
+static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
+{
+    unsigned rows[3][LONGEST + 2];
+    unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= m; j++)
+        above[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+        unsigned *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    return above[m];
+}
+
+void nearest_offer(struct nearest *nearest, const char *word, size_t length, const char *candidate)
+{
+    size_t candidate_length = strlen(candidate);
+    if (length == 0 || length > LONGEST || candidate_length > LONGEST)
+        return;
+    unsigned distance = edit_distance(word, length, candidate, candidate_length);
+    size_t longer = length > candidate_length ? length : candidate_length;
+    if (distance > (longer + 2) / 3 || distance >= longer)
+        return;
+    if (!nearest->best || distance < nearest->distance) {
+        nearest->best = candidate;
+        nearest->distance = distance;
+    }
+}

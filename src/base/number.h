@@ -1,0 +1,33 @@
+/* Numbers as people write them in chains, options and configuration files: C-locale decimals
+ * without a plus sign, nothing before or after them. Hexadecimal, NaN and infinities are refused.
+ */
+#ifndef SLUICE_BASE_NUMBER_H
+#define SLUICE_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each returns false when the `length` bytes at `text` are not such a number or do not fit. */
+bool number_parse_integer(const char *text, size_t length, int64_t *value);
+bool number_parse_real(const char *text, size_t length, double *value);
+
+/* The shortest decimal that reads back as the same double, without a plus sign.
+ * `buffer` holds at least NUMBER_TEXT_MAX bytes; returns `buffer`. */
+#define NUMBER_TEXT_MAX 40
+char *number_format_real(double value, char *buffer);
+
+/* Sizes ("64MiB", "1.5GB", "100kB"), durations ("5s", "200ms", "2min", "7d") and pixel counts
+ * ("100MP", "0.5GP", "640kP", "12P"). A bare number is taken in bytes, seconds or pixels when
+ * `bare_allowed`, and refused else. Results: bytes, nanoseconds, pixels. */
+bool number_parse_size(const char *text, size_t length, bool bare_allowed, uint64_t *bytes);
+bool number_parse_duration(const char *text, size_t length, bool bare_allowed,
+                           uint64_t *nanoseconds);
+bool number_parse_pixels(const char *text, size_t length, bool bare_allowed, uint64_t *pixels);
+
+/* The reverse, in the largest unit that divides the value: "256MiB", "60s", "100MP". */
+char *number_format_size(uint64_t bytes, char *buffer);
+char *number_format_duration(uint64_t nanoseconds, char *buffer);
+char *number_format_pixels(uint64_t pixels, char *buffer);
+
+#endif

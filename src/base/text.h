@@ -1,0 +1,23 @@
+/* A string that grows. An allocation that fails leaves the text as it was and sets `failed`, which
+ * the user asks for once, at the end. */
+#ifndef SLUICE_BASE_TEXT_H
+#define SLUICE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *data; /* NUL-terminated, or NULL while empty; owned */
+    size_t length, capacity;
+    bool failed;
+};
+
+void text_finish(struct text *text);
+void text_append(struct text *text, const char *string);
+void text_append_bytes(struct text *text, const char *bytes, size_t length);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The string, "" while empty; valid until the next change. */
+const char *text_string(const struct text *text);
+
+#endif
