@@ -1,0 +1,480 @@
+#include "param/param.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/number.h"
+
+/* A stretch of the text being read, and where it began in the whole. */
+struct span {
+    const char *text;
+    size_t length;
+};
+
+static bool span_equals(struct span span, const char *word)
+{
+    return strlen(word) == span.length && memcmp(word, span.text, span.length) == 0;
+}
+
+static void *field(const struct param *param, void *config)
+{
+    return (char *)config + param->offset;
+}
+
+static const void *field_const(const struct param *param, const void *config)
+{
+    return (const char *)config + param->offset;
+}
+
+static bool is_limited(const struct param *param)
+{
+    return param->min != 0 || param->max != 0;
+}
+
+static bool in_range(const struct param *param, double value)
+{
+    return !is_limited(param) || (value >= param->min && value <= param->max);
+}
+
+const char *param_choice_name(const struct param_choice *choices, int value)
+{
+    for (; choices && choices->name; choices++)
+        if (choices->value == value)
+            return choices->name;
+    return NULL;
+}
+
+static const struct param_choice *find_choice(const struct param_choice *choices, struct span span)
+{
+    for (; choices && choices->name; choices++)
+        if (span_equals(span, choices->name))
+            return choices;
+    return NULL;
+}
+
+const struct param *param_find(const struct param *table, const char *name, size_t length,
+                               size_t *index)
+{
+    for (size_t i = 0; table && table[i].name; i++) {
+        if (span_equals((struct span){name, length}, table[i].name)) {
+            if (index)
+                *index = i;
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static void print_choices(const struct param_choice *choices, struct text *text)
+{
+    for (const struct param_choice *c = choices; c->name; c++) {
+        if (param_choice_name(choices, c->value) != c->name)
+            continue; /* an alias: printed behind the word that it stands for */
+        text_printf(text, "%s%s", c == choices ? "" : ", ", c->name);
+        const char *open = " (";
+        for (const struct param_choice *alias = c + 1; alias->name; alias++) {
+            if (alias->value == c->value) {
+                text_printf(text, "%s%s", open, alias->name);
+                open = ", ";
+            }
+        }
+        if (open[0] == ',')
+            text_append(text, ")");
+    }
+}
+
+static void print_range(const struct param *param, struct text *text)
+{
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    if (!is_limited(param))
+        return;
+    switch (param->type) {
+    case PARAM_SIZE:
+        number_format_size((uint64_t)param->min, low);
+        number_format_size((uint64_t)param->max, high);
+        break;
+    case PARAM_DURATION:
+        number_format_duration((uint64_t)param->min, low);
+        number_format_duration((uint64_t)param->max, high);
+        break;
+    case PARAM_PIXELS:
+        number_format_pixels((uint64_t)param->min, low);
+        number_format_pixels((uint64_t)param->max, high);
+        break;
+    default:
+        number_format_real(param->min, low);
+        number_format_real(param->max, high);
+    }
+    text_printf(text, " from %s to %s", low, high);
+}
+
+void param_print_allowed(const struct param *param, struct text *text)
+{
+    static const char *const kinds[] = {
+        [PARAM_INTEGER] = "an integer",
+        [PARAM_REAL] = "a number",
+        [PARAM_FLAG] = "0 or 1",
+        [PARAM_CHOICE] = "one of ",
+        [PARAM_REAL_OR_CHOICE] = "a number",
+        [PARAM_INTEGERS] = "integers joined by _,",
+        [PARAM_REALS] = "numbers joined by _",
+        [PARAM_MATRIX] = "numbers joined by _ in rows joined by /, @name",
+        [PARAM_WORD] = "a word",
+        [PARAM_TEXT] = "text",
+        [PARAM_SIZE] = "a size such as 64MiB",
+        [PARAM_DURATION] = "a duration such as 5s",
+        [PARAM_PIXELS] = "a number of pixels such as 100MP",
+    };
+    text_append(text, kinds[param->type]);
+    print_range(param, text);
+    if (!param->choices)
+        return;
+    if (param->type != PARAM_CHOICE)
+        text_append(text, ", or one of ");
+    print_choices(param->choices, text);
+}
+
+/* Says that `value` will not do for `param`, what would, and the nearest choice. */
+static int refuse(const struct param *param, struct span value, const char *what,
+                  struct fault *fault)
+{
+    struct text allowed = {0};
+    struct nearest nearest = {0};
+    param_print_allowed(param, &allowed);
+    for (const struct param_choice *c = param->choices; c && c->name; c++)
+        nearest_offer(&nearest, value.text, value.length, c->name);
+    int shown = value.length > 60 ? 60 : (int)value.length;
+    int result =
+        fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s%s%s",
+                     what, param->name, shown, value.text, text_string(&allowed),
+                     nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                     nearest.best ? "'?" : "");
+    text_finish(&allowed);
+    return result;
+}
+
+static bool read_real(const struct param *param, struct span value, double *result)
+{
+    return number_parse_real(value.text, value.length, result) && in_range(param, *result);
+}
+
+static bool read_integer(const struct param *param, struct span value, int64_t *result)
+{
+    return number_parse_integer(value.text, value.length, result) &&
+           in_range(param, (double)*result);
+}
+
+static bool read_unsigned(const struct param *param, struct span value, bool bare_allowed,
+                          uint64_t *result)
+{
+    bool (*parse)(const char *, size_t, bool, uint64_t *) =
+        param->type == PARAM_SIZE       ? number_parse_size
+        : param->type == PARAM_DURATION ? number_parse_duration
+                                        : number_parse_pixels;
+    return parse(value.text, value.length, bare_allowed, result) &&
+           in_range(param, (double)*result);
+}
+
+static bool read_flag(struct span value, bool *result)
+{
+    if (value.length != 1 || (value.text[0] != '0' && value.text[0] != '1'))
+        return false;
+    *result = value.text[0] == '1';
+    return true;
+}
+
+/* Takes the part of `rest` before the first `separator`, which is dropped from it. */
+static struct span take(struct span *rest, char separator)
+{
+    const char *at = memchr(rest->text, separator, rest->length);
+    struct span part = {rest->text, at ? (size_t)(at - rest->text) : rest->length};
+    size_t used = at ? part.length + 1 : part.length;
+    *rest = (struct span){rest->text + used, rest->length - used};
+    return part;
+}
+
+static unsigned count_of(struct span span, char separator)
+{
+    unsigned count = 1;
+    for (size_t i = 0; i < span.length; i++)
+        count += span.text[i] == separator;
+    return count;
+}
+
+static bool read_integers(const struct param *param, struct span value,
+                          struct param_integers *result)
+{
+    unsigned count = count_of(value, '_');
+    if (count > PARAM_INTEGERS_MAX)
+        return false;
+    result->count = count;
+    for (unsigned i = 0; i < count; i++)
+        if (!read_integer(param, take(&value, '_'), &result->v[i]))
+            return false;
+    return true;
+}
+
+static bool read_matrix(const struct param *param, struct span value, struct param_matrix *result)
+{
+    memset(result, 0, sizeof *result);
+    if (param->type == PARAM_MATRIX && value.length > 1 && value.text[0] == '@') {
+        if (value.length > sizeof result->reference)
+            return false;
+        result->choice = PARAM_IS_REFERENCE;
+        memcpy(result->reference, value.text + 1, value.length - 1);
+        return true;
+    }
+    result->choice = PARAM_IS_NUMBER;
+    unsigned rows = count_of(value, '/');
+    if (rows > (param->type == PARAM_REALS ? 1 : PARAM_MATRIX_SIDE))
+        return false;
+    result->rows = rows;
+    for (unsigned r = 0; r < rows; r++) {
+        struct span row = take(&value, '/');
+        unsigned columns = count_of(row, '_');
+        if (columns > PARAM_MATRIX_SIDE || (r > 0 && columns != result->columns))
+            return false;
+        result->columns = columns;
+        for (unsigned c = 0; c < columns; c++)
+            if (!read_real(param, take(&row, '_'), &result->v[r * columns + c]))
+                return false;
+    }
+    return true;
+}
+
+static bool read_word(struct span value, char *result)
+{
+    if (value.length == 0 || value.length >= PARAM_WORD_MAX)
+        return false;
+    memcpy(result, value.text, value.length);
+    result[value.length] = '\0';
+    return true;
+}
+
+static bool read_value(const struct param *param, void *at, struct span value, bool bare_allowed)
+{
+    const struct param_choice *choice = find_choice(param->choices, value);
+    switch (param->type) {
+    case PARAM_INTEGER:
+        return read_integer(param, value, at);
+    case PARAM_REAL:
+        return read_real(param, value, at);
+    case PARAM_FLAG:
+        return read_flag(value, at);
+    case PARAM_CHOICE:
+        if (choice)
+            *(int *)at = choice->value;
+        return choice != NULL;
+    case PARAM_REAL_OR_CHOICE: {
+        struct param_scalar *scalar = at;
+        *scalar = (struct param_scalar){.choice = choice ? choice->value : PARAM_IS_NUMBER};
+        return choice || read_real(param, value, &scalar->value);
+    }
+    case PARAM_INTEGERS:
+        return read_integers(param, value, at);
+    case PARAM_REALS:
+    case PARAM_MATRIX: {
+        struct param_matrix *matrix = at;
+        if (!choice)
+            return read_matrix(param, value, matrix);
+        memset(matrix, 0, sizeof *matrix);
+        matrix->choice = choice->value;
+        return true;
+    }
+    case PARAM_WORD:
+        return read_word(value, at);
+    case PARAM_TEXT:
+        *(const char **)at = value.text;
+        return true;
+    case PARAM_SIZE:
+    case PARAM_DURATION:
+    case PARAM_PIXELS:
+        return read_unsigned(param, value, bare_allowed, at);
+    }
+    return false;
+}
+
+int param_set(const struct param *param, void *config, const char *text, size_t length,
+              bool bare_allowed, const char *what, struct fault *fault)
+{
+    struct span value = {text, length};
+    if (read_value(param, field(param, config), value, bare_allowed))
+        return 0;
+    return refuse(param, value, what, fault);
+}
+
+void param_defaults(const struct param *table, void *config)
+{
+    for (const struct param *p = table; p && p->name; p++)
+        if (p->fallback)
+            read_value(p, field(p, config), (struct span){p->fallback, strlen(p->fallback)}, true);
+}
+
+static int unknown_name(const struct param *table, struct span name, const char *what,
+                        struct fault *fault)
+{
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (const struct param *p = table; p && p->name; p++) {
+        nearest_offer(&nearest, name.text, name.length, p->name);
+        text_printf(&names, "%s%s", p == table ? "" : ", ", p->name);
+    }
+    int shown = name.length > 60 ? 60 : (int)name.length;
+    int result;
+    if (names.length == 0)
+        result =
+            fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length, "%s takes no parameters", what);
+    else if (nearest.best)
+        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length,
+                              "%s has no parameter '%.*s'; did you mean '%s'? (it has %s)", what,
+                              shown, name.text, nearest.best, text_string(&names));
+    else
+        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length,
+                              "%s has no parameter '%.*s' (it has %s)", what, shown, name.text,
+                              text_string(&names));
+    text_finish(&names);
+    return result;
+}
+
+static int parse_argument(const struct param *table, void *config, param_given *given,
+                          size_t *position, struct span argument, const char *what,
+                          struct fault *fault)
+{
+    struct span value = argument;
+    size_t index = *position;
+    const struct param *param;
+    if (memchr(argument.text, '=', argument.length)) {
+        struct span name = take(&value, '=');
+        param = param_find(table, name.text, name.length, &index);
+        if (!param)
+            return unknown_name(table, name, what, fault);
+    } else {
+        size_t entries = 0;
+        while (table && table[entries].name)
+            entries++;
+        if (index >= entries)
+            return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length,
+                                entries == 0 ? "%s takes no parameters, not '%.*s'"
+                                             : "%s: one value too many: '%.*s'",
+                                what, argument.length > 60 ? 60 : (int)argument.length,
+                                argument.text);
+        param = &table[index];
+        *position = index + 1;
+    }
+    if (*given & (param_given)1 << index)
+        return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length, "%s: %s is given twice",
+                            what, param->name);
+    *given |= (param_given)1 << index;
+    int result = param_set(param, config, value.text, value.length, true, what, fault);
+    if (result != 0 && fault && fault->position >= 0)
+        fault->position += (int)(value.text - argument.text);
+    return result;
+}
+
+int param_parse(const struct param *table, void *config, param_given *given, const char *text,
+                size_t length, int base, const char *what, struct fault *fault)
+{
+    struct span rest = {text, length};
+    param_given seen = 0;
+    size_t position = 0;
+    bool more = length > 0;
+    while (more) {
+        struct span argument = take(&rest, ':');
+        more = argument.text + argument.length < text + length; /* a colon followed */
+        int result = parse_argument(table, config, &seen, &position, argument, what, fault);
+        if (result != 0) {
+            if (fault && fault->position >= 0)
+                fault->position += base + (int)(argument.text - text);
+            return result;
+        }
+    }
+    *given |= seen;
+    return 0;
+}
+
+static void print_integers(const struct param_integers *integers, struct text *text)
+{
+    for (unsigned i = 0; i < integers->count; i++)
+        text_printf(text, "%s%" PRId64, i ? "_" : "", integers->v[i]);
+}
+
+static void print_matrix(const struct param *param, const struct param_matrix *matrix,
+                         struct text *text)
+{
+    char number[NUMBER_TEXT_MAX];
+    if (matrix->choice == PARAM_IS_REFERENCE) {
+        text_printf(text, "@%s", matrix->reference);
+    } else if (matrix->choice != PARAM_IS_NUMBER) {
+        text_append(text, param_choice_name(param->choices, matrix->choice));
+    } else {
+        for (unsigned i = 0; i < matrix->rows * matrix->columns; i++)
+            text_printf(text, "%s%s",
+                        i == 0                ? ""
+                        : i % matrix->columns ? "_"
+                                              : "/",
+                        number_format_real(matrix->v[i], number));
+    }
+}
+
+void param_print_value(const struct param *param, const void *config, struct text *text)
+{
+    const void *at = field_const(param, config);
+    char number[NUMBER_TEXT_MAX];
+    switch (param->type) {
+    case PARAM_INTEGER:
+        text_printf(text, "%" PRId64, *(const int64_t *)at);
+        break;
+    case PARAM_REAL:
+        text_append(text, number_format_real(*(const double *)at, number));
+        break;
+    case PARAM_FLAG:
+        text_append(text, *(const bool *)at ? "1" : "0");
+        break;
+    case PARAM_CHOICE:
+        text_append(text, param_choice_name(param->choices, *(const int *)at));
+        break;
+    case PARAM_REAL_OR_CHOICE: {
+        const struct param_scalar *scalar = at;
+        text_append(text, scalar->choice == PARAM_IS_NUMBER
+                              ? number_format_real(scalar->value, number)
+                              : param_choice_name(param->choices, scalar->choice));
+        break;
+    }
+    case PARAM_INTEGERS:
+        print_integers(at, text);
+        break;
+    case PARAM_REALS:
+    case PARAM_MATRIX:
+        print_matrix(param, at, text);
+        break;
+    case PARAM_WORD:
+        text_append(text, at);
+        break;
+    case PARAM_TEXT:
+        text_append(text, *(const char *const *)at ? *(const char *const *)at : "");
+        break;
+    case PARAM_SIZE:
+        text_append(text, number_format_size(*(const uint64_t *)at, number));
+        break;
+    case PARAM_DURATION:
+        text_append(text, number_format_duration(*(const uint64_t *)at, number));
+        break;
+    case PARAM_PIXELS:
+        text_append(text, number_format_pixels(*(const uint64_t *)at, number));
+        break;
+    }
+}
+
+void param_print(const struct param *table, const void *config, param_given given,
+                 struct text *text)
+{
+    for (size_t i = 0; table && table[i].name; i++) {
+        if (!table[i].fallback && !(given & (param_given)1 << i))
+            continue;
+        text_printf(text, ":%s=", table[i].name);
+        param_print_value(&table[i], config, text);
+    }
+}
