@@ -1,0 +1,102 @@
+#include "image/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t align_up(size_t value, size_t alignment)
+{
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+void frame_finish(struct frame *frame)
+{
+    free(frame->planes);
+    *frame = (struct frame){0};
+}
+
+bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alignment)
+{
+    struct plane *planes = realloc(frame->planes, (frame->n_planes + 1) * sizeof *planes);
+    if (!planes)
+        return false;
+    frame->planes = planes;
+    struct plane *added = &planes[frame->n_planes++];
+    *added = *plane;
+    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    added->stride = align_up(row, alignment);
+    added->offset = align_up(frame->size, FRAME_ALIGNMENT);
+    frame->size = added->offset + added->stride * plane->height;
+    return true;
+}
+
+bool frame_copy(struct frame *to, const struct frame *from)
+{
+    struct plane *planes = malloc(from->n_planes * sizeof *planes + 1);
+    if (!planes)
+        return false;
+    memcpy(planes, from->planes, from->n_planes * sizeof *planes);
+    *to = *from;
+    to->planes = planes;
+    return true;
+}
+
+bool frame_same_shape(const struct frame *a, const struct frame *b)
+{
+    if (a->n_planes != b->n_planes)
+        return false;
+    for (size_t i = 0; i < a->n_planes; i++) {
+        const struct plane *p = &a->planes[i], *q = &b->planes[i];
+        if (strcmp(p->name, q->name) != 0 || p->width != q->width || p->height != q->height ||
+            p->channels != q->channels || p->type != q->type)
+            return false;
+    }
+    return true;
+}
+
+uint64_t frame_pixels(const struct frame *frame)
+{
+    uint64_t pixels = 0;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        pixels += (uint64_t)frame->planes[i].width * frame->planes[i].height;
+    return pixels;
+}
+
+uint64_t plane_bytes(const struct plane *plane)
+{
+    return (uint64_t)plane->width * plane->height * plane->channels * sample_size(plane->type);
+}
+
+uint64_t frame_bytes(const struct frame *frame)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        bytes += plane_bytes(&frame->planes[i]);
+    return bytes;
+}
+
+bool plane_has_alpha(const struct plane *plane)
+{
+    return plane->channels == 2 || plane->channels == 4;
+}
+
+bool picture_create(struct picture *picture, const struct frame *frame)
+{
+    struct picture made = {0};
+    if (!frame_copy(&made.frame, frame))
+        return false;
+    made.data = aligned_alloc(FRAME_ALIGNMENT, align_up(frame->size + 1, FRAME_ALIGNMENT));
+    if (!made.data) {
+        frame_finish(&made.frame);
+        return false;
+    }
+    memset(made.data, 0, frame->size);
+    *picture = made;
+    return true;
+}
+
+void picture_destroy(struct picture *picture)
+{
+    free(picture->data);
+    frame_finish(&picture->frame);
+    *picture = (struct picture){0};
+}

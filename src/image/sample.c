@@ -1,0 +1,97 @@
+#include "image/sample.h"
+
+#include <math.h>
+
+static const struct {
+    const char *name;
+    unsigned char size;
+    bool integer;
+    double min, max;
+} types[SAMPLE_TYPES] = {
+    [SAMPLE_U8] = {"u8", 1, true, 0, UINT8_MAX},
+    [SAMPLE_I8] = {"i8", 1, true, INT8_MIN, INT8_MAX},
+    [SAMPLE_U16] = {"u16", 2, true, 0, UINT16_MAX},
+    [SAMPLE_I16] = {"i16", 2, true, INT16_MIN, INT16_MAX},
+    [SAMPLE_I32] = {"i32", 4, true, INT32_MIN, INT32_MAX},
+    [SAMPLE_F32] = {"f32", 4, false, 0, 1},
+    [SAMPLE_F64] = {"f64", 8, false, 0, 1},
+};
+
+size_t sample_size(enum sample_type type)
+{
+    return types[type].size;
+}
+
+const char *sample_name(enum sample_type type)
+{
+    return types[type].name;
+}
+
+bool sample_is_integer(enum sample_type type)
+{
+    return types[type].integer;
+}
+
+double sample_min(enum sample_type type)
+{
+    return types[type].min;
+}
+
+double sample_max(enum sample_type type)
+{
+    return types[type].max;
+}
+
+int64_t sample_saturate(enum sample_type type, double value)
+{
+    double rounded = rint(value); /* the default rounding mode: to nearest, ties to even */
+    if (!(rounded >= types[type].min))
+        return (int64_t)types[type].min;
+    return (int64_t)(rounded > types[type].max ? types[type].max : rounded);
+}
+
+double sample_load(enum sample_type type, const void *at)
+{
+    switch (type) {
+    case SAMPLE_U8:
+        return *(const uint8_t *)at;
+    case SAMPLE_I8:
+        return *(const int8_t *)at;
+    case SAMPLE_U16:
+        return *(const uint16_t *)at;
+    case SAMPLE_I16:
+        return *(const int16_t *)at;
+    case SAMPLE_I32:
+        return *(const int32_t *)at;
+    case SAMPLE_F32:
+        return *(const float *)at;
+    default:
+        return *(const double *)at;
+    }
+}
+
+void sample_store(enum sample_type type, void *at, double value)
+{
+    switch (type) {
+    case SAMPLE_U8:
+        *(uint8_t *)at = (uint8_t)value;
+        break;
+    case SAMPLE_I8:
+        *(int8_t *)at = (int8_t)value;
+        break;
+    case SAMPLE_U16:
+        *(uint16_t *)at = (uint16_t)value;
+        break;
+    case SAMPLE_I16:
+        *(int16_t *)at = (int16_t)value;
+        break;
+    case SAMPLE_I32:
+        *(int32_t *)at = (int32_t)value;
+        break;
+    case SAMPLE_F32:
+        *(float *)at = (float)value;
+        break;
+    default:
+        *(double *)at = value;
+    }
+}

@@ -1,0 +1,40 @@
+/* The types of a sample (one channel of one pixel). */
+#ifndef SLUICE_IMAGE_SAMPLE_H
+#define SLUICE_IMAGE_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sample_type {
+    SAMPLE_U8,
+    SAMPLE_I8,
+    SAMPLE_U16,
+    SAMPLE_I16,
+    SAMPLE_I32,
+    SAMPLE_F32,
+    SAMPLE_F64,
+    SAMPLE_TYPES
+};
+
+/* Bytes that a sample takes. */
+size_t sample_size(enum sample_type type);
+
+/* "u8", "f32": as chains, plans and reports write it. */
+const char *sample_name(enum sample_type type);
+
+bool sample_is_integer(enum sample_type type);
+
+/* The range of an integer type, and 0 and 1 (black and white) for the floating ones. */
+double sample_min(enum sample_type type);
+double sample_max(enum sample_type type);
+
+/* Round to nearest, ties to even, clamped to the range of an integer type: sat(rne(v)). NaN gives
+ * the least value. Integer types only. */
+int64_t sample_saturate(enum sample_type type, double value);
+
+/* One sample as a number, and back (integer types: the value must be in range already). */
+double sample_load(enum sample_type type, const void *at);
+void sample_store(enum sample_type type, void *at, double value);
+
+#endif
