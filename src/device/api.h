@@ -1,0 +1,62 @@
+/* The OpenCL entry points that we use, found in libOpenCL.so.1 at run time: a program that only
+ * converts formats, or runs the references, never loads a driver. OpenCL 1.2 and no more. */
+#ifndef SLUICE_DEVICE_API_H
+#define SLUICE_DEVICE_API_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "base/fault.h"
+
+#define CL_FUNCTIONS(X)                                                                            \
+    X(clGetPlatformIDs)                                                                            \
+    X(clGetPlatformInfo)                                                                           \
+    X(clGetDeviceIDs)                                                                              \
+    X(clGetDeviceInfo)                                                                             \
+    X(clCreateContext)                                                                             \
+    X(clReleaseContext)                                                                            \
+    X(clCreateCommandQueue)                                                                        \
+    X(clReleaseCommandQueue)                                                                       \
+    X(clCreateBuffer)                                                                              \
+    X(clReleaseMemObject)                                                                          \
+    X(clCreateProgramWithSource)                                                                   \
+    X(clCreateProgramWithBinary)                                                                   \
+    X(clBuildProgram)                                                                              \
+    X(clGetProgramBuildInfo)                                                                       \
+    X(clGetProgramInfo)                                                                            \
+    X(clReleaseProgram)                                                                            \
+    X(clCreateKernel)                                                                              \
+    X(clReleaseKernel)                                                                             \
+    X(clSetKernelArg)                                                                              \
+    X(clGetKernelWorkGroupInfo)                                                                    \
+    X(clEnqueueNDRangeKernel)                                                                      \
+    X(clEnqueueMapBuffer)                                                                          \
+    X(clEnqueueUnmapMemObject)                                                                     \
+    X(clFlush)                                                                                     \
+    X(clFinish)                                                                                    \
+    X(clWaitForEvents)                                                                             \
+    X(clGetEventInfo)                                                                              \
+    X(clGetEventProfilingInfo)                                                                     \
+    X(clReleaseEvent)
+
+struct cl_api {
+#define X(name) __typeof__(&name) name;
+    CL_FUNCTIONS(X)
+#undef X
+};
+
+/* Valid once cl_load has succeeded. */
+extern struct cl_api cl;
+
+/* Loads OpenCL, once; FAULT_NO_DEVICE says what is missing. */
+int cl_load(struct fault *fault);
+
+/* "CL_OUT_OF_RESOURCES"; "CL error -9999" for a code that the standard does not name. The buffer is
+ * for the latter, CL_ERROR_NAME_MAX bytes. */
+#define CL_ERROR_NAME_MAX 24
+const char *cl_error_name(cl_int error, char *buffer);
+
+/* FAULT_DEVICE: "CALL: CL_NAME (where)"; `where` may be NULL. */
+int cl_fault(struct fault *fault, const char *call, cl_int error, const char *where);
+
+#endif

@@ -1,0 +1,210 @@
+#include "device/batch.h"
+
+#include <stdlib.h>
+
+#include "device/internal.h"
+
+#include "base/log.h"
+
+struct command {
+    cl_event event;
+    const char *kernel; /* NULL for maps and unmaps */
+};
+
+struct device_batch {
+    struct device *device;
+    bool recording, waited;
+    size_t n_commands, capacity;
+    struct command *commands;
+    struct device_timing *timings;
+    size_t n_timings;
+};
+
+/* Commands between flushes: Mali drivers batch launches and start none before a flush, and fail
+ * with CL_OUT_OF_HOST_MEMORY when thousands pile up. */
+#define FLUSH_EVERY 16
+
+int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault)
+{
+    struct device_batch *made = calloc(1, sizeof *made);
+    if (!made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a batch");
+    made->device = device;
+    made->recording = true;
+    pthread_mutex_lock(&device->lock);
+    *batch = made;
+    return 0;
+}
+
+/* Room for one more command, made before the command is enqueued: an event must not get lost. */
+static struct command *next_command(struct device_batch *batch, struct fault *fault)
+{
+    if (batch->n_commands == batch->capacity) {
+        size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
+        struct command *commands = realloc(batch->commands, capacity * sizeof *commands);
+        if (!commands) {
+            fault_set(fault, FAULT_MEMORY, "no memory for %zu commands", capacity);
+            return NULL;
+        }
+        batch->commands = commands;
+        batch->capacity = capacity;
+    }
+    struct command *command = &batch->commands[batch->n_commands];
+    *command = (struct command){0};
+    return command;
+}
+
+static int added(struct device_batch *batch, cl_int error, const char *call, const char *where,
+                 struct fault *fault)
+{
+    if (error != CL_SUCCESS)
+        return cl_fault(fault, call, error, where);
+    batch->n_commands++;
+    if (batch->n_commands % FLUSH_EVERY == 0)
+        cl.clFlush(batch->device->queue);
+    return 0;
+}
+
+int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
+                       struct fault *fault)
+{
+    struct command *command = next_command(batch, fault);
+    if (!command)
+        return FAULT_MEMORY;
+    cl_int error = cl.clEnqueueUnmapMemObject(batch->device->queue, buffer->memory, buffer->mapped,
+                                              0, NULL, &command->event);
+    if (error == CL_SUCCESS)
+        buffer->mapped = NULL;
+    atomic_fetch_add(&batch->device->counters.crossings_in, 1);
+    return added(batch, error, "clEnqueueUnmapMemObject", batch->device->info->name, fault);
+}
+
+static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_arg *arg)
+{
+    switch (arg->kind) {
+    case ARG_VALUE_4:
+        return cl.clSetKernelArg(kernel, index, 4, &arg->i);
+    case ARG_VALUE_8:
+        return cl.clSetKernelArg(kernel, index, 8, &arg->l);
+    default:
+        return cl.clSetKernelArg(kernel, index, sizeof(cl_mem), &arg->buffer->memory);
+    }
+}
+
+int device_batch_launch(struct device_batch *batch, const struct device_launch *launch,
+                        struct fault *fault)
+{
+    const char *name = device_kernel_name(launch->kernel);
+    cl_kernel kernel = device_kernel_handle(launch->kernel);
+    for (unsigned i = 0; i < launch->n_args; i++) {
+        cl_int error = set_argument(kernel, i, &launch->args[i]);
+        if (error != CL_SUCCESS)
+            return cl_fault(fault, "clSetKernelArg", error, name);
+    }
+    struct command *command = next_command(batch, fault);
+    if (!command)
+        return FAULT_MEMORY;
+    command->kernel = name;
+    cl_int error = cl.clEnqueueNDRangeKernel(batch->device->queue, kernel, 2, NULL, launch->global,
+                                             launch->local, 0, NULL, &command->event);
+    atomic_fetch_add(&batch->device->counters.launches, 1);
+    return added(batch, error, "clEnqueueNDRangeKernel", name, fault);
+}
+
+int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+                     void **data, struct fault *fault)
+{
+    cl_int error;
+    struct command *command = next_command(batch, fault);
+    if (!command)
+        return FAULT_MEMORY;
+    buffer->mapped = cl.clEnqueueMapBuffer(batch->device->queue, buffer->memory, CL_FALSE,
+                                           CL_MAP_READ, 0, size, 0, NULL, &command->event, &error);
+    *data = buffer->mapped;
+    atomic_fetch_add(&batch->device->counters.crossings_out, 1);
+    return added(batch, error, "clEnqueueMapBuffer", batch->device->info->name, fault);
+}
+
+static void stop_recording(struct device_batch *batch)
+{
+    if (batch->recording)
+        pthread_mutex_unlock(&batch->device->lock);
+    batch->recording = false;
+}
+
+int device_batch_submit(struct device_batch *batch, struct fault *fault)
+{
+    cl_int error = cl.clFlush(batch->device->queue);
+    stop_recording(batch);
+    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clFlush", error, batch->device->info->name);
+}
+
+static int command_fault(const struct device_batch *batch, struct fault *fault)
+{
+    for (size_t i = 0; i < batch->n_commands; i++) {
+        cl_int status = CL_COMPLETE;
+        const struct command *command = &batch->commands[i];
+        cl.clGetEventInfo(command->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                          NULL);
+        if (status < 0)
+            return cl_fault(fault, command->kernel ? "kernel" : "map", status,
+                            command->kernel ? command->kernel : batch->device->info->name);
+    }
+    return 0;
+}
+
+int device_batch_wait(struct device_batch *batch, struct fault *fault)
+{
+    batch->waited = true;
+    if (batch->n_commands == 0)
+        return 0;
+    cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
+    int result = command_fault(batch, fault);
+    if (result == 0 && error != CL_SUCCESS)
+        result = cl_fault(fault, "clWaitForEvents", error, batch->device->info->name);
+    return result;
+}
+
+static void read_timing(const struct command *command, struct device_timing *timing)
+{
+    static const cl_profiling_info marks[] = {CL_PROFILING_COMMAND_QUEUED,
+                                              CL_PROFILING_COMMAND_SUBMIT,
+                                              CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    cl_ulong at[4] = {0};
+    for (int i = 0; i < 4; i++) {
+        cl.clGetEventProfilingInfo(command->event, marks[i], sizeof at[i], &at[i], NULL);
+        if (i > 0 && at[i] < at[i - 1]) /* a driver that leaves one out */
+            at[i] = at[i - 1];
+    }
+    *timing = (struct device_timing){command->kernel, at[1] - at[0], at[2] - at[1], at[3] - at[2]};
+}
+
+const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count)
+{
+    if (!batch->timings && batch->n_commands > 0) {
+        batch->timings = calloc(batch->n_commands, sizeof *batch->timings);
+        for (size_t i = 0; batch->timings && i < batch->n_commands; i++)
+            if (batch->commands[i].kernel)
+                read_timing(&batch->commands[i], &batch->timings[batch->n_timings++]);
+    }
+    *count = batch->n_timings;
+    return batch->timings;
+}
+
+void device_batch_finish(struct device_batch **batch)
+{
+    struct device_batch *b = *batch;
+    if (!b)
+        return;
+    if (b->recording && b->n_commands > 0) /* given up half-way: nothing may run on after us */
+        cl.clFinish(b->device->queue);
+    stop_recording(b);
+    if (!b->waited && b->n_commands > 0)
+        cl.clWaitForEvents(1, &b->commands[b->n_commands - 1].event);
+    for (size_t i = 0; i < b->n_commands; i++)
+        cl.clReleaseEvent(b->commands[i].event);
+    free(b->timings);
+    free(b->commands);
+    free(b);
+    *batch = NULL;
+}

@@ -1,0 +1,179 @@
+/* The binary cache: one file a program, named by a hash of its key, holding the key itself (device,
+ * driver, options and source, byte for byte), the binary, and a checksum over both. A file that is
+ * not exactly what is looked for is passed over and written anew. */
+#include "device/internal.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#define CACHE_MAGIC    "sluicebin1"
+#define CACHE_FILE_MAX (UINT64_C(64) << 20)
+
+struct entry_header {
+    char magic[16];
+    uint64_t key_size, binary_size, checksum;
+};
+
+static char cache_directory[3000];
+
+static bool try_directory(const char *base, const char *below)
+{
+    struct fault fault = FAULT_INIT;
+    if (!base || base[0] != '/')
+        return false;
+    size_t length = strcspn(base, ":"); /* systemd separates several by colons */
+    int printed =
+        snprintf(cache_directory, sizeof cache_directory, "%.*s%s", (int)length, base, below);
+    if (printed > 0 && (size_t)printed < sizeof cache_directory &&
+        path_make_directories(cache_directory, &fault) == 0 &&
+        access(cache_directory, W_OK | X_OK) == 0)
+        return true;
+    log_warning("cache directory %s cannot be used: %s", cache_directory,
+                fault.code ? fault.text : "not writable");
+    cache_directory[0] = '\0';
+    return false;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    (void)status;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+static void remove_temporary(void)
+{
+    nftw(cache_directory, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* PoCL cannot work at all without a directory that it can write to, so there is always one; the
+ * last resort lives as long as the process. */
+static void find_directory(void)
+{
+    const char *own = getenv("SLUICE_CACHE_DIR");
+    if (own && try_directory(own, ""))
+        return;
+    if (!own && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
+                 try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
+                 try_directory(getenv("HOME"), "/.cache/sluice")))
+        return;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(cache_directory, sizeof cache_directory, "%.2000s/sluice-XXXXXX",
+             temporary && temporary[0] == '/' ? temporary : "/tmp");
+    if (!mkdtemp(cache_directory)) {
+        cache_directory[0] = '\0';
+        return;
+    }
+    log_warning("no cache directory (SLUICE_CACHE_DIR, XDG_CACHE_HOME or HOME): every start "
+                "compiles its kernels anew");
+    atexit(remove_temporary);
+}
+
+const char *device_cache_directory(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_directory);
+    return cache_directory[0] ? cache_directory : NULL;
+}
+
+void device_cache_key(const struct device *device, const char *source, const char *flags,
+                      struct text *key)
+{
+    const struct device_info *info = device->info;
+    text_printf(key, "%s\n%s\n%s\n%s\n%s\n%zu\n", info->platform, info->name, info->version,
+                info->driver, flags, sizeof(void *));
+    text_append(key, source);
+}
+
+static bool entry_path(const struct text *key, char *path, size_t size)
+{
+    const char *directory = device_cache_directory();
+    if (!directory || key->failed)
+        return false;
+    uint64_t hash = hash_bytes(HASH_INIT, key->data, key->length);
+    int printed = snprintf(path, size, "%s/%016" PRIx64 ".bin", directory, hash);
+    return printed > 0 && (size_t)printed < size;
+}
+
+static uint64_t checksum(const struct text *key, const uint8_t *binary, size_t size)
+{
+    return hash_bytes(hash_bytes(HASH_INIT, key->data, key->length), binary, size);
+}
+
+/* The binary within a whole entry for `key`, or NULL. */
+static const uint8_t *check_entry(const struct bytes *file, const struct text *key,
+                                  struct entry_header *header)
+{
+    if (file->size < sizeof *header)
+        return NULL;
+    memcpy(header, file->data, sizeof *header);
+    const uint8_t *entry_key = file->data + sizeof *header;
+    if (memcmp(header->magic, CACHE_MAGIC, sizeof CACHE_MAGIC) != 0 ||
+        header->key_size != key->length || header->binary_size > file->size ||
+        file->size != sizeof *header + header->key_size + header->binary_size ||
+        memcmp(entry_key, key->data, key->length) != 0)
+        return NULL;
+    const uint8_t *binary = entry_key + key->length;
+    return checksum(key, binary, header->binary_size) == header->checksum ? binary : NULL;
+}
+
+bool device_cache_load(const struct text *key, struct bytes *binary)
+{
+    char path[4096];
+    struct bytes file;
+    struct entry_header header;
+    if (!entry_path(key, path, sizeof path))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    int result = file_read(fd, CACHE_FILE_MAX, &file, NULL);
+    close(fd);
+    if (result != 0)
+        return false;
+    const uint8_t *found = check_entry(&file, key, &header);
+    if (!found) {
+        log_info("cache entry %s is stale or damaged: compiling anew", path);
+        bytes_finish(&file);
+        return false;
+    }
+    memmove(file.data, found, header.binary_size);
+    *binary = (struct bytes){file.data, header.binary_size};
+    return true;
+}
+
+void device_cache_store(const struct text *key, const struct bytes *binary)
+{
+    char path[4096];
+    struct fault fault = FAULT_INIT;
+    struct file_draft draft;
+    if (!entry_path(key, path, sizeof path))
+        return;
+    struct entry_header header = {.magic = CACHE_MAGIC,
+                                  .key_size = key->length,
+                                  .binary_size = binary->size,
+                                  .checksum = checksum(key, binary->data, binary->size)};
+    if (file_draft_open(&draft, path, &fault) == 0) {
+        if (file_write(draft.fd, &header, sizeof header, &fault) == 0 &&
+            file_write(draft.fd, key->data, key->length, &fault) == 0 &&
+            file_write(draft.fd, binary->data, binary->size, &fault) == 0)
+            file_draft_commit(&draft, true, &fault);
+        else
+            file_draft_discard(&draft);
+    }
+    if (fault.code)
+        log_warning("cache entry %s not written: %s", path, fault.text);
+}

@@ -1,0 +1,85 @@
+/* An OpenCL device: chosen, opened, asked what it can do. OpenCL itself is loaded when the first
+ * device is listed or opened, never before: work that needs no device works without it.
+ *
+ * One process opens a device once and keeps it. Everything here may be called from any thread
+ * unless a function says otherwise; CL types stay inside this folder. */
+#ifndef SLUICE_DEVICE_DEVICE_H
+#define SLUICE_DEVICE_DEVICE_H
+
+#include "base/fault.h"
+#include "device/profile.h"
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device;
+
+enum device_kind {
+    DEVICE_GPU,
+    DEVICE_ACCELERATOR,
+    DEVICE_CPU,
+};
+
+/* One OpenCL device as it describes itself. Lives as long as the process. */
+struct device_info {
+    unsigned platform_index, device_index; /* as --platform-index and --device-index count */
+    enum device_kind kind;
+    char platform[128], name[128], vendor[128], version[128], driver[128];
+    unsigned compute_units, clock_mhz;
+    size_t work_group_size; /* items, at most */
+    uint64_t memory, max_allocation;
+    bool has_fp64, exact_divide, unified_memory;
+    const char *profile; /* the class that its kernels are planned for */
+};
+
+struct device_options {
+    const char *select;      /* auto, gpu, cpu, or part of a device's or platform's name */
+    int platform_index;      /* -1: any */
+    int device_index;        /* -1: any */
+    const char *flags;       /* further compiler options, or NULL */
+    const char *load_binary; /* file of a program binary to take instead of compiling, or NULL */
+    const char *dump_binary; /* file to write the program's binary to, or NULL */
+    bool no_cache;           /* neither read nor write the binary cache */
+};
+
+/* Counts since the device was opened; read with atomic_load. */
+struct device_counters {
+    atomic_uint_fast64_t builds;       /* programs compiled from source */
+    atomic_uint_fast64_t cache_hits;   /* programs taken from the binary cache */
+    atomic_uint_fast64_t allocations;  /* buffers allocated (the pool's misses) */
+    atomic_uint_fast64_t buffer_bytes; /* held by the pool and its users now */
+    atomic_uint_fast64_t crossings_in; /* pictures handed to the device: written mapped, unmapped */
+    atomic_uint_fast64_t crossings_out; /* pictures handed back: mapped for reading */
+    atomic_uint_fast64_t bytes_copied;  /* of pixels that the host moved between the two */
+    atomic_uint_fast64_t launches;
+};
+
+/* All devices of all platforms in the order of their indices, in an array that lives as long as the
+ * process. FAULT_NO_DEVICE when there is no OpenCL loader, or no platform; an empty list is fine.
+ */
+int device_list(const struct device_info **list, size_t *count, struct fault *fault);
+
+/* The devices that `options` allow, best first (GPUs, accelerators, CPUs), as indices into the
+ * list. `order` has room for all. FAULT_NO_DEVICE names what there is when nothing fits. */
+int device_select(const struct device_options *options, size_t *order, size_t *count,
+                  struct fault *fault);
+
+/* Opens a device of the list: context and profiled queues. `options` are kept by reference. */
+int device_open(struct device **device, const struct device_info *info,
+                const struct device_options *options, struct fault *fault);
+
+/* Waits for what runs, gives everything back. Takes NULL; clears the pointer. */
+void device_close(struct device **device);
+
+const struct device_info *device_info(const struct device *device);
+const struct device_profile *device_profile(const struct device *device);
+struct device_counters *device_counters(struct device *device);
+
+/* Where programs are cached: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or
+ * ~/.cache/sluice; NULL when none of them can be had. The string lives as long as the process. */
+const char *device_cache_directory(void);
+
+/* "gpu", "accelerator", "cpu". */
+const char *device_kind_name(enum device_kind kind);
+
+#endif

@@ -1,0 +1,56 @@
+/* Shared by the files of device/ alone. */
+#ifndef SLUICE_DEVICE_INTERNAL_H
+#define SLUICE_DEVICE_INTERNAL_H
+
+#include "device/api.h"
+#include "device/device.h"
+#include <pthread.h>
+
+struct device {
+    const struct device_info *info;
+    struct device_options options;
+    struct device_profile profile;
+    struct device_counters counters;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue; /* kernels, and the maps that follow them; in order */
+    cl_command_queue
+        hand_over;        /* maps of fresh buffers: must not wait behind other jobs' kernels */
+    pthread_mutex_t lock; /* recording: kernels' arguments belong to one job at a time */
+    pthread_mutex_t pool_lock;
+    pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
+    struct device_program *programs;
+    struct device_buffer *idle; /* pool: released buffers, the latest first */
+    uint64_t idle_bytes, idle_limit;
+};
+
+struct device_buffer {
+    cl_mem memory;
+    size_t size;                /* bytes allocated */
+    void *mapped;               /* address while mapped, else NULL */
+    struct device_buffer *next; /* in the pool's list of idle ones */
+};
+
+/* The CL handle of an entry of device_list. */
+cl_device_id device_info_id(const struct device_info *info);
+
+/* The CL handle of a kernel. */
+struct device_kernel;
+cl_kernel device_kernel_handle(const struct device_kernel *kernel);
+
+/* Frees all programs; none has a user. */
+void device_programs_destroy(struct device *device);
+
+/* Frees the pool's idle buffers. */
+void device_pool_drain(struct device *device);
+
+/* The binary cache (cache.c). A key is every byte that the binary depends on. */
+struct text;
+void device_cache_key(const struct device *device, const char *source, const char *flags,
+                      struct text *key);
+/* True and a binary that the caller owns when the cache has a whole entry for exactly this key. */
+struct bytes;
+bool device_cache_load(const struct text *key, struct bytes *binary);
+void device_cache_store(const struct text *key, const struct bytes *binary);
+
+#endif

@@ -1,0 +1,186 @@
+#include "device/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/internal.h"
+
+/* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
+ * size share them and little is wasted. */
+static size_t size_class(size_t size)
+{
+    size_t step = 4096;
+    while (step * 16 < size)
+        step *= 2;
+    return (size + step - 1) / step * step;
+}
+
+static struct device_buffer *take_idle(struct device *device, size_t size)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    struct device_buffer **link = &device->idle;
+    while (*link && (*link)->size != size)
+        link = &(*link)->next;
+    struct device_buffer *buffer = *link;
+    if (buffer) {
+        *link = buffer->next;
+        device->idle_bytes -= buffer->size;
+    }
+    pthread_mutex_unlock(&device->pool_lock);
+    return buffer;
+}
+
+static void destroy(struct device *device, struct device_buffer *buffer)
+{
+    cl.clReleaseMemObject(buffer->memory);
+    atomic_fetch_sub(&device->counters.buffer_bytes, buffer->size);
+    free(buffer);
+}
+
+static void destroy_all(struct device *device, struct device_buffer *buffer)
+{
+    while (buffer) {
+        struct device_buffer *next = buffer->next;
+        destroy(device, buffer);
+        buffer = next;
+    }
+}
+
+void device_pool_drain(struct device *device)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    struct device_buffer *buffers = device->idle;
+    device->idle = NULL;
+    device->idle_bytes = 0;
+    pthread_mutex_unlock(&device->pool_lock);
+    destroy_all(device, buffers);
+}
+
+/* Cuts off the buffers that were idle longest until the others fit the limit; pool_lock is held. */
+static struct device_buffer *take_excess(struct device *device)
+{
+    struct device_buffer **link = &device->idle;
+    uint64_t kept = 0;
+    while (*link && kept + (*link)->size <= device->idle_limit) {
+        kept += (*link)->size;
+        link = &(*link)->next;
+    }
+    struct device_buffer *excess = *link;
+    *link = NULL;
+    device->idle_bytes = kept;
+    return excess;
+}
+
+void device_pool_limit(struct device *device, uint64_t bytes)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    device->idle_limit = bytes;
+    pthread_mutex_unlock(&device->pool_lock);
+}
+
+static int allocate(struct device *device, size_t size, struct device_buffer **buffer,
+                    struct fault *fault)
+{
+    struct device_buffer *made = calloc(1, sizeof *made);
+    if (!made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
+    cl_int error;
+    cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+    made->memory = cl.clCreateBuffer(device->context, flags, size, NULL, &error);
+    if (!made->memory) { /* what the pool holds idle may be what is missing */
+        device_pool_drain(device);
+        made->memory = cl.clCreateBuffer(device->context, flags, size, NULL, &error);
+    }
+    if (!made->memory) {
+        free(made);
+        return cl_fault(fault, "clCreateBuffer", error, device->info->name);
+    }
+    made->size = size;
+    atomic_fetch_add(&device->counters.allocations, 1);
+    atomic_fetch_add(&device->counters.buffer_bytes, size);
+    *buffer = made;
+    return 0;
+}
+
+int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
+                          struct fault *fault)
+{
+    size_t wanted = size_class(size);
+    if (wanted > device->info->max_allocation)
+        return fault_set(fault, FAULT_LIMIT,
+                         "needs a buffer of %zu bytes, more than the %llu that device %s allocates",
+                         wanted, (unsigned long long)device->info->max_allocation,
+                         device->info->name);
+    *buffer = take_idle(device, wanted);
+    return *buffer ? 0 : allocate(device, wanted, buffer, fault);
+}
+
+static int wait_for(cl_event event, const char *call, struct fault *fault)
+{
+    cl_int error = cl.clWaitForEvents(1, &event);
+    cl.clReleaseEvent(event);
+    return error == CL_SUCCESS ? 0 : cl_fault(fault, call, error, NULL);
+}
+
+static int unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
+{
+    cl_event done;
+    cl_int error = cl.clEnqueueUnmapMemObject(device->hand_over, buffer->memory, buffer->mapped, 0,
+                                              NULL, &done);
+    if (error != CL_SUCCESS)
+        return cl_fault(fault, "clEnqueueUnmapMemObject", error, device->info->name);
+    buffer->mapped = NULL;
+    return wait_for(done, "clEnqueueUnmapMemObject", fault);
+}
+
+void device_buffer_release(struct device *device, struct device_buffer **buffer)
+{
+    struct device_buffer *b = *buffer;
+    *buffer = NULL;
+    if (!b)
+        return;
+    if (b->mapped && unmap(device, b, NULL) != 0) {
+        destroy(device, b);
+        return;
+    }
+    pthread_mutex_lock(&device->pool_lock);
+    b->next = device->idle;
+    device->idle = b;
+    device->idle_bytes += b->size;
+    struct device_buffer *excess =
+        device->idle_bytes > device->idle_limit ? take_excess(device) : NULL;
+    pthread_mutex_unlock(&device->pool_lock);
+    destroy_all(device, excess);
+}
+
+/* Waiting for the map's own event, not in a blocking call: PoCL's blocking map waits for all that
+ * is queued. */
+int device_buffer_map(struct device *device, struct device_buffer *buffer, size_t size, void **data,
+                      struct fault *fault)
+{
+    cl_int error;
+    cl_event done;
+    buffer->mapped =
+        cl.clEnqueueMapBuffer(device->hand_over, buffer->memory, CL_FALSE,
+                              CL_MAP_WRITE_INVALIDATE_REGION, 0, size, 0, NULL, &done, &error);
+    if (error != CL_SUCCESS)
+        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    *data = buffer->mapped;
+    return wait_for(done, "clEnqueueMapBuffer", fault);
+}
+
+int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
+                       size_t size, struct fault *fault)
+{
+    void *at;
+    int result = device_buffer_map(device, buffer, size, &at, fault);
+    if (result != 0)
+        return result;
+    memcpy(at, data, size);
+    return unmap(device, buffer, fault);
+}
+
+size_t device_buffer_size(const struct device_buffer *buffer)
+{
+    return buffer->size;
+}

@@ -1,0 +1,39 @@
+/* Device memory that the host maps: pictures are decoded into it and encoded from it, so no pixel
+ * is copied on the way.
+ *
+ * Buffers come from a pool and go back to it, so that a warm job allocates nothing. A buffer has
+ * one owner, who may hand it to another thread but not share it. While mapped it belongs to the
+ * host, else to the device: a mapped address is dead after the unmap, and the next map may give
+ * another one. */
+#ifndef SLUICE_DEVICE_MEMORY_H
+#define SLUICE_DEVICE_MEMORY_H
+
+#include "device/device.h"
+
+struct device_buffer;
+
+/* A buffer of at least `size` bytes, contents undefined. */
+int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
+                          struct fault *fault);
+
+/* Gives the buffer back to the pool, unmapping it if need be. No command may still use it. Takes
+ * NULL; clears the pointer. */
+void device_buffer_release(struct device *device, struct device_buffer **buffer);
+
+/* How many bytes of idle buffers the pool keeps (256 MiB unless told); above it, those idle longest
+ * are freed. */
+void device_pool_limit(struct device *device, uint64_t bytes);
+
+/* Maps a buffer that no queued command uses, for writing; what was in it is lost. The first `size`
+ * bytes are at `*data` until the buffer is unmapped by device_batch_unmap or released. */
+int device_buffer_map(struct device *device, struct device_buffer *buffer, size_t size, void **data,
+                      struct fault *fault);
+
+/* Fills the first `size` bytes from `data` (constants of a plan, not pixels). */
+int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
+                       size_t size, struct fault *fault);
+
+/* Bytes that the buffer has, at least what was asked for. */
+size_t device_buffer_size(const struct device_buffer *buffer);
+
+#endif

@@ -1,0 +1,63 @@
+#include "device/profile.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Work-group shapes: PoCL compiles a kernel again for each new shape and gives each work-group of
+ * one item one row, so the CPU's is 1×1. GPU shapes keep neighbours in x together; the Mali guide
+ * (Arm 101574, 9.2) asks for multiples of 4 and 64 to 128 items without barriers.
+ * work_per_second is what a small machine of the class does; an open device has its own figure. */
+static const struct device_profile profiles[] = {
+    {
+        .name = "cpu",
+        .form = FORM_ROWS,
+        .vector_bytes = 16,
+        .segment = 16384,
+        .local = {[FORM_ROWS] = {1, 1}, [FORM_VECTOR] = {1, 1}, [FORM_SCALAR] = {64, 1}},
+        .has_fp64 = true,
+        .exact_divide = true,
+        .work_per_second = 4e9,
+        .max_allocation = UINT64_C(4) << 30,
+        .memory = UINT64_C(4) << 30,
+    },
+    {
+        .name = "gpu",
+        .form = FORM_VECTOR,
+        .vector_bytes = 16,
+        .segment = 1024,
+        .local = {[FORM_ROWS] = {64, 1}, [FORM_VECTOR] = {32, 4}, [FORM_SCALAR] = {64, 4}},
+        .has_fp64 = true,
+        .exact_divide = true,
+        .has_watchdog = true,
+        .work_per_second = 1e11,
+        .max_allocation = UINT64_C(4) << 30,
+        .memory = UINT64_C(16) << 30,
+    },
+    {
+        .name = "mali",
+        .form = FORM_VECTOR,
+        .vector_bytes = 4,
+        .segment = 1024,
+        .local = {[FORM_ROWS] = {64, 1}, [FORM_VECTOR] = {32, 4}, [FORM_SCALAR] = {32, 4}},
+        .has_fp64 = false,
+        .exact_divide = false,
+        .has_watchdog = true,
+        .work_per_second = 4e9,
+        .max_allocation = UINT64_C(512) << 20,
+        .memory = UINT64_C(2) << 30,
+    },
+};
+
+const struct device_profile *device_profile_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        if (strcmp(name, profiles[i].name) == 0)
+            return &profiles[i];
+    return NULL;
+}
+
+const char *kernel_form_name(enum kernel_form form)
+{
+    static const char *const names[] = {"rows", "vector", "scalar"};
+    return names[form];
+}

@@ -1,0 +1,41 @@
+/* What a plan needs to know of a device: data, so that planning is pure and can be done for a
+ * device that is not there (`sluice plan --profile mali`). */
+#ifndef SLUICE_DEVICE_PROFILE_H
+#define SLUICE_DEVICE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The shapes that kernels are written in. No one shape is fast everywhere. */
+enum kernel_form {
+    FORM_ROWS,   /* one work-item walks a stretch of a row: CPU compilers vectorise the loop */
+    FORM_VECTOR, /* one work-item moves one aligned vector: GPUs that load wide */
+    FORM_SCALAR, /* one work-item, one sample */
+    KERNEL_FORMS
+};
+
+struct device_profile {
+    const char *name;                /* of the class: "cpu", "gpu", "mali" */
+    enum kernel_form form;           /* preferred where a stage has several */
+    unsigned vector_bytes;           /* that one work-item of FORM_VECTOR moves in one access */
+    unsigned segment;                /* samples of a row that one work-item of FORM_ROWS walks */
+    unsigned local[KERNEL_FORMS][2]; /* work-group shape by form, x and y */
+    bool has_fp64;
+    bool exact_divide;       /* f32 division is correctly rounded when asked for */
+    bool has_watchdog;       /* the kernel driver kills launches that take long */
+    double work_per_second;  /* scalar operations, estimated low on purpose: see pass.work */
+    uint64_t max_allocation; /* bytes of one buffer */
+    uint64_t memory;         /* bytes of the device's memory */
+};
+
+/* The class's profile as known without a device; NULL for an unknown name. */
+const struct device_profile *device_profile_by_name(const char *name);
+
+/* "rows", "vector", "scalar". */
+const char *kernel_form_name(enum kernel_form form);
+
+/* A launch is planned to take at most this long, so that no driver takes it for hung: panfrost
+ * kills a job after 500 ms, old Mali drivers after 100 ms. */
+#define LAUNCH_SECONDS_MAX 0.1
+
+#endif

@@ -1,0 +1,362 @@
+#include "device/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "device/internal.h"
+
+#define IDLE_PROGRAMS_MAX 64
+
+struct device_kernel {
+    cl_kernel handle;
+    char name[128];
+    struct device_kernel *next;
+};
+
+/* Guarded by the device's program_lock, but for the handle, which never changes. */
+struct device_program {
+    cl_program handle;
+    struct text key;
+    bool stored, dumped; /* the cache has it, or must not; --dump-binary has been done */
+    unsigned users;
+    struct device *device;
+    struct device_kernel *kernels; /* created so far */
+    struct device_program *next;   /* in the device's list, the latest used first */
+};
+
+/* f32 arithmetic as written: no contraction, and a true division where the device has one. */
+static void compile_flags(const struct device *device, struct text *flags)
+{
+    text_append(flags, "-cl-std=CL1.2");
+    if (device->profile.exact_divide)
+        text_append(flags, " -cl-fp32-correctly-rounded-divide-sqrt");
+    if (device->options.flags)
+        text_printf(flags, " %s", device->options.flags);
+}
+
+/* The compiler's log, cut to what a person reads: its first lines on one. */
+static int build_fault(struct device *device, cl_program handle, cl_int error, struct fault *fault)
+{
+    char name[CL_ERROR_NAME_MAX];
+    size_t size = 0;
+    cl.clGetProgramBuildInfo(handle, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(1, size + 1);
+    if (log)
+        cl.clGetProgramBuildInfo(handle, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    if (log && log[0])
+        log_info("build log of %s:\n%s", device->info->name, log);
+    for (char *at = log; at && *at; at++)
+        if (*at == '\n' || *at == '\t')
+            *at = ' ';
+    int result = fault_set(fault, FAULT_DEVICE, "clBuildProgram: %s: %.300s",
+                           cl_error_name(error, name), log && log[0] ? log : "no build log");
+    free(log);
+    return result;
+}
+
+/* PoCL's LLVM takes over signals at the first build (SIGABRT among them, so that a watchdog's abort
+ * is swallowed): each build gives them back. */
+static cl_int build(struct device *device, cl_program handle, const char *flags)
+{
+    static const int signals[] = {SIGABRT, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+                                  SIGSEGV, SIGBUS,  SIGFPE, SIGILL, SIGTRAP, SIGPIPE, SIGSYS};
+    struct sigaction before[sizeof signals / sizeof *signals];
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    cl_int error = cl.clBuildProgram(handle, 1, &device->id, flags, NULL, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &before[i], NULL);
+    return error;
+}
+
+static cl_program from_source(struct device *device, const char *source, const char *flags,
+                              struct fault *fault)
+{
+    cl_int error;
+    cl_program handle = cl.clCreateProgramWithSource(device->context, 1, &source, NULL, &error);
+    if (!handle) {
+        cl_fault(fault, "clCreateProgramWithSource", error, device->info->name);
+        return NULL;
+    }
+    error = build(device, handle, flags);
+    if (error != CL_SUCCESS) {
+        build_fault(device, handle, error, fault);
+        cl.clReleaseProgram(handle);
+        return NULL;
+    }
+    atomic_fetch_add(&device->counters.builds, 1);
+    return handle;
+}
+
+static cl_program from_binary(struct device *device, const struct bytes *binary, const char *flags,
+                              struct fault *fault)
+{
+    cl_int status, error;
+    const unsigned char *data = binary->data;
+    cl_program handle = cl.clCreateProgramWithBinary(device->context, 1, &device->id, &binary->size,
+                                                     &data, &status, &error);
+    if (!handle) {
+        cl_fault(fault, "clCreateProgramWithBinary", error, device->info->name);
+        return NULL;
+    }
+    error = build(device, handle, flags);
+    if (error != CL_SUCCESS) {
+        build_fault(device, handle, error, fault);
+        cl.clReleaseProgram(handle);
+        return NULL;
+    }
+    return handle;
+}
+
+static cl_program from_file(struct device *device, const char *path, const char *flags,
+                            struct fault *fault)
+{
+    struct bytes binary;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fault_set(fault, FAULT_NO_INPUT, "--load-binary %s: %s", path, "cannot be opened");
+        return NULL;
+    }
+    int result = file_read(fd, UINT64_C(256) << 20, &binary, fault);
+    close(fd);
+    if (result != 0)
+        return NULL;
+    cl_program handle = from_binary(device, &binary, flags, fault);
+    bytes_finish(&binary);
+    return handle;
+}
+
+static cl_program from_cache(struct device *device, const struct text *key, const char *flags)
+{
+    struct bytes binary;
+    struct fault fault = FAULT_INIT;
+    if (!device_cache_load(key, &binary))
+        return NULL;
+    cl_program handle = from_binary(device, &binary, flags, &fault);
+    bytes_finish(&binary);
+    if (handle)
+        atomic_fetch_add(&device->counters.cache_hits, 1);
+    else
+        log_info("cached program refused by the driver, compiling anew: %s", fault.text);
+    return handle;
+}
+
+static void destroy(struct device_program *program)
+{
+    while (program->kernels) {
+        struct device_kernel *kernel = program->kernels;
+        program->kernels = kernel->next;
+        cl.clReleaseKernel(kernel->handle);
+        free(kernel);
+    }
+    if (program->handle)
+        cl.clReleaseProgram(program->handle);
+    text_finish(&program->key);
+    free(program);
+}
+
+void device_programs_destroy(struct device *device)
+{
+    while (device->programs) {
+        struct device_program *program = device->programs;
+        device->programs = program->next;
+        destroy(program);
+    }
+}
+
+static int create(struct device *device, const char *source, const char *flags,
+                  struct device_program *made, struct fault *fault)
+{
+    const struct device_options *options = &device->options;
+    made->device = device;
+    made->stored = options->no_cache || options->load_binary;
+    if (options->load_binary) {
+        made->handle = from_file(device, options->load_binary, flags, fault);
+    } else {
+        if (!options->no_cache)
+            made->handle = from_cache(device, &made->key, flags);
+        if (made->handle)
+            made->stored = true;
+        else
+            made->handle = from_source(device, source, flags, fault);
+    }
+    if (made->handle)
+        return 0;
+    return fault && fault->code ? (int)fault->code : FAULT_DEVICE;
+}
+
+/* Takes the program with that key out of the list. */
+static struct device_program *take(struct device *device, const struct text *key)
+{
+    for (struct device_program **link = &device->programs; *link; link = &(*link)->next) {
+        struct device_program *program = *link;
+        if (program->key.length == key->length &&
+            memcmp(program->key.data, key->data, key->length) == 0) {
+            *link = program->next;
+            return program;
+        }
+    }
+    return NULL;
+}
+
+static void drop_oldest(struct device *device)
+{
+    unsigned idle = 0;
+    for (struct device_program **link = &device->programs; *link;) {
+        struct device_program *program = *link;
+        if (program->users == 0 && ++idle > IDLE_PROGRAMS_MAX) {
+            *link = program->next;
+            destroy(program);
+        } else {
+            link = &program->next;
+        }
+    }
+}
+
+int device_program_get(struct device *device, const char *source, struct device_program **program,
+                       struct fault *fault)
+{
+    struct text flags = {0}, key = {0};
+    int result = 0;
+    compile_flags(device, &flags);
+    device_cache_key(device, source, text_string(&flags), &key);
+    pthread_mutex_lock(&device->program_lock);
+    struct device_program *found = key.failed ? NULL : take(device, &key);
+    if (!found) {
+        found = calloc(1, sizeof *found);
+        if (found && !key.failed) {
+            found->key = key;
+            key = (struct text){0};
+            result = create(device, source, text_string(&flags), found, fault);
+        } else {
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
+        }
+    }
+    if (result == 0) {
+        found->users++;
+        found->next = device->programs;
+        device->programs = found;
+        *program = found;
+    } else if (found) {
+        destroy(found);
+    }
+    pthread_mutex_unlock(&device->program_lock);
+    text_finish(&key);
+    text_finish(&flags);
+    return result;
+}
+
+void device_program_put(struct device *device, struct device_program **program)
+{
+    if (!*program)
+        return;
+    pthread_mutex_lock(&device->program_lock);
+    (*program)->users--;
+    drop_oldest(device);
+    pthread_mutex_unlock(&device->program_lock);
+    *program = NULL;
+}
+
+static int read_binary(struct device *device, struct device_program *program, struct bytes *binary,
+                       struct fault *fault)
+{
+    size_t size = 0;
+    cl_int error =
+        cl.clGetProgramInfo(program->handle, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+    if (error != CL_SUCCESS || size == 0)
+        return cl_fault(fault, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error,
+                        device->info->name);
+    uint8_t *data = malloc(size);
+    if (!data)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a program of %zu bytes", size);
+    error = cl.clGetProgramInfo(program->handle, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
+    if (error != CL_SUCCESS) {
+        free(data);
+        return cl_fault(fault, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error, device->info->name);
+    }
+    *binary = (struct bytes){data, size};
+    return 0;
+}
+
+static int dump(const char *path, const struct bytes *binary, struct fault *fault)
+{
+    struct file_draft draft;
+    int result = file_draft_open(&draft, path, fault);
+    if (result == 0)
+        result = file_write(draft.fd, binary->data, binary->size, fault);
+    if (result != 0) {
+        file_draft_discard(&draft);
+        return result;
+    }
+    return file_draft_commit(&draft, false, fault);
+}
+
+int device_program_store(struct device *device, struct device_program *program, struct fault *fault)
+{
+    const char *dump_to = device->options.dump_binary;
+    struct bytes binary = {0};
+    int result = 0;
+    pthread_mutex_lock(&device->program_lock);
+    bool store = !program->stored, dump_it = dump_to && !program->dumped;
+    if (store || dump_it)
+        result = read_binary(device, program, &binary, fault);
+    if (result == 0 && store)
+        device_cache_store(&program->key, &binary);
+    if (result == 0 && dump_it)
+        result = dump(dump_to, &binary, fault);
+    program->stored = program->dumped = true; /* whatever came of it: not again for each job */
+    pthread_mutex_unlock(&device->program_lock);
+    bytes_finish(&binary);
+    return result;
+}
+
+static struct device_kernel *find_kernel(struct device_program *program, const char *name)
+{
+    struct device_kernel *kernel = program->kernels;
+    while (kernel && strcmp(kernel->name, name) != 0)
+        kernel = kernel->next;
+    return kernel;
+}
+
+int device_program_kernel(struct device_program *program, const char *name,
+                          struct device_kernel **kernel, struct fault *fault)
+{
+    cl_int error = CL_SUCCESS;
+    pthread_mutex_lock(&program->device->program_lock);
+    struct device_kernel *found = find_kernel(program, name);
+    if (!found) {
+        found = calloc(1, sizeof *found);
+        if (found)
+            found->handle = cl.clCreateKernel(program->handle, name, &error);
+        if (found && found->handle) {
+            strncpy(found->name, name, sizeof found->name - 1);
+            found->next = program->kernels;
+            program->kernels = found;
+        } else {
+            free(found);
+            found = NULL;
+        }
+    }
+    pthread_mutex_unlock(&program->device->program_lock);
+    *kernel = found;
+    if (found)
+        return 0;
+    return error != CL_SUCCESS ? cl_fault(fault, "clCreateKernel", error, name)
+                               : fault_set(fault, FAULT_MEMORY, "no memory for a kernel");
+}
+
+cl_kernel device_kernel_handle(const struct device_kernel *kernel)
+{
+    return kernel->handle;
+}
+
+const char *device_kernel_name(const struct device_kernel *kernel)
+{
+    return kernel->name;
+}
