@@ -1,0 +1,65 @@
+#include "stage/common.h"
+
+#include "base/text.h"
+
+const struct param_choice stage_border_choices[] = {
+    {"edge", BORDER_EDGE},
+    {"replicate", BORDER_EDGE},
+    {"clamp", BORDER_EDGE},
+    {"reflect", BORDER_REFLECT},
+    {"reflect101", BORDER_REFLECT},
+    {"mirror", BORDER_REFLECT},
+    {"symmetric", BORDER_SYMMETRIC},
+    {"wrap", BORDER_WRAP},
+    {"periodic", BORDER_WRAP},
+    {"zero", BORDER_ZERO},
+    {"constant", BORDER_ZERO},
+    {"crop", BORDER_CROP},
+    {NULL, 0},
+};
+
+int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
+                     void (*change)(const void *config, struct plane *plane), const void *config,
+                     struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct plane plane = in->planes[i];
+        change(config, &plane);
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+int stage_require_types(const char *stage, const struct frame *in, unsigned types,
+                        struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++) {
+        if (types & 1u << in->planes[i].type)
+            continue;
+        struct text list = {0};
+        for (int t = 0; t < SAMPLE_TYPES; t++)
+            if (types & 1u << t)
+                text_printf(&list, "%s%s", list.length ? ", " : "", sample_name(t));
+        int result = fault_set(fault, FAULT_SHAPE,
+                               "%s takes samples of type %s, not %s; put convert:type=f32 in front",
+                               stage, text_string(&list), sample_name(in->planes[i].type));
+        text_finish(&list);
+        return result;
+    }
+    return 0;
+}
+
+int stage_window_size(const char *stage, enum border border, uint32_t window_width,
+                      uint32_t window_height, struct plane *plane, struct fault *fault)
+{
+    if (border != BORDER_CROP)
+        return 0;
+    if (plane->width < window_width || plane->height < window_height)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s:border=crop leaves nothing of a %u×%u picture: its window is %u×%u",
+                         stage, plane->width, plane->height, window_width, window_height);
+    plane->width -= window_width - 1;
+    plane->height -= window_height - 1;
+    return 0;
+}

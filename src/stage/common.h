@@ -1,0 +1,35 @@
+/* Parameters that several stages have, said once. */
+#ifndef SLUICE_STAGE_COMMON_H
+#define SLUICE_STAGE_COMMON_H
+
+#include "image/border.h"
+#include "param/param.h"
+#include "stage/stage.h"
+
+extern const struct param_choice stage_border_choices[];
+
+/* The table's entry for `border` at that offset. */
+#define STAGE_BORDER_PARAM(offset_)                                                                \
+    {                                                                                              \
+        .name = "border", .type = PARAM_CHOICE, .offset = (offset_),                               \
+        .choices = stage_border_choices, .fallback = "edge",                                       \
+        .help = "what stands outside the picture; crop keeps only positions whose whole window "   \
+                "lies inside"                                                                      \
+    }
+
+/* Adds to `out` each plane of `in` with the type and channels that `change` gives it. */
+int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
+                     void (*change)(const void *config, struct plane *plane), const void *config,
+                     struct fault *fault);
+
+/* FAULT_SHAPE unless each plane's type is one of those in `types`, a bit set (1 << SAMPLE_U8). The
+ * text names the stage, the type, and `convert` as the way out. */
+int stage_require_types(const char *stage, const struct frame *in, unsigned types,
+                        struct fault *fault);
+
+/* The width and height that a window leaves: the plane's own, or with BORDER_CROP what is left of
+ * them, FAULT_SHAPE when that is nothing. */
+int stage_window_size(const char *stage, enum border border, uint32_t window_width,
+                      uint32_t window_height, struct plane *plane, struct fault *fault);
+
+#endif

@@ -1,0 +1,158 @@
+#include "stage/luminance.h"
+
+#include <math.h>
+
+#include "stage/common.h"
+#include "stage/stage.h"
+
+static const struct param_choice weights_choices[] = {
+    {"bt601", LUMINANCE_BT601},
+    {"bt709", LUMINANCE_BT709},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    {.name = "weights",
+     .type = PARAM_REALS,
+     .offset = offsetof(struct luminance_config, weights),
+     .min = 0,
+     .max = 1e6,
+     .choices = weights_choices,
+     .fallback = "bt601",
+     .help = "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1"},
+    {.name = "exact",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct luminance_config, exact),
+     .fallback = "0",
+     .help = "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else"},
+    {0},
+};
+
+static int complete(void *config, param_given *given, struct fault *fault)
+{
+    const struct param_matrix *w = &((struct luminance_config *)config)->weights;
+    (void)given;
+    if (w->choice != PARAM_IS_NUMBER)
+        return 0;
+    if (w->columns != 3)
+        return fault_set(fault, FAULT_CHAIN, "luminance: weights are three numbers R_G_B, not %u",
+                         w->columns);
+    if (!(w->v[0] + w->v[1] + w->v[2] > 0))
+        return fault_set(fault, FAULT_CHAIN, "luminance: weights sum to 0");
+    return 0;
+}
+
+void luminance_weights(const struct luminance_config *config, uint32_t weights[3])
+{
+    static const uint32_t standard[][3] = {
+        [LUMINANCE_BT601] = {19595, 38470, 7471},
+        [LUMINANCE_BT709] = {13933, 46871, 4732},
+    };
+    static const int greenest_first[3] = {1, 0, 2};
+    const struct param_matrix *w = &config->weights;
+    if (w->choice != PARAM_IS_NUMBER) {
+        for (int i = 0; i < 3; i++)
+            weights[i] = standard[w->choice][i];
+        return;
+    }
+    double sum = w->v[0] + w->v[1] + w->v[2], remainder[3];
+    uint32_t missing = 65536;
+    for (int i = 0; i < 3; i++) {
+        double share = w->v[i] / sum * 65536;
+        weights[i] = (uint32_t)share;
+        remainder[i] = share - weights[i];
+        missing -= weights[i];
+    }
+    for (; missing > 0; missing--) {
+        int largest = greenest_first[0];
+        for (int i = 1; i < 3; i++)
+            if (remainder[greenest_first[i]] > remainder[largest] + 1e-9)
+                largest = greenest_first[i];
+        weights[largest]++;
+        remainder[largest] -= 1;
+    }
+}
+
+bool luminance_is_stored_y(const struct luminance_config *config)
+{
+    return config->weights.choice == LUMINANCE_BT601 && !config->exact;
+}
+
+static void to_grey(const void *config, struct plane *plane)
+{
+    (void)config;
+    plane->channels = 1;
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++) {
+        enum sample_type type = in->planes[i].type;
+        if (in->planes[i].channels > 2 && type != SAMPLE_U8 && type != SAMPLE_U16 &&
+            type != SAMPLE_F32)
+            return fault_set(fault, FAULT_SHAPE,
+                             "luminance takes RGB of type u8, u16 or f32, not %s; put "
+                             "convert:type=f32 in front",
+                             sample_name(type));
+    }
+    return stage_shape_each(in, alignment, out, to_grey, config, fault);
+}
+
+static void add_weights(struct pass *pass, const struct luminance_config *config,
+                        enum sample_type type)
+{
+    uint32_t weights[3];
+    luminance_weights(config, weights);
+    for (int i = 0; i < 3; i++) {
+        if (type == SAMPLE_F32)
+            pass_float(pass, (float)weights[i] / 65536);
+        else
+            pass_uint(pass, weights[i]);
+    }
+}
+
+static void add_pass(const struct luminance_config *config, struct stage_plan *plan, unsigned i)
+{
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+    bool mixes = in->channels > 2;
+    enum kernel_form form = mixes ? pass_form_for(plan->profile, in, out) : FORM_ROWS;
+    if (!mixes && plan->profile->form != FORM_ROWS)
+        form = FORM_SCALAR;
+    unsigned span = form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, in->type) : 0;
+    struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
+    pass_define_type_bits(pass, "SRC", in->type);
+    pass_define(pass, "DST", "SRC");
+    pass_channels(pass, in->channels, 1);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = mixes ? 8 : 1;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane(pass, OPERAND_IN, i);
+    pass_plane(pass, OPERAND_OUT, i);
+    if (mixes)
+        add_weights(pass, config, in->type);
+}
+
+/* Grey alone needs no pass: the frame goes on as it is. */
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    bool needed = false;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        needed |= plan->in->planes[i].channels > 1;
+    for (unsigned i = 0; needed && i < plan->in->n_planes; i++)
+        add_pass(config, plan, i);
+    return 0;
+}
+
+const struct stage stage_luminance = {
+    .name = "luminance",
+    .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
+    .params = params,
+    .config_size = sizeof(struct luminance_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = luminance_reference,
+};

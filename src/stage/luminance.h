@@ -1,0 +1,35 @@
+/* Parameters of the stage luminance: one grey channel from RGB.
+ *
+ * Weights: ITU-R BT.601-7 (0.299, 0.587, 0.114) and BT.709-6 (0.2126, 0.7152, 0.0722), in 65536ths
+ * rounded so that they sum to 65536 and grey stays grey. */
+#ifndef SLUICE_STAGE_LUMINANCE_H
+#define SLUICE_STAGE_LUMINANCE_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum luminance_weights {
+    LUMINANCE_BT601,
+    LUMINANCE_BT709,
+};
+
+struct luminance_config {
+    struct param_matrix weights;
+    bool exact; /* apply the formula even where the file stores its own Y */
+};
+
+/* Red, green and blue in 65536ths, which sum to 65536. Own weights are rounded by largest
+ * remainder; of equal remainders the greener wins. */
+void luminance_weights(const struct luminance_config *config, uint32_t weights[3]);
+
+/* True when the config asks for what a JPEG's Y channel is. */
+bool luminance_is_stored_y(const struct luminance_config *config);
+
+/* The definition, in plain C. */
+int luminance_reference(const void *config, const struct picture *in, struct picture *out,
+                        struct fault *fault);
+
+#endif

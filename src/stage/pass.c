@@ -1,0 +1,277 @@
+#include "stage/pass.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void stage_plan_finish(struct stage_plan *plan)
+{
+    for (unsigned i = 0; i < plan->n_scratch; i++)
+        frame_finish(&plan->scratch[i]);
+    for (unsigned i = 0; i < plan->n_tables; i++)
+        free(plan->tables[i].data);
+    free(plan->passes);
+    *plan = (struct stage_plan){0};
+}
+
+const char *pass_type_name(enum sample_type type)
+{
+    static const char *const names[SAMPLE_TYPES] = {
+        [SAMPLE_U8] = "uchar",  [SAMPLE_I8] = "char", [SAMPLE_U16] = "ushort",
+        [SAMPLE_I16] = "short", [SAMPLE_I32] = "int", [SAMPLE_F32] = "float",
+        [SAMPLE_F64] = "double"};
+    return names[type];
+}
+
+struct pass *pass_begin(struct stage_plan *plan, const char *source, const char *variant,
+                        enum kernel_form form, uint32_t span, uint32_t grid_width,
+                        uint32_t grid_height)
+{
+    static _Thread_local struct pass nowhere;
+    struct pass *pass = &nowhere;
+    struct pass *passes = realloc(plan->passes, (plan->n_passes + 1) * sizeof *passes);
+    if (passes) {
+        plan->passes = passes;
+        pass = &passes[plan->n_passes++];
+    } else {
+        plan->out_of_memory = true;
+    }
+    *pass = (struct pass){.stage = plan->stage,
+                          .source = source,
+                          .form = form,
+                          .grid_width = grid_width,
+                          .grid_height = grid_height,
+                          .span = span,
+                          .work = 1};
+    if (span == 0)
+        pass->span = form == FORM_ROWS ? plan->profile->segment : 1;
+    snprintf(pass->name, sizeof pass->name, "%s", source);
+    if (variant[0]) {
+        char entry[64];
+        snprintf(entry, sizeof entry, "KERNEL_%s", variant);
+        pass_define(pass, entry, "1");
+        pass_name(pass, variant);
+    }
+    static const char *const forms[] = {"FORM_ROWS", "FORM_VECTOR", "FORM_SCALAR"};
+    pass_define(pass, forms[form], "1");
+    pass_define(pass, "SPAN", "%u", pass->span);
+    if (form == FORM_VECTOR)
+        pass_define(pass, "LANES", "%u", pass->span);
+    else
+        pass_define(pass, "LANES", " ");
+    return pass;
+}
+
+void pass_name(struct pass *pass, const char *part)
+{
+    size_t used = strlen(pass->name);
+    snprintf(pass->name + used, sizeof pass->name - used, "_%s", part);
+}
+
+static void add_defines(struct pass *pass, const char *lines)
+{
+    size_t used = strlen(pass->defines), more = strlen(lines);
+    if (used + more >= sizeof pass->defines)
+        abort(); /* a stage that defines more than PASS_DEFINES_MAX was never tried */
+    memcpy(pass->defines + used, lines, more + 1);
+}
+
+void pass_define(struct pass *pass, const char *name, const char *format, ...)
+{
+    char value[256], line[PASS_DEFINES_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s %s\n", name, value);
+    add_defines(pass, line);
+}
+
+static void define_type_as(struct pass *pass, const char *name, enum sample_type type,
+                           const char *type_name)
+{
+    char is[64];
+    snprintf(is, sizeof is, "%s_IS_%s", name, pass_type_name(type));
+    pass_define(pass, name, "%s", type_name);
+    pass_define(pass, is, "1");
+    pass_name(pass, sample_name(type));
+}
+
+void pass_define_type(struct pass *pass, const char *name, enum sample_type type)
+{
+    define_type_as(pass, name, type, pass_type_name(type));
+}
+
+void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type)
+{
+    define_type_as(pass, name, type, type == SAMPLE_F64 ? "ulong" : pass_type_name(type));
+}
+
+void pass_channels(struct pass *pass, uint32_t source, uint32_t destination)
+{
+    char name[8];
+    snprintf(name, sizeof name, "c%u", source);
+    pass_name(pass, name);
+    pass_define(pass, "CH", "%u", source);
+    pass_define(pass, "DST_CH", "%u", destination);
+    pass_define(pass, "ALPHA", "%d", source == destination && source % 2 == 0);
+}
+
+static struct pass_arg *add_arg(struct pass *pass)
+{
+    if (pass->n_args == PASS_ARGS_MAX)
+        abort(); /* as above: a kernel's argument list is fixed when it is written */
+    struct pass_arg *arg = &pass->args[pass->n_args++];
+    *arg = (struct pass_arg){0};
+    return arg;
+}
+
+void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_PLANE;
+    arg->operand = operand;
+    arg->plane = plane;
+}
+
+void pass_buffer(struct pass *pass, unsigned operand)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_BUFFER;
+    arg->operand = operand;
+}
+
+void pass_int(struct pass *pass, int32_t value)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_INT;
+    arg->i = value;
+}
+
+void pass_uint(struct pass *pass, uint32_t value)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_UINT;
+    arg->u = value;
+}
+
+void pass_float(struct pass *pass, float value)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_FLOAT;
+    arg->f = value;
+}
+
+void pass_long(struct pass *pass, int64_t value)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_LONG;
+    arg->l = value;
+}
+
+void pass_double(struct pass *pass, double value)
+{
+    struct pass_arg *arg = add_arg(pass);
+    arg->kind = PASS_DOUBLE;
+    arg->d = value;
+}
+
+unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
+                            uint32_t channels, enum sample_type type)
+{
+    if (plan->n_scratch == STAGE_SCRATCH_MAX)
+        abort();
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    if (!frame_add_plane(&plan->scratch[plan->n_scratch], &plane, FRAME_ALIGNMENT))
+        plan->out_of_memory = true;
+    return OPERAND_SCRATCH + plan->n_scratch++;
+}
+
+unsigned stage_plan_table(struct stage_plan *plan, size_t size, void **data)
+{
+    static _Thread_local char nowhere[1 << 20];
+    if (plan->n_tables == STAGE_TABLES_MAX || size > sizeof nowhere)
+        abort();
+    struct stage_table *table = &plan->tables[plan->n_tables];
+    *table = (struct stage_table){calloc(1, size), size};
+    if (!table->data)
+        plan->out_of_memory = true;
+    *data = table->data ? table->data : nowhere;
+    return OPERAND_TABLE + plan->n_tables++;
+}
+
+static bool is_aligned(const struct plane *plane, unsigned bytes)
+{
+    return plane->offset % bytes == 0 && plane->stride % bytes == 0;
+}
+
+enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
+                               const struct plane *out)
+{
+    if (profile->form != FORM_VECTOR)
+        return profile->form;
+    return is_aligned(in, 16) && is_aligned(out, 16) ? FORM_VECTOR : FORM_SCALAR;
+}
+
+unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
+                            enum sample_type out)
+{
+    size_t larger = sample_size(in) > sample_size(out) ? sample_size(in) : sample_size(out);
+    size_t length = profile->vector_bytes / larger;
+    return length < 4 ? 4 : (unsigned)length;
+}
+
+/* Names p0, p1 … for the function's parameters, in the kernel's list and in its call. */
+static void define_pixel_call(struct pass *pass, const char *stage,
+                              const struct pixel_function *function)
+{
+    static const char *const types[] = {[PASS_INT] = "int",
+                                        [PASS_UINT] = "uint",
+                                        [PASS_FLOAT] = "float",
+                                        [PASS_LONG] = "long",
+                                        [PASS_DOUBLE] = "double"};
+    char parameters[160] = "", call[160] = "";
+    size_t used = 0, called = 0;
+    for (unsigned i = 0; i < function->n_args; i++) {
+        used += (size_t)snprintf(parameters + used, sizeof parameters - used, ", %s p%u",
+                                 types[function->args[i].kind], i);
+        called += (size_t)snprintf(call + called, sizeof call - called, ", p%u", i);
+    }
+    pass_define(pass, "PIXEL_PARAMETERS", "%s", parameters);
+    pass_define(pass, "PIXEL(v)", "FN(%s_pixel)((v)%s)", stage, call);
+}
+
+void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function)
+{
+    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
+    enum kernel_form form = pass_form_for(plan->profile, in, out);
+    unsigned span =
+        form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, out->type) : 0;
+    uint32_t width = in->width * in->channels;
+    if (form == FORM_VECTOR && width < span) {
+        form = FORM_SCALAR;
+        span = 1;
+    }
+    bool keep_alpha = function->keep_alpha && plane_has_alpha(in) && in->type == out->type;
+    struct pass *pass = pass_begin(plan, "point", "", form, span, width, in->height);
+    snprintf(pass->name, sizeof pass->name, "%s", plan->stage);
+    if (function->variant[0])
+        pass_name(pass, function->variant);
+    pass_define_type(pass, "SRC", in->type);
+    pass_define_type(pass, "DST", out->type);
+    pass_define(pass, "ALPHA", "%u", keep_alpha ? in->channels : 0);
+    if (keep_alpha)
+        pass_name(pass, in->channels == 2 ? "c2" : "c4");
+    pass_name(pass, kernel_form_name(form));
+    pass_define(pass, "PIXEL_SOURCE", "%s", plan->stage);
+    define_pixel_call(pass, plan->stage, function);
+    add_defines(pass, function->defines);
+    pass->work = function->work;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_OUT, plane);
+    for (unsigned i = 0; i < function->n_args; i++)
+        *add_arg(pass) = function->args[i];
+}

@@ -1,0 +1,159 @@
+/* Passes: what a stage has the device do, as data.
+ *
+ * A pass is one kernel over a grid. Its kernel is an instance of a template in a .cl file: the same
+ * text under different definitions (sample types, channels, form). cl/prelude.cl says what a
+ * template may use and how its argument list begins. */
+#ifndef SLUICE_STAGE_PASS_H
+#define SLUICE_STAGE_PASS_H
+
+#include "device/profile.h"
+#include "image/frame.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PASS_ARGS_MAX     24
+#define PASS_NAME_MAX     96
+#define PASS_DEFINES_MAX  640
+#define STAGE_SCRATCH_MAX 8
+#define STAGE_TABLES_MAX  4
+
+/* The memory that an argument lies in. */
+enum operand {
+    OPERAND_IN,      /* the stage's input frame */
+    OPERAND_OUT,     /* its output frame */
+    OPERAND_SCRATCH, /* + index: a frame of its own, undefined at the start */
+    OPERAND_TABLE = OPERAND_SCRATCH + STAGE_SCRATCH_MAX, /* + index: constants */
+};
+
+struct pass_arg {
+    enum {
+        PASS_PLANE,  /* three kernel arguments: base pointer, offset and stride in samples */
+        PASS_BUFFER, /* one: the pointer to the operand's memory */
+        PASS_INT,
+        PASS_UINT,
+        PASS_FLOAT,
+        PASS_LONG,
+        PASS_DOUBLE,
+    } kind;
+    unsigned operand; /* PASS_PLANE, PASS_BUFFER */
+    unsigned plane;   /* PASS_PLANE: index within the operand's frame */
+    union {
+        int32_t i;
+        uint32_t u;
+        float f;
+        int64_t l;
+        double d;
+    };
+};
+
+struct pass {
+    const char *stage;              /* whose work this is, for errors and reports */
+    const char *source;             /* name of the .cl file */
+    char name[PASS_NAME_MAX];       /* of the kernel, readable: "sobel_magnitude_u8_c1_rows" */
+    char defines[PASS_DEFINES_MAX]; /* "SRC uchar\nCH 1\n": one definition a line */
+    enum kernel_form form;
+    uint32_t grid_width;  /* positions in x (samples, pixels, as the kernel says) */
+    uint32_t grid_height; /* in y; a launch may be split there, so none needs another */
+    uint32_t span;        /* positions in x that one work-item covers */
+    double work;          /* scalar operations for one position; an estimate */
+    uint64_t bytes_read, bytes_written; /* that must move: each sample once */
+    unsigned n_args;
+    struct pass_arg args[PASS_ARGS_MAX];
+};
+
+/* A table of constants that passes read. */
+struct stage_table {
+    void *data; /* owned */
+    size_t size;
+};
+
+/* What a stage's passes() fills. */
+struct stage_plan {
+    const struct device_profile *profile;
+    const struct frame *in, *out;
+    const char *stage;
+    unsigned n_scratch;
+    struct frame scratch[STAGE_SCRATCH_MAX];
+    unsigned n_tables;
+    struct stage_table tables[STAGE_TABLES_MAX];
+    unsigned n_passes;
+    struct pass *passes; /* owned */
+    bool out_of_memory;  /* a helper below could not get memory; the caller of passes() checks */
+};
+
+void stage_plan_finish(struct stage_plan *plan);
+
+/* A per-pixel function: `NAME_pixel` of cl/NAME.cl, with its parameters. */
+#define PIXEL_ARGS_MAX 6
+struct pixel_function {
+    enum sample_type type;          /* that comes out */
+    char defines[PASS_DEFINES_MAX]; /* definitions that the function's text asks for, besides types
+                                     */
+    char variant[24];               /* for the kernel's name; may be empty */
+    double work;                    /* scalar operations a sample */
+    bool keep_alpha;                /* alpha is copied, not computed */
+    unsigned n_args;
+    struct pass_arg args[PIXEL_ARGS_MAX]; /* values only */
+};
+
+/* Begins a pass: kernel template `source`.cl, entry `variant` (part of its name; may be ""), in
+ * `form`, over a grid of which each work-item covers `span` positions of a row (0: what the profile
+ * says for FORM_ROWS, 1 else). Arguments and definitions are added to the one returned, which stays
+ * valid until the next pass begins. Never NULL: when memory is out, plan->out_of_memory is set and
+ * a pass that nobody will run is returned. */
+struct pass *pass_begin(struct stage_plan *plan, const char *source, const char *variant,
+                        enum kernel_form form, uint32_t span, uint32_t grid_width,
+                        uint32_t grid_height);
+
+/* Adds to the kernel's name, behind an underscore. */
+void pass_name(struct pass *pass, const char *part);
+
+void pass_define(struct pass *pass, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Defines NAME as the OpenCL type of samples (uchar) and NAME_IS_uchar, and adds "_u8" to the
+ * kernel's name. */
+void pass_define_type(struct pass *pass, const char *name, enum sample_type type);
+
+/* Defines CH and DST_CH, the channels of a pixel in the source and in the destination, and ALPHA as
+ * 1 where both end in alpha; adds "_c3" to the kernel's name. */
+void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
+
+/* As pass_define_type, but f64 is defined as ulong, the bits of a double (with NAME_IS_double), for
+ * kernels that must do without fp64: saturate_f64 and float_of_f64 in cl/prelude.cl read them. */
+void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
+
+void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
+void pass_buffer(struct pass *pass, unsigned operand);
+void pass_int(struct pass *pass, int32_t value);
+void pass_uint(struct pass *pass, uint32_t value);
+void pass_float(struct pass *pass, float value);
+void pass_long(struct pass *pass, int64_t value);
+void pass_double(struct pass *pass, double value);
+
+/* A scratch frame of one plane of that shape; returns its operand. */
+unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
+                            uint32_t channels, enum sample_type type);
+
+/* A table of `size` bytes, zeroed, for the caller to fill through `data`; returns its operand. */
+unsigned stage_plan_table(struct stage_plan *plan, size_t size, void **data);
+
+/* The form that suits plane and profile: the profile's own, but not vectors on rows that are not
+ * aligned for them. */
+enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
+                               const struct plane *out);
+
+/* Samples that one work-item of FORM_VECTOR takes of planes of these types: as many as one access
+ * of the profile's width holds of the larger. */
+unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
+                            enum sample_type out);
+
+/* The pass of a per-pixel stage for one plane: `function` of the plan's stage within cl/point.cl.
+ */
+void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function);
+
+/* "uchar" for u8: the OpenCL C name of a sample type. */
+const char *pass_type_name(enum sample_type type);
+
+#endif

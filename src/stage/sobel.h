@@ -1,0 +1,35 @@
+/* Parameters of the stage sobel. */
+#ifndef SLUICE_STAGE_SOBEL_H
+#define SLUICE_STAGE_SOBEL_H
+
+#include "base/fault.h"
+#include "image/border.h"
+#include "image/frame.h"
+
+enum sobel_out {
+    SOBEL_MAGNITUDE, /* sat(floor(S·sqrt(dX² + dY²) + 0.5)) */
+    SOBEL_L1,        /* sat(floor(S·(|dX| + |dY|) + 0.5)) */
+    SOBEL_DX,        /* dX >> 3, signed */
+    SOBEL_DY,        /* dY >> 3, signed */
+    SOBEL_BOTH,      /* planes dx and dy */
+    SOBEL_SAMPLE,    /* floor(sqrt((dX >> 3)² + (dY >> 3)²)), the picture of Arm's sample */
+};
+
+enum sobel_kernel {
+    SOBEL_KERNEL_AUTO,
+    SOBEL_KERNEL_VECTOR,
+    SOBEL_KERNEL_SCALAR,
+};
+
+struct sobel_config {
+    int out;      /* enum sobel_out */
+    double scale; /* S; taken as the decimal that it was written as */
+    int border;   /* enum border */
+    int kernel;   /* enum sobel_kernel */
+};
+
+/* The definition, in plain C. */
+int sobel_reference(const void *config, const struct picture *in, struct picture *out,
+                    struct fault *fault);
+
+#endif

@@ -1,0 +1,74 @@
+/* A stage: one filter, found by its name.
+ *
+ * A stage is a constant struct. It says what its parameters are, what shape comes out for a shape
+ * that goes in, and which passes (kernel launches) compute it, as data: it never sees a device, a
+ * queue or a pixel. chain/ turns passes into programs, buffers and launches. Beside them stands the
+ * plain C reference, which defines the result.
+ *
+ * A stage `NAME` is src/stage/NAME.c with `const struct stage stage_NAME`, src/stage/NAME_ref.c,
+ * cl/NAME.cl, tests/stage/test_NAME.c, docs/stages/NAME.md, and the word NAME in meson.build.
+ *
+ * All functions here are pure: no globals, any thread. */
+#ifndef SLUICE_STAGE_STAGE_H
+#define SLUICE_STAGE_STAGE_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+#include "stage/pass.h"
+#include <stdbool.h>
+
+/* How far device and reference may be apart. A sample agrees when its difference is at most
+ * absolute + relative · |reference|. Integer results have {0, 0}: they are exact. */
+struct tolerance {
+    double absolute, relative;
+};
+
+struct stage {
+    const char *name;
+    const char *summary;        /* one sentence: what comes out */
+    const struct param *params; /* ends with an entry without a name; NULL for none */
+    size_t config_size;         /* of the struct that holds the parameters' values */
+    bool internal;              /* part of plans that we make, not of chains that people write */
+
+    /* Checks parameters against each other and completes them; NULL when there is nothing to do.
+     * After it, the given parameters printed in order must read back as the same config. */
+    int (*complete)(void *config, param_given *given, struct fault *fault);
+
+    /* Adds the planes that come out for `in` to the empty frame `out`, or says FAULT_SHAPE why this
+     * input will not do. Layout is chosen by frame_add_plane with `alignment`. */
+    int (*shape)(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault);
+
+    /* Either the passes that compute plan->out from plan->in … */
+    int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
+
+    /* … or, for a per-pixel stage, the function of cl/NAME.cl that computes one sample (see
+     * pass.h); such a stage keeps width, height and channels, and copies alpha where the type
+     * stays. */
+    int (*pixel)(const void *config, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault);
+
+    /* Computes `out`, whose planes are laid out as shape() said or with other strides, from `in`.
+     * Plain and slow; it defines the result. */
+    int (*reference)(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault);
+
+    /* NULL: exact for integer results, 1e-5 relative for others. */
+    struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);
+};
+
+/* All stages, in the order of their names; ends with NULL. Made from the list in meson.build. */
+extern const struct stage *const stage_registry[];
+
+/* The stage of that name, internal ones too; NULL when there is none. */
+const struct stage *stage_find(const char *name, size_t length);
+
+struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
+                                 enum sample_type out);
+
+/* The text of cl/NAME.cl, NUL-terminated, with the number of lines that it has; NULL: no such file.
+ */
+const char *stage_source(const char *name);
+
+#endif
