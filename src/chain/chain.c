@@ -1,0 +1,194 @@
+#include "chain/chain.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+void chain_finish(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->n_steps; i++)
+        free(chain->steps[i].config);
+    free(chain->steps);
+    *chain = (struct chain){0};
+}
+
+static bool is_chain_character(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("._-/@:=", c));
+}
+
+static int check_characters(const char *text, int begin, int end, struct fault *fault)
+{
+    for (int i = begin; i < end; i++)
+        if (!is_chain_character(text[i]))
+            return fault_set_at(fault, FAULT_CHAIN, i, 1,
+                                "'%c' has no place in a chain: values use A-Z a-z 0-9 . _ - / @",
+                                isprint((unsigned char)text[i]) ? text[i] : '?');
+    return 0;
+}
+
+static int unknown_stage(const char *name, int length, int position, struct fault *fault)
+{
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (const struct stage *const *s = stage_registry; *s; s++) {
+        if ((*s)->internal)
+            continue;
+        nearest_offer(&nearest, name, (size_t)length, (*s)->name);
+        text_printf(&names, "%s%s", names.length ? ", " : "", (*s)->name);
+    }
+    int shown = length > 60 ? 60 : length;
+    int result;
+    if (nearest.best)
+        result = fault_set_at(fault, FAULT_CHAIN, position, length,
+                              "unknown stage '%.*s'; did you mean '%s'? (there are %s)", shown,
+                              name, nearest.best, text_string(&names));
+    else
+        result =
+            fault_set_at(fault, FAULT_CHAIN, position, length,
+                         "unknown stage '%.*s' (there are %s)", shown, name, text_string(&names));
+    text_finish(&names);
+    return result;
+}
+
+/* `text[begin…end)` is one step without blanks around it. */
+static int parse_step(struct chain_step *step, const char *text, int begin, int end,
+                      struct fault *fault)
+{
+    char what[80];
+    const char *colon = memchr(text + begin, ':', (size_t)(end - begin));
+    int name_length = colon ? (int)(colon - (text + begin)) : end - begin;
+    int result = check_characters(text, begin, end, fault);
+    if (result != 0)
+        return result;
+    const struct stage *stage = stage_find(text + begin, (size_t)name_length);
+    if (!stage || stage->internal)
+        return unknown_stage(text + begin, name_length, begin, fault);
+    step->stage = stage;
+    step->config = calloc(1, stage->config_size + 1);
+    if (!step->config)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+    param_defaults(stage->params, step->config);
+    snprintf(what, sizeof what, "stage '%s'", stage->name);
+    if (colon) {
+        int args = begin + name_length + 1;
+        if (args == end)
+            return fault_set_at(fault, FAULT_CHAIN, end - 1, 1, "%s: nothing follows the colon",
+                                what);
+        result = param_parse(stage->params, step->config, &step->given, text + args,
+                             (size_t)(end - args), args, what, fault);
+        if (result != 0)
+            return result;
+    }
+    if (stage->complete)
+        result = stage->complete(step->config, &step->given, fault);
+    if (result != 0 && fault && fault->position < 0) { /* about the step as a whole */
+        fault->position = begin;
+        fault->length = end - begin;
+    }
+    return result;
+}
+
+static int parse_steps(struct chain *chain, const char *text, int length, struct fault *fault)
+{
+    int at = 0;
+    for (;;) {
+        const char *comma = memchr(text + at, ',', (size_t)(length - at));
+        int end = comma ? (int)(comma - text) : length;
+        int next = end + 1;
+        while (at < end && isspace((unsigned char)text[at]))
+            at++;
+        while (end > at && isspace((unsigned char)text[end - 1]))
+            end--;
+        if (at == end)
+            return fault_set_at(fault, FAULT_CHAIN, at < length ? at : length - 1, 1,
+                                "a stage is missing here");
+        if (chain->n_steps == CHAIN_STEPS_MAX)
+            return fault_set_at(fault, FAULT_CHAIN, at, end - at, "more than %d stages",
+                                CHAIN_STEPS_MAX);
+        struct chain_step *steps =
+            realloc(chain->steps, (chain->n_steps + 1) * sizeof *chain->steps);
+        if (!steps)
+            return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+        chain->steps = steps;
+        chain->steps[chain->n_steps] = (struct chain_step){0};
+        int result = parse_step(&chain->steps[chain->n_steps++], text, at, end, fault);
+        if (result != 0 || !comma)
+            return result;
+        at = next;
+    }
+}
+
+int chain_parse(struct chain *chain, const char *text, struct fault *fault)
+{
+    struct chain parsed = {0};
+    size_t length = strlen(text);
+    *chain = parsed;
+    if (length > CHAIN_TEXT_MAX)
+        return fault_set(fault, FAULT_CHAIN, "a chain of %zu bytes; the limit is %d", length,
+                         CHAIN_TEXT_MAX);
+    if (strspn(text, " \t\r\n") == length)
+        return 0;
+    int result = parse_steps(&parsed, text, (int)length, fault);
+    if (result != 0)
+        chain_finish(&parsed);
+    *chain = parsed;
+    return result;
+}
+
+void chain_print(const struct chain *chain, struct text *text)
+{
+    for (size_t i = 0; i < chain->n_steps; i++) {
+        const struct chain_step *step = &chain->steps[i];
+        text_printf(text, "%s%s", i ? "," : "", step->stage->name);
+        param_print(step->stage->params, step->config, step->given, text);
+    }
+}
+
+static bool is_default(const struct param *param, const void *config)
+{
+    struct text value = {0};
+    param_print_value(param, config, &value);
+    bool same = param->fallback && strcmp(text_string(&value), param->fallback) == 0;
+    text_finish(&value);
+    return same;
+}
+
+void chain_print_short(const struct chain *chain, struct text *text)
+{
+    for (size_t i = 0; i < chain->n_steps; i++) {
+        const struct chain_step *step = &chain->steps[i];
+        const struct param *params = step->stage->params;
+        text_printf(text, "%s%s", i ? "," : "", step->stage->name);
+        for (size_t p = 0; params && params[p].name; p++) {
+            bool has_value = params[p].fallback || (step->given & (param_given)1 << p);
+            if (!has_value || is_default(&params[p], step->config))
+                continue;
+            text_printf(text, ":%s=", params[p].name);
+            param_print_value(&params[p], step->config, text);
+        }
+    }
+}
+
+void chain_print_caret(const char *chain_text, const struct fault *fault, struct text *text)
+{
+    int length = (int)strlen(chain_text);
+    if (fault->position < 0 || fault->position > length)
+        return;
+    /* A window of the text that fits a terminal, with the place at fault in it. */
+    int begin = fault->position > 60 ? fault->position - 40 : 0;
+    int shown = length - begin > 100 ? 100 : length - begin;
+    int carets = fault->length > 0 ? fault->length : 1;
+    if (carets > begin + shown - fault->position)
+        carets = begin + shown - fault->position;
+    text_append(text, "  ");
+    for (int i = begin; i < begin + shown; i++)
+        text_printf(text, "%c", isprint((unsigned char)chain_text[i]) ? chain_text[i] : ' ');
+    text_printf(text, "\n  %*s", fault->position - begin, "");
+    for (int i = 0; i < (carets > 0 ? carets : 1); i++)
+        text_append(text, "^");
+    text_append(text, "\n");
+}

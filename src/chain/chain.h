@@ -1,0 +1,43 @@
+/* Chains: the text that says what is done to a picture, and the stages and parameters it means.
+ *
+ *     luminance,sobel
+ *     luminance:bt709,box:radius=4:method=sat
+ *
+ * `stage[:arg[:arg…]]` joined by commas, blanks around commas ignored. Nothing is quoted or
+ * escaped: values use only A-Z a-z 0-9 . _ - / @. */
+#ifndef SLUICE_CHAIN_CHAIN_H
+#define SLUICE_CHAIN_CHAIN_H
+
+#include "stage/stage.h"
+
+struct chain_step {
+    const struct stage *stage;
+    void *config; /* owned: the stage's parameters */
+    param_given given;
+};
+
+struct chain {
+    size_t n_steps;
+    struct chain_step *steps;
+};
+
+#define CHAIN_STEPS_MAX 64
+#define CHAIN_TEXT_MAX  16384
+
+/* Reads a chain; an empty or blank text is a chain of no steps. On FAULT_CHAIN the fault marks the
+ * place in `text`. */
+int chain_parse(struct chain *chain, const char *text, struct fault *fault);
+void chain_finish(struct chain *chain);
+
+/* Appends the canonical text: every parameter written out, in declared order. It reads back as the
+ * same chain. */
+void chain_print(const struct chain *chain, struct text *text);
+
+/* Appends the shortest form: only the parameters that differ from their defaults. */
+void chain_print_short(const struct chain *chain, struct text *text);
+
+/* Appends two lines that show the place a chain fault marks: the text, and carets under it; nothing
+ * when the fault marks none. */
+void chain_print_caret(const char *chain_text, const struct fault *fault, struct text *text);
+
+#endif

@@ -1,0 +1,258 @@
+#include "chain/plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage/sink.h"
+
+static int no_memory(struct fault *fault)
+{
+    return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+}
+
+/* Kernels index samples with an int. */
+static int check_size(const struct frame *frame, struct fault *fault)
+{
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        const struct plane *p = &frame->planes[i];
+        uint64_t last = (p->offset + (uint64_t)p->stride * p->height) / sample_size(p->type);
+        if (last > INT_MAX)
+            return fault_set(fault, FAULT_LIMIT,
+                             "a plane of %u×%u×%u %s has more than 2^31 samples", p->width,
+                             p->height, p->channels, sample_name(p->type));
+    }
+    return 0;
+}
+
+static int step_passes(struct plan_step *step, const struct device_profile *profile,
+                       struct fault *fault)
+{
+    const struct stage *stage = step->stage;
+    struct stage_plan *work = &step->work;
+    *work = (struct stage_plan){
+        .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
+    int result = 0;
+    if (!stage->pixel)
+        result = stage->passes(step->config, work, fault);
+    for (unsigned i = 0; stage->pixel && i < step->in->n_planes && result == 0; i++) {
+        struct pixel_function function = {.work = 4};
+        result = stage->pixel(step->config, step->in->planes[i].type, &function, fault);
+        if (result == 0)
+            pass_pixel(work, i, &function);
+    }
+    if (result == 0 && work->out_of_memory)
+        result = no_memory(fault);
+    for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
+        result = check_size(&work->scratch[i], fault);
+    return result;
+}
+
+static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, struct frame *out,
+                                struct fault *fault)
+{
+    for (size_t i = 0; i < step->in->n_planes; i++) {
+        struct plane plane = step->in->planes[i];
+        struct pixel_function function = {0};
+        int result = step->stage->pixel(step->config, plane.type, &function, fault);
+        if (result != 0)
+            return result;
+        plane.type = function.type;
+        if (!frame_add_plane(out, &plane, alignment))
+            return no_memory(fault);
+    }
+    return 0;
+}
+
+/* A step without passes hands its input's memory on, so its frame is laid out like the input. */
+static int adopt_layout(struct plan_step *step, struct fault *fault)
+{
+    struct frame same;
+    if (!frame_copy(&same, step->in))
+        return no_memory(fault);
+    frame_finish(&step->out);
+    step->out = same;
+    return 0;
+}
+
+static int add_step(struct plan *plan, const struct stage *stage, const void *config,
+                    const struct plan_options *options, struct fault *fault)
+{
+    struct plan_step *step = &plan->steps[plan->n_steps];
+    size_t alignment = options->alignment ? options->alignment : FRAME_ALIGNMENT;
+    *step = (struct plan_step){.stage = stage, .config = config, .in = plan->out};
+    plan->n_steps++; /* from here on plan_destroy cleans it up */
+    int result = stage->pixel ? shape_of_pixel_stage(step, alignment, &step->out, fault)
+                              : stage->shape(config, step->in, alignment, &step->out, fault);
+    if (result == 0)
+        result = check_size(&step->out, fault);
+    if (result == 0 && options->profile)
+        result = step_passes(step, options->profile, fault);
+    if (result == 0 && options->profile && step->work.n_passes == 0)
+        result = adopt_layout(step, fault);
+    plan->out = &step->out;
+    return result;
+}
+
+/* A last step that makes of each plane what the output can hold. */
+static int add_sink(struct plan *plan, const struct plan_options *options, struct fault *fault)
+{
+    bool changed = false;
+    const struct frame *out = plan->out;
+    plan->sink_targets = malloc(out->n_planes * sizeof *plan->sink_targets + 1);
+    if (!plan->sink_targets)
+        return no_memory(fault);
+    for (size_t i = 0; i < out->n_planes; i++) {
+        struct plane *target = &plan->sink_targets[i];
+        *target = out->planes[i];
+        int result = options->fit(options->fit_context, target, fault);
+        if (result != 0)
+            return result;
+        changed |=
+            target->type != out->planes[i].type || target->channels != out->planes[i].channels;
+    }
+    if (!changed)
+        return 0;
+    struct sink_config *config = calloc(1, sizeof *config);
+    if (!config)
+        return no_memory(fault);
+    config->targets = plan->sink_targets;
+    plan->sink_config = config;
+    return add_step(plan, &stage_sink, config, options, fault);
+}
+
+/* A slot whose frame is done with: the smallest that is large enough, else the largest, which
+ * grows; else a new one. */
+static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
+{
+    unsigned best = plan->n_slots;
+    for (unsigned i = 0; i < plan->n_slots; i++) {
+        if (busy[i])
+            continue;
+        uint64_t have = plan->slot_size[i];
+        uint64_t best_have = best < plan->n_slots ? plan->slot_size[best] : 0;
+        if (best == plan->n_slots || (have >= size && (best_have < size || have < best_have)) ||
+            (have < size && best_have < size && have > best_have))
+            best = i;
+    }
+    if (best == plan->n_slots)
+        plan->slot_size[plan->n_slots++] = 0;
+    if (plan->slot_size[best] < size)
+        plan->slot_size[best] = size;
+    busy[best] = true;
+    return best;
+}
+
+static int assign_slots(struct plan *plan, bool keep_input, struct fault *fault)
+{
+    size_t most = 1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
+    bool *busy = calloc(most, sizeof *busy);
+    plan->slot_size = calloc(most, sizeof *plan->slot_size);
+    if (!busy || !plan->slot_size) {
+        free(busy);
+        return no_memory(fault);
+    }
+    unsigned slot = plan->in_slot = take_slot(plan, busy, plan->in.size);
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        struct plan_step *step = &plan->steps[i];
+        step->in_slot = step->out_slot = slot;
+        if (step->work.n_passes == 0)
+            continue;
+        step->out_slot = take_slot(plan, busy, step->out.size);
+        for (unsigned s = 0; s < step->work.n_scratch; s++)
+            step->scratch_slot[s] = take_slot(plan, busy, step->work.scratch[s].size);
+        for (unsigned s = 0; s < step->work.n_scratch; s++)
+            busy[step->scratch_slot[s]] = false;
+        if (!(keep_input && slot == plan->in_slot))
+            busy[slot] = false;
+        slot = step->out_slot;
+    }
+    plan->out_slot = slot;
+    free(busy);
+    return 0;
+}
+
+int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
+                const struct plan_options *options, struct fault *fault)
+{
+    struct plan *p = calloc(1, sizeof *p);
+    if (!p)
+        return no_memory(fault);
+    p->profile = options->profile;
+    p->steps = calloc(chain->n_steps + 1, sizeof *p->steps);
+    int result = p->steps && frame_copy(&p->in, in) ? check_size(in, fault) : no_memory(fault);
+    p->out = &p->in;
+    for (size_t i = 0; i < chain->n_steps && result == 0; i++)
+        result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);
+    if (result == 0 && options->fit)
+        result = add_sink(p, options, fault);
+    if (result == 0)
+        result = assign_slots(p, options->keep_input, fault);
+    if (result != 0)
+        plan_destroy(&p);
+    *plan = p;
+    return result;
+}
+
+void plan_destroy(struct plan **plan)
+{
+    struct plan *p = *plan;
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        stage_plan_finish(&p->steps[i].work);
+        frame_finish(&p->steps[i].out);
+    }
+    free(p->steps);
+    free(p->slot_size);
+    free(p->sink_targets);
+    free(p->sink_config);
+    frame_finish(&p->in);
+    free(p);
+    *plan = NULL;
+}
+
+uint64_t plan_peak(const struct plan *plan)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < plan->n_slots; i++)
+        bytes += plan->slot_size[i];
+    for (size_t i = 0; i < plan->n_steps; i++)
+        for (unsigned t = 0; t < plan->steps[i].work.n_tables; t++)
+            bytes += plan->steps[i].work.tables[t].size;
+    return bytes;
+}
+
+uint32_t plan_rows_per_launch(const struct pass *pass, const struct device_profile *profile)
+{
+    double row = pass->work * pass->grid_width / profile->work_per_second;
+    double rows = row > 0 ? LAUNCH_SECONDS_MAX / row : pass->grid_height;
+    if (rows >= pass->grid_height)
+        return pass->grid_height;
+    return rows < 1 ? 1 : (uint32_t)rows;
+}
+
+size_t plan_launches(const struct pass *pass, const struct device_profile *profile)
+{
+    uint32_t rows = plan_rows_per_launch(pass, profile);
+    return (pass->grid_height + rows - 1) / rows;
+}
+
+size_t plan_total_launches(const struct plan *plan)
+{
+    size_t launches = 0;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
+            launches += plan_launches(&plan->steps[i].work.passes[p], plan->profile);
+    return launches;
+}
+
+uint64_t plan_bytes_moved(const struct plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
+            bytes += plan->steps[i].work.passes[p].bytes_read +
+                     plan->steps[i].work.passes[p].bytes_written;
+    return bytes;
+}

@@ -1,0 +1,300 @@
+#include "chain/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/source.h"
+
+struct recording {
+    const struct plan *plan;
+    struct device *device;
+    struct device_program *program;
+    struct device_kernel **kernels; /* one a pass, in order; borrowed from the program */
+    struct device_buffer **tables;  /* STAGE_TABLES_MAX a step; NULL where there is none */
+};
+
+/* The memory of one run: a buffer a slot. */
+struct run_memory {
+    struct device_buffer **slots;
+};
+
+static int find_kernels(struct recording *r, const struct program_source *source,
+                        struct fault *fault)
+{
+    r->kernels = calloc(source->n_kernels + 1, sizeof *r->kernels);
+    if (!r->kernels)
+        return fault_set(fault, FAULT_MEMORY, "no memory for kernels");
+    int result = 0;
+    for (size_t i = 0; i < source->n_kernels && result == 0; i++)
+        result = device_program_kernel(r->program, source->names[i], &r->kernels[i], fault);
+    return result;
+}
+
+static int upload_tables(struct recording *r, struct fault *fault)
+{
+    r->tables = calloc(r->plan->n_steps * STAGE_TABLES_MAX + 1, sizeof *r->tables);
+    if (!r->tables)
+        return fault_set(fault, FAULT_MEMORY, "no memory for tables");
+    int result = 0;
+    for (size_t i = 0; i < r->plan->n_steps; i++) {
+        const struct stage_plan *work = &r->plan->steps[i].work;
+        for (unsigned t = 0; t < work->n_tables && result == 0; t++) {
+            struct device_buffer **buffer = &r->tables[i * STAGE_TABLES_MAX + t];
+            result = device_buffer_acquire(r->device, work->tables[t].size, buffer, fault);
+            if (result == 0)
+                result = device_buffer_fill(r->device, *buffer, work->tables[t].data,
+                                            work->tables[t].size, fault);
+        }
+    }
+    return result;
+}
+
+int recording_create(struct recording **recording, const struct plan *plan, struct device *device,
+                     struct fault *fault)
+{
+    struct program_source source;
+    struct recording *r = calloc(1, sizeof *r);
+    if (!r)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a recording");
+    r->plan = plan;
+    r->device = device;
+    int result = program_source_create(&source, plan, fault);
+    if (result == 0) {
+        if (source.n_kernels > 0)
+            result = device_program_get(device, text_string(&source.text), &r->program, fault);
+        if (result == 0)
+            result = find_kernels(r, &source, fault);
+        program_source_finish(&source);
+    }
+    if (result == 0)
+        result = upload_tables(r, fault);
+    if (result != 0)
+        recording_destroy(&r);
+    *recording = r;
+    return result;
+}
+
+void recording_destroy(struct recording **recording)
+{
+    struct recording *r = *recording;
+    if (!r)
+        return;
+    for (size_t i = 0; r->tables && i < r->plan->n_steps * STAGE_TABLES_MAX; i++)
+        device_buffer_release(r->device, &r->tables[i]);
+    free(r->tables);
+    free(r->kernels);
+    device_program_put(r->device, &r->program);
+    free(r);
+    *recording = NULL;
+}
+
+static const struct frame *operand_frame(const struct plan_step *step, unsigned operand)
+{
+    if (operand == OPERAND_IN)
+        return step->in;
+    if (operand == OPERAND_OUT)
+        return &step->out;
+    return &step->work.scratch[operand - OPERAND_SCRATCH];
+}
+
+static struct device_buffer *operand_buffer(const struct recording *r, size_t step_index,
+                                            unsigned operand, const struct run_memory *memory)
+{
+    const struct plan_step *step = &r->plan->steps[step_index];
+    if (operand >= OPERAND_TABLE)
+        return r->tables[step_index * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
+    if (operand == OPERAND_IN)
+        return memory->slots[step->in_slot];
+    if (operand == OPERAND_OUT)
+        return memory->slots[step->out_slot];
+    return memory->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
+}
+
+static unsigned bind_argument(const struct recording *r, size_t step, const struct pass_arg *arg,
+                              const struct run_memory *memory, struct device_arg *to)
+{
+    switch (arg->kind) {
+    case PASS_PLANE: {
+        const struct frame *frame = operand_frame(&r->plan->steps[step], arg->operand);
+        const struct plane *plane = &frame->planes[arg->plane];
+        size_t size = sample_size(plane->type);
+        to[0] = (struct device_arg){ARG_MEMORY,
+                                    .buffer = operand_buffer(r, step, arg->operand, memory)};
+        to[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->offset / size)};
+        to[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->stride / size)};
+        return 3;
+    }
+    case PASS_BUFFER:
+        to[0] = (struct device_arg){ARG_MEMORY,
+                                    .buffer = operand_buffer(r, step, arg->operand, memory)};
+        return 1;
+    case PASS_LONG:
+    case PASS_DOUBLE:
+        to[0] = (struct device_arg){ARG_VALUE_8, .l = arg->l};
+        return 1;
+    default:
+        to[0] = (struct device_arg){ARG_VALUE_4, .i = arg->i};
+        return 1;
+    }
+}
+
+static size_t round_up(size_t value, size_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* One pass: as many launches as its time asks for, each over a band of rows. */
+static int record_pass(const struct recording *r, size_t step, const struct pass *pass,
+                       const struct device_kernel *kernel, const struct run_memory *memory,
+                       struct device_batch *batch, struct fault *fault)
+{
+    enum {
+        GRID_ARGS = 3
+    };
+    const struct device_profile *profile = device_profile(r->device);
+    struct device_arg args[GRID_ARGS + 3 * PASS_ARGS_MAX];
+    unsigned n = GRID_ARGS;
+    args[0] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)pass->grid_width};
+    for (unsigned i = 0; i < pass->n_args; i++)
+        n += bind_argument(r, step, &pass->args[i], memory, &args[n]);
+
+    struct device_launch launch = {.kernel = kernel, .args = args, .n_args = n};
+    launch.local[0] = profile->local[pass->form][0];
+    launch.local[1] = profile->local[pass->form][1];
+    size_t items = (pass->grid_width + pass->span - 1) / pass->span;
+    launch.global[0] = round_up(items, launch.local[0]);
+    uint32_t rows = plan_rows_per_launch(pass, profile);
+    for (uint32_t y = 0; y < pass->grid_height; y += rows) {
+        uint32_t end = pass->grid_height - y < rows ? pass->grid_height : y + rows;
+        args[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)y};
+        args[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)end};
+        launch.global[1] = round_up(end - y, launch.local[1]);
+        int result = device_batch_launch(batch, &launch, fault);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static int record_steps(const struct recording *r, const struct run_memory *memory,
+                        struct device_batch *batch, struct fault *fault)
+{
+    struct device_kernel *const *kernel = r->kernels;
+    for (size_t i = 0; i < r->plan->n_steps; i++) {
+        const struct stage_plan *work = &r->plan->steps[i].work;
+        for (unsigned p = 0; p < work->n_passes; p++) {
+            int result = record_pass(r, i, &work->passes[p], *kernel++, memory, batch, fault);
+            if (result != 0)
+                return result;
+        }
+    }
+    return 0;
+}
+
+static int acquire_slots(const struct recording *r, struct device_buffer **in,
+                         struct run_memory *memory, struct fault *fault)
+{
+    const struct plan *plan = r->plan;
+    memory->slots = calloc(plan->n_slots, sizeof *memory->slots);
+    if (!memory->slots) {
+        device_buffer_release(r->device, in);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a run");
+    }
+    memory->slots[plan->in_slot] = *in;
+    *in = NULL;
+    int result = 0;
+    for (unsigned i = 0; i < plan->n_slots && result == 0; i++)
+        if (i != plan->in_slot)
+            result = device_buffer_acquire(r->device, plan->slot_size[i], &memory->slots[i], fault);
+    return result;
+}
+
+static void release_slots(const struct recording *r, struct run_memory *memory)
+{
+    for (unsigned i = 0; memory->slots && i < r->plan->n_slots; i++)
+        device_buffer_release(r->device, &memory->slots[i]);
+    free(memory->slots);
+    memory->slots = NULL;
+}
+
+/* The launches of the last iteration, told which step each belongs to. */
+static int report_launches(const struct recording *r, struct device_batch *batch,
+                           struct recording_run *run, struct fault *fault)
+{
+    size_t n;
+    const struct device_timing *timings = device_batch_timings(batch, &n);
+    size_t count = plan_total_launches(r->plan), at = n - count;
+    run->launches = calloc(count + 1, sizeof *run->launches);
+    if (!run->launches || (!timings && n > 0))
+        return fault_set(fault, FAULT_MEMORY, "no memory for timings");
+    run->n_launches = 0;
+    for (size_t i = 0; i < r->plan->n_steps; i++) {
+        const struct stage_plan *work = &r->plan->steps[i].work;
+        size_t launches = 0;
+        for (unsigned p = 0; p < work->n_passes; p++)
+            launches += plan_launches(&work->passes[p], r->plan->profile);
+        for (; launches > 0; launches--, at++)
+            run->launches[run->n_launches++] = (struct launch_report){
+                i, timings[at].kernel, timings[at].queued, timings[at].wait, timings[at].run};
+    }
+    return 0;
+}
+
+static int record_all(const struct recording *r, const struct run_memory *memory,
+                      unsigned iterations, struct device_batch *batch, struct recording_run *run,
+                      struct fault *fault)
+{
+    const struct plan *plan = r->plan;
+    void *data = NULL;
+    int result = device_batch_unmap(batch, memory->slots[plan->in_slot], fault);
+    for (unsigned i = 0; i < iterations && result == 0; i++)
+        result = record_steps(r, memory, batch, fault);
+    if (result == 0)
+        result =
+            device_batch_map(batch, memory->slots[plan->out_slot], plan->out->size, &data, fault);
+    if (result == 0)
+        result = device_batch_submit(batch, fault);
+    if (result == 0)
+        result = device_batch_wait(batch, fault);
+    if (result == 0)
+        result = report_launches(r, batch, run, fault);
+    run->data = data;
+    return result;
+}
+
+int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
+                  struct recording_run *run, struct fault *fault)
+{
+    const struct recording *r = recording;
+    struct run_memory memory = {0};
+    struct device_batch *batch = NULL;
+    *run = (struct recording_run){0};
+    int result = acquire_slots(r, in, &memory, fault);
+    if (result == 0)
+        result = device_batch_begin(r->device, &batch, fault);
+    if (result == 0)
+        result = record_all(r, &memory, iterations, batch, run, fault);
+    device_batch_finish(&batch);
+    if (result == 0) {
+        run->out = memory.slots[r->plan->out_slot];
+        memory.slots[r->plan->out_slot] = NULL;
+    } else {
+        free(run->launches);
+        *run = (struct recording_run){0};
+    }
+    release_slots(r, &memory);
+    return result;
+}
+
+void recording_run_finish(struct recording *recording, struct recording_run *run)
+{
+    device_buffer_release(recording->device, &run->out);
+    free(run->launches);
+    *run = (struct recording_run){0};
+}
+
+int recording_store(struct recording *recording, struct fault *fault)
+{
+    return recording->program ? device_program_store(recording->device, recording->program, fault)
+                              : 0;
+}

@@ -1,0 +1,157 @@
+#include "chain/source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_passes(const struct plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        count += plan->steps[i].work.n_passes;
+    return count;
+}
+
+static void add_file(struct text *text, const char *name, const char *content)
+{
+    text_printf(text, "#line 1 \"%s.cl\"\n", name);
+    text_append(text, content);
+}
+
+/* Takes back every macro that `content` defines: lines that begin with #define. */
+static void undefine_all(struct text *text, const char *content)
+{
+    for (const char *line = content; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "#define ", 8) != 0)
+            continue;
+        const char *name = line + 8;
+        int length = 0;
+        while (isalnum((unsigned char)name[length]) || name[length] == '_')
+            length++;
+        text_printf(text, "#undef %.*s\n", length, name);
+    }
+}
+
+static void define_all(struct text *text, const char *defines)
+{
+    for (const char *line = defines; *line;) {
+        int length = (int)strcspn(line, "\n");
+        text_printf(text, "#define %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void undefine_pass(struct text *text, const char *defines)
+{
+    for (const char *line = defines; *line;) {
+        text_printf(text, "#undef %.*s\n", (int)strcspn(line, " (\n"), line);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+}
+
+/* The value of PIXEL_SOURCE among the definitions, or false. */
+static bool pixel_source(const char *defines, char *name, size_t size)
+{
+    const char *at = strstr(defines, "PIXEL_SOURCE ");
+    if (!at)
+        return false;
+    at += strlen("PIXEL_SOURCE ");
+    snprintf(name, size, "%.*s", (int)strcspn(at, "\n"), at);
+    return true;
+}
+
+static int add_instance(struct text *text, const struct pass *pass, const char *name,
+                        struct fault *fault)
+{
+    char pixel[64];
+    const char *content = stage_source(pass->source), *pixel_content = NULL;
+    if (pixel_source(pass->defines, pixel, sizeof pixel)) {
+        pixel_content = stage_source(pixel);
+        if (!pixel_content)
+            content = NULL;
+    }
+    if (!content)
+        return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
+    text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
+    define_all(text, pass->defines);
+    if (pixel_content)
+        add_file(text, pixel, pixel_content);
+    add_file(text, pass->source, content);
+    undefine_all(text, content);
+    if (pixel_content)
+        undefine_all(text, pixel_content);
+    undefine_pass(text, pass->defines);
+    text_append(text, "#undef KERNEL\n#undef FN\n");
+    return 0;
+}
+
+static bool same_instance(const struct pass *a, const struct pass *b)
+{
+    return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->defines, b->defines) == 0;
+}
+
+static const struct pass *pass_at(const struct plan *plan, size_t index)
+{
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        if (index < plan->steps[i].work.n_passes)
+            return &plan->steps[i].work.passes[index];
+        index -= plan->steps[i].work.n_passes;
+    }
+    return NULL;
+}
+
+/* The kernel's name, told apart from another instance that reads alike. */
+static void name_kernel(struct program_source *source, const struct plan *plan, size_t index)
+{
+    const struct pass *pass = pass_at(plan, index);
+    int namesakes = 0;
+    for (size_t i = 0; i < index; i++) {
+        const struct pass *other = pass_at(plan, i);
+        if (same_instance(pass, other)) {
+            memcpy(source->names[index], source->names[i], sizeof source->names[i]);
+            return;
+        }
+        namesakes += strcmp(pass->name, other->name) == 0;
+    }
+    if (namesakes)
+        snprintf(source->names[index], sizeof source->names[index], "%s_%d", pass->name,
+                 namesakes + 1);
+    else
+        snprintf(source->names[index], sizeof source->names[index], "%s", pass->name);
+}
+
+int program_source_create(struct program_source *source, const struct plan *plan,
+                          struct fault *fault)
+{
+    size_t count = count_passes(plan);
+    *source = (struct program_source){.n_kernels = count,
+                                      .names = calloc(count + 1, sizeof *source->names)};
+    if (!source->names)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a program");
+    add_file(&source->text, "prelude", stage_source("prelude"));
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        name_kernel(source, plan, i);
+        bool known = false;
+        for (size_t k = 0; k < i && !known; k++)
+            known = strcmp(source->names[k], source->names[i]) == 0;
+        if (!known)
+            result = add_instance(&source->text, pass_at(plan, i), source->names[i], fault);
+    }
+    if (result == 0 && source->text.failed)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
+    if (result != 0)
+        program_source_finish(source);
+    return result;
+}
+
+void program_source_finish(struct program_source *source)
+{
+    text_finish(&source->text);
+    free(source->names);
+    *source = (struct program_source){0};
+}
