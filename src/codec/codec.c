@@ -1,0 +1,201 @@
+#include "codec/codec.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#define CODEC(name) extern const struct codec codec_##name;
+#include "codec/list.h"
+#undef CODEC
+
+const struct codec *const codecs[] = {
+#define CODEC(name) &codec_##name,
+#include "codec/list.h"
+#undef CODEC
+    NULL,
+};
+
+const struct param decode_params[] = {
+    {.name = "orient",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, orient),
+     .fallback = "1",
+     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
+    {.name = "partial",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, partial),
+     .fallback = "0",
+     .help = "1 takes what a truncated file has instead of refusing it"},
+    {0},
+};
+
+static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
+{
+    struct text names = {0};
+    char start[9] = "";
+    for (size_t i = 0; i < 8 && i < size; i++)
+        start[i] = isprint(data[i]) ? (char)data[i] : '.';
+    for (const struct codec *const *c = codecs; *c; c++)
+        if ((*c)->probe)
+            text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
+    int result = fault_set(fault, FAULT_FORMAT, "unknown format: begins with '%s'; readable are %s",
+                           start, text_string(&names));
+    text_finish(&names);
+    return result;
+}
+
+int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
+                 const struct decode_options *options, const struct codec_limits *limits,
+                 struct fault *fault)
+{
+    *decoder = (struct decoder){.data = data, .size = size, .options = *options, .limits = *limits};
+    if (size == 0)
+        return fault_set(fault, FAULT_EMPTY, "empty file");
+    for (const struct codec *const *c = codecs; *c && !decoder->codec; c++)
+        if ((*c)->probe && (*c)->probe(data, size))
+            decoder->codec = *c;
+    if (!decoder->codec)
+        return unknown_format(data, size, fault);
+    int result = decoder->codec->open(decoder, fault);
+    if (result == 0 && decoder->working_memory > limits->memory) {
+        char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX];
+        result = fault_set(fault, FAULT_LIMIT,
+                           "decoding this %s takes %s besides the picture, over the memory limit "
+                           "%s (--memory)",
+                           decoder->codec->name, number_format_size(decoder->working_memory, need),
+                           number_format_size(limits->memory, have));
+    }
+    if (result != 0)
+        decoder_close(decoder);
+    return result;
+}
+
+int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)
+{
+    return decoder->codec->read(decoder, into, fault);
+}
+
+void decoder_close(struct decoder *decoder)
+{
+    if (decoder->codec && decoder->codec->close)
+        decoder->codec->close(decoder);
+    frame_finish(&decoder->frame);
+    *decoder = (struct decoder){0};
+}
+
+int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
+                      enum sample_type type, struct fault *fault)
+{
+    char limit[NUMBER_TEXT_MAX];
+    if (width == 0 || height == 0)
+        return fault_set(fault, FAULT_DATA, "a picture of %llu×%llu pixels",
+                         (unsigned long long)width, (unsigned long long)height);
+    if (width > INT32_MAX || height > INT32_MAX || width * height > decoder->limits.max_pixels)
+        return fault_set(fault, FAULT_LIMIT,
+                         "%llu×%llu pixels are more than max_pixels %s (--max-pixels)",
+                         (unsigned long long)width, (unsigned long long)height,
+                         number_format_pixels(decoder->limits.max_pixels, limit));
+    struct plane plane = {
+        .width = (uint32_t)width, .height = (uint32_t)height, .channels = channels, .type = type};
+    if (!frame_add_plane(&decoder->frame, &plane, FRAME_ALIGNMENT))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    return 0;
+}
+
+static bool has_extension(const struct codec *codec, const char *text, size_t length)
+{
+    for (const char *const *e = codec->extensions; *e; e++)
+        if (strlen(*e) == length && strncasecmp(*e, text, length) == 0)
+            return true;
+    return strlen(codec->name) == length && strncasecmp(codec->name, text, length) == 0;
+}
+
+static const struct codec *find_writer(const char *text, size_t length)
+{
+    for (const struct codec *const *c = codecs; *c; c++)
+        if ((*c)->fit && has_extension(*c, text, length))
+            return *c;
+    return NULL;
+}
+
+static int unknown_writer(const char *name, size_t length, struct fault *fault)
+{
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (const struct codec *const *c = codecs; *c; c++) {
+        if (!(*c)->fit)
+            continue;
+        for (const char *const *e = (*c)->extensions; *e; e++) {
+            nearest_offer(&nearest, name, length, *e);
+            text_printf(&names, "%s%s", names.length ? ", " : "", *e);
+        }
+    }
+    int result = fault_set_at(
+        fault, FAULT_USAGE, 0, (int)length, "unknown output format '%.*s'%s%s%s (there are %s)",
+        (int)(length > 60 ? 60 : length), name, nearest.best ? "; did you mean '" : "",
+        nearest.best ? nearest.best : "", nearest.best ? "'?" : "", text_string(&names));
+    text_finish(&names);
+    return result;
+}
+
+static int format_create(struct format *format, const struct codec *codec, struct fault *fault)
+{
+    *format = (struct format){.codec = codec, .config = calloc(1, codec->config_size + 1)};
+    if (!format->config)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a format");
+    param_defaults(codec->params, format->config);
+    return 0;
+}
+
+int format_parse(struct format *format, const char *text, struct fault *fault)
+{
+    char what[64];
+    *format = (struct format){0};
+    size_t name_length = strcspn(text, ":"), length = strlen(text);
+    const struct codec *codec = find_writer(text, name_length);
+    if (!codec)
+        return unknown_writer(text, name_length, fault);
+    int result = format_create(format, codec, fault);
+    snprintf(what, sizeof what, "format '%s'", codec->name);
+    if (result == 0 && name_length < length)
+        result = param_parse(codec->params, format->config, &format->given, text + name_length + 1,
+                             length - name_length - 1, (int)name_length + 1, what, fault);
+    if (result != 0)
+        format_finish(format);
+    return result;
+}
+
+int format_for_name(struct format *format, const char *name, struct fault *fault)
+{
+    *format = (struct format){0};
+    const char *base = path_name(name);
+    size_t stem = path_stem_length(base);
+    const char *extension = base[stem] == '.' ? base + stem + 1 : "";
+    const struct codec *codec = find_writer(extension, strlen(extension));
+    if (!codec)
+        return fault_set(fault, FAULT_USAGE,
+                         extension[0] ? "'%s' names no output format that is known; say --format"
+                                      : "'%s' has no extension to tell the output format by; say "
+                                        "--format",
+                         base);
+    return format_create(format, codec, fault);
+}
+
+void format_finish(struct format *format)
+{
+    free(format->config);
+    *format = (struct format){0};
+}
+
+int format_fit(void *format_, struct plane *plane, struct fault *fault)
+{
+    const struct format *format = format_;
+    return format->codec->fit(format->config, plane, fault);
+}

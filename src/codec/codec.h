@@ -1,0 +1,114 @@
+/* Codecs: picture files in and out. One constant struct a format, at the foot of its own file, and
+ * one array of them all (codec.c). A decoder reads a header first, so that limits are checked and
+ * memory is chosen before any pixel; then it decodes straight into the planes it is given. An
+ * encoder reads straight from planes.
+ *
+ * Input is hostile: every length is checked before use, corrupt data is an error with its reason,
+ * and a warning of a library about corrupt data is an error too. Nothing here is shared between
+ * threads but the constant tables. */
+#ifndef SLUICE_CODEC_CODEC_H
+#define SLUICE_CODEC_CODEC_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct output;
+
+/* Checked on the header, before memory is taken. */
+struct codec_limits {
+    uint64_t max_pixels; /* of one picture */
+    uint64_t memory;     /* bytes that a decoder may take for itself, besides the planes */
+};
+
+/* How to read an input: the words of --input. */
+struct decode_options {
+    bool orient;  /* apply EXIF orientation */
+    bool partial; /* take what a truncated file has; the rest stays grey or black */
+    bool luma;    /* not a user's: the stored Y channel will do where the file has one */
+};
+
+extern const struct param decode_params[]; /* of struct decode_options */
+
+struct codec;
+
+/* One picture being read. */
+struct decoder {
+    const struct codec *codec;
+    const uint8_t *data; /* the whole file; borrowed */
+    size_t size;
+    struct decode_options options;
+    struct codec_limits limits;
+    struct frame frame;      /* what will come out, orientation applied, with our own layout */
+    bool stored_luma;        /* the planes are a file's own Y channel, where luma asked for it */
+    uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
+    void *state;             /* the codec's own */
+};
+
+struct codec {
+    const char *name;              /* "jpeg" */
+    const char *const *extensions; /* the usual one first; ends with NULL */
+    const char *media_type;        /* "image/jpeg" */
+
+    /* True when these are the first bytes of such a file. */
+    bool (*probe)(const uint8_t *data, size_t size);
+
+    /* Reads the header: fills frame, working_memory and state, within the limits. */
+    int (*open)(struct decoder *decoder, struct fault *fault);
+
+    /* Decodes into planes of the shape that open told, whatever their strides. Once. */
+    int (*read)(struct decoder *decoder, struct picture *into, struct fault *fault);
+
+    /* Frees `state`, also after a failed open. NULL: there is none. */
+    void (*close)(struct decoder *decoder);
+
+    /* What an encoder may be told; NULL for nothing. */
+    const struct param *params;
+    size_t config_size;
+
+    /* Changes type and channels of `plane` to what the format can hold of it, or refuses. NULL: the
+     * format is not written. */
+    int (*fit)(const void *config, struct plane *plane, struct fault *fault);
+
+    /* Writes one plane that fits. */
+    int (*encode)(const void *config, const struct picture *picture, size_t plane,
+                  struct output *output, struct fault *fault);
+};
+
+extern const struct codec *const codecs[]; /* ends with NULL */
+
+/* Tells the format by the first bytes, never by a name, and reads the header. `data` must outlive
+ * the decoder. FAULT_EMPTY, FAULT_FORMAT (with what the bytes look like), FAULT_LIMIT, FAULT_DATA,
+ * FAULT_TRUNCATED. */
+int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
+                 const struct decode_options *options, const struct codec_limits *limits,
+                 struct fault *fault);
+int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
+void decoder_close(struct decoder *decoder);
+
+/* For open(): gives the decoder its one plane once size, channels and type are known and within the
+ * limits. */
+int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
+                      enum sample_type type, struct fault *fault);
+
+/* An output format with its options, as `--format jpg:quality=80` says it. */
+struct format {
+    const struct codec *codec;
+    void *config; /* owned */
+    param_given given;
+};
+
+/* Reads "name[:arg…]"; the name is a codec's or one of its extensions. */
+int format_parse(struct format *format, const char *text, struct fault *fault);
+
+/* The format that a file name's extension means; FAULT_FORMAT when it means none. */
+int format_for_name(struct format *format, const char *name, struct fault *fault);
+void format_finish(struct format *format);
+
+/* A plan_fit (chain/plan.h) for a struct format. */
+int format_fit(void *format, struct plane *plane, struct fault *fault);
+
+#endif

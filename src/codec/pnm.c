@@ -1,0 +1,305 @@
+/* Netpbm: P1–P6, ASCII and raw, 1, 8 and 16 bits, as pbm(5), pgm(5) and ppm(5) describe them. Any
+ * maxval is scaled to the full range: rne(v · full / maxval). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/fit.h"
+#include "codec/output.h"
+
+struct pnm_config {
+    bool ascii;
+};
+
+static const struct param params[] = {
+    {.name = "ascii",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct pnm_config, ascii),
+     .fallback = "0",
+     .help = "1 writes P2 and P3, numbers as text"},
+    {0},
+};
+
+/* Where the reader stands in the file. */
+struct pnm_state {
+    char kind; /* '1' to '6' */
+    size_t at; /* of the first sample */
+    uint32_t maxval;
+    uint16_t *scale; /* sample to full range; NULL when maxval is the full range */
+};
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 3 && data[0] == 'P' && data[1] >= '1' && data[1] <= '6' &&
+           (is_space(data[2]) || data[2] == '#');
+}
+
+static int truncated(struct fault *fault)
+{
+    return fault_set(fault, FAULT_TRUNCATED, "truncated pnm: the file ends before its pixels do");
+}
+
+/* Skips blanks and comments (# to the end of the line). */
+static void skip_blanks(const struct decoder *d, size_t *at)
+{
+    while (*at < d->size && (is_space(d->data[*at]) || d->data[*at] == '#')) {
+        if (d->data[*at] == '#')
+            while (*at < d->size && d->data[*at] != '\n' && d->data[*at] != '\r')
+                (*at)++;
+        else
+            (*at)++;
+    }
+}
+
+static int read_number(const struct decoder *d, size_t *at, uint32_t limit, uint32_t *number,
+                       struct fault *fault)
+{
+    uint64_t value = 0;
+    skip_blanks(d, at);
+    if (*at >= d->size)
+        return truncated(fault);
+    size_t begin = *at;
+    while (*at < d->size && d->data[*at] >= '0' && d->data[*at] <= '9' && value <= limit)
+        value = value * 10 + (uint64_t)(d->data[(*at)++] - '0');
+    if (*at == begin)
+        return fault_set(fault, FAULT_DATA, "damaged pnm: a number is missing at byte %zu", *at);
+    if (value > limit)
+        return fault_set(fault, FAULT_DATA, "damaged pnm: a number above %u at byte %zu", limit,
+                         begin);
+    *number = (uint32_t)value;
+    return 0;
+}
+
+static void close_pnm(struct decoder *d)
+{
+    struct pnm_state *state = d->state;
+    if (state)
+        free(state->scale);
+    free(state);
+    d->state = NULL;
+}
+
+static int make_scale(struct pnm_state *state, uint32_t full, struct fault *fault)
+{
+    if (state->maxval == full)
+        return 0;
+    state->scale = malloc((state->maxval + 1) * sizeof *state->scale);
+    if (!state->scale)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a table");
+    for (uint64_t v = 0; v <= state->maxval; v++) {
+        uint64_t n = v * full, q = n / state->maxval, twice = 2 * (n % state->maxval);
+        q += twice > state->maxval || (twice == state->maxval && (q & 1));
+        state->scale[v] = (uint16_t)q;
+    }
+    return 0;
+}
+
+static int open_pnm(struct decoder *d, struct fault *fault)
+{
+    struct pnm_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    d->state = state;
+    state->kind = (char)d->data[1];
+    bool bitmap = state->kind == '1' || state->kind == '4';
+    bool colour = state->kind == '3' || state->kind == '6';
+    uint32_t width, height;
+    size_t at = 2;
+    state->maxval = 1;
+    int result = read_number(d, &at, INT32_MAX, &width, fault);
+    if (result == 0)
+        result = read_number(d, &at, INT32_MAX, &height, fault);
+    if (result == 0 && !bitmap)
+        result = read_number(d, &at, 65535, &state->maxval, fault);
+    if (result != 0)
+        return result;
+    if (state->maxval == 0)
+        return fault_set(fault, FAULT_DATA, "damaged pnm: maxval is 0");
+    if (at < d->size && !is_space(d->data[at]))
+        return fault_set(fault, FAULT_DATA, "damaged pnm: no blank after the header");
+    state->at = at + 1; /* exactly one blank, then the pixels */
+    enum sample_type type = state->maxval > 255 ? SAMPLE_U16 : SAMPLE_U8;
+    result = decoder_set_plane(d, width, height, colour ? 3 : 1, type, fault);
+    if (result == 0)
+        result = make_scale(state, type == SAMPLE_U16 ? 65535 : 255, fault);
+    return result;
+}
+
+static int put(const struct pnm_state *state, uint32_t value, enum sample_type type, void *row,
+               size_t index, struct fault *fault)
+{
+    if (value > state->maxval)
+        return fault_set(fault, FAULT_DATA, "damaged pnm: sample %u is above maxval %u", value,
+                         state->maxval);
+    if (state->scale)
+        value = state->scale[value];
+    if (type == SAMPLE_U16)
+        ((uint16_t *)row)[index] = (uint16_t)value;
+    else
+        ((uint8_t *)row)[index] = (uint8_t)value;
+    return 0;
+}
+
+static int read_bitmap_digit(const struct decoder *d, size_t *at, uint32_t *value,
+                             struct fault *fault)
+{
+    skip_blanks(d, at);
+    if (*at >= d->size)
+        return truncated(fault);
+    uint8_t c = d->data[(*at)++]; /* digits of a bitmap need no blanks between them */
+    if (c != '0' && c != '1')
+        return fault_set(fault, FAULT_DATA, "damaged pnm: neither 0 nor 1 at byte %zu", *at - 1);
+    *value = c == '0'; /* in a bitmap 1 is black */
+    return 0;
+}
+
+static int read_ascii_row(struct decoder *d, void *row, size_t samples, struct fault *fault)
+{
+    struct pnm_state *state = d->state;
+    enum sample_type type = d->frame.planes[0].type;
+    for (size_t i = 0; i < samples; i++) {
+        uint32_t value;
+        int result = state->kind == '1' ? read_bitmap_digit(d, &state->at, &value, fault)
+                                        : read_number(d, &state->at, 65535, &value, fault);
+        if (result == 0)
+            result = put(state, value, type, row, i, fault);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static int read_raw_row(struct decoder *d, void *row, size_t samples, struct fault *fault)
+{
+    struct pnm_state *state = d->state;
+    enum sample_type type = d->frame.planes[0].type;
+    bool bitmap = state->kind == '4';
+    size_t bytes = bitmap ? (samples + 7) / 8 : samples * sample_size(type);
+    if (state->at > d->size || d->size - state->at < bytes)
+        return truncated(fault);
+    const uint8_t *from = d->data + state->at;
+    state->at += bytes;
+    if (!bitmap && !state->scale && type == SAMPLE_U8) {
+        memcpy(row, from, bytes);
+        return 0;
+    }
+    for (size_t i = 0; i < samples; i++) {
+        uint32_t value = bitmap               ? !(from[i / 8] >> (7 - i % 8) & 1)
+                         : type == SAMPLE_U16 ? (uint32_t)from[2 * i] << 8 | from[2 * i + 1]
+                                              : from[i];
+        int result = put(state, value, type, row, i, fault);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault)
+{
+    const struct pnm_state *state = d->state;
+    const struct plane *plane = &into->frame.planes[0];
+    size_t samples = (size_t)plane->width * plane->channels;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        void *row = picture_row(into, 0, y);
+        struct fault why = FAULT_INIT;
+        int result = state->kind <= '3' ? read_ascii_row(d, row, samples, &why)
+                                        : read_raw_row(d, row, samples, &why);
+        if (result == FAULT_TRUNCATED && d->options.partial) {
+            for (; y < plane->height; y++)
+                memset(picture_row(into, 0, y), 0, samples * sample_size(plane->type));
+            return 0;
+        }
+        if (result != 0)
+            return fault_set(fault, why.code, "%s", why.text);
+    }
+    return 0;
+}
+
+static int fit_pnm(const void *config, struct plane *plane, struct fault *fault)
+{
+    (void)config;
+    plane->channels -= plane_has_alpha(plane); /* the format has no place for it */
+    return fit_type("pnm", FIT_8_OR_16, plane, fault);
+}
+
+static void encode_ascii_row(const struct plane *plane, const uint8_t *row, struct output *output)
+{
+    char text[16];
+    size_t size = sample_size(plane->type), column = 0;
+    for (size_t i = 0; i < (size_t)plane->width * plane->channels; i++) {
+        int length = snprintf(text, sizeof text, "%s%d", column ? " " : "",
+                              (int)sample_load(plane->type, row + i * size));
+        if (column + (size_t)length > 70) { /* pgm(5): no line above 70 characters */
+            output_write(output, "\n", 1);
+            column = 0;
+            length =
+                snprintf(text, sizeof text, "%d", (int)sample_load(plane->type, row + i * size));
+        }
+        output_write(output, text, (size_t)length);
+        column += (size_t)length;
+    }
+    output_write(output, "\n", 1);
+}
+
+static void encode_raw_row(const struct plane *plane, const uint8_t *row, struct output *output)
+{
+    uint8_t swapped[4096];
+    size_t bytes = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    if (plane->type == SAMPLE_U8) {
+        output_write(output, row, bytes);
+        return;
+    }
+    for (size_t done = 0; done < bytes;) { /* most significant byte first */
+        size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
+        for (size_t i = 0; i < n; i += 2) {
+            uint16_t v;
+            memcpy(&v, row + done + i, 2);
+            swapped[i] = (uint8_t)(v >> 8);
+            swapped[i + 1] = (uint8_t)v;
+        }
+        output_write(output, swapped, n);
+        done += n;
+    }
+}
+
+static int encode_pnm(const void *config_, const struct picture *picture, size_t index,
+                      struct output *output, struct fault *fault)
+{
+    const struct pnm_config *config = config_;
+    const struct plane *plane = &picture->frame.planes[index];
+    char header[64];
+    char kind = (plane->channels == 3 ? '6' : '5') - (config->ascii ? 3 : 0);
+    int length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", kind, plane->width,
+                          plane->height, plane->type == SAMPLE_U16 ? 65535 : 255);
+    (void)fault;
+    output_write(output, header, (size_t)length);
+    for (uint32_t y = 0; y < plane->height; y++) {
+        if (config->ascii)
+            encode_ascii_row(plane, picture_row(picture, index, y), output);
+        else
+            encode_raw_row(plane, picture_row(picture, index, y), output);
+    }
+    return 0;
+}
+
+static const char *const extensions[] = {"pnm", "pgm", "ppm", NULL};
+
+const struct codec codec_pnm = {
+    .name = "pnm",
+    .extensions = extensions,
+    .media_type = "image/x-portable-anymap",
+    .probe = probe,
+    .open = open_pnm,
+    .read = read_pnm,
+    .close = close_pnm,
+    .params = params,
+    .config_size = sizeof(struct pnm_config),
+    .fit = fit_pnm,
+    .encode = encode_pnm,
+};
