@@ -1,0 +1,268 @@
+#include "engine/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "chain/reference.h"
+
+static struct engine_job *next_job(struct engine *engine)
+{
+    pthread_mutex_lock(&engine->queue_lock);
+    while (!engine->queue && !engine->closing)
+        pthread_cond_wait(&engine->queue_changed, &engine->queue_lock);
+    struct engine_job *job = engine->queue;
+    if (job) {
+        engine->queue = job->next;
+        if (!engine->queue)
+            engine->queue_end = &engine->queue;
+    }
+    pthread_mutex_unlock(&engine->queue_lock);
+    return job;
+}
+
+static void *work(void *engine)
+{
+    struct engine_job *job;
+    while ((job = next_job(engine)) != NULL) {
+        engine_run(engine, job);
+        job->done(job);
+    }
+    return NULL;
+}
+
+void engine_submit(struct engine *engine, struct engine_job *job)
+{
+    job->next = NULL;
+    pthread_mutex_lock(&engine->queue_lock);
+    *engine->queue_end = job;
+    engine->queue_end = &job->next;
+    pthread_cond_signal(&engine->queue_changed);
+    pthread_mutex_unlock(&engine->queue_lock);
+}
+
+static int start_threads(struct engine *engine, struct fault *fault)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned wanted = engine->options.threads;
+    if (wanted == 0)
+        wanted = processors > 0 ? (unsigned)processors : 1;
+    engine->threads = calloc(wanted, sizeof *engine->threads);
+    if (!engine->threads)
+        return fault_set(fault, FAULT_MEMORY, "no memory for threads");
+    while (engine->n_threads < wanted) {
+        int error = pthread_create(&engine->threads[engine->n_threads], NULL, work, engine);
+        if (error != 0 && engine->n_threads == 0)
+            return fault_set(fault, FAULT_MEMORY, "pthread_create: %s", strerror(error));
+        if (error != 0)
+            break; /* fewer will do */
+        engine->n_threads++;
+    }
+    return 0;
+}
+
+int engine_open(struct engine **engine, const struct engine_options *options, struct fault *fault)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    if (!e)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an engine");
+    e->options = *options;
+    e->queue_end = &e->queue;
+    budget_init(&e->files, options->memory / 4);
+    budget_init(&e->planes, options->memory - options->memory / 4);
+    pthread_mutex_init(&e->device_lock, NULL);
+    pthread_mutex_init(&e->prepared_lock, NULL);
+    pthread_mutex_init(&e->queue_lock, NULL);
+    pthread_cond_init(&e->queue_changed, NULL);
+    int result = start_threads(e, fault);
+    if (result != 0)
+        engine_close(&e);
+    *engine = e;
+    return result;
+}
+
+void engine_close(struct engine **engine)
+{
+    struct engine *e = *engine;
+    if (!e)
+        return;
+    pthread_mutex_lock(&e->queue_lock);
+    e->closing = true;
+    pthread_cond_broadcast(&e->queue_changed);
+    pthread_mutex_unlock(&e->queue_lock);
+    for (unsigned i = 0; i < e->n_threads; i++)
+        pthread_join(e->threads[i], NULL);
+    free(e->threads);
+    prepared_destroy_all(e);
+    device_close(&e->device);
+    pthread_cond_destroy(&e->queue_changed);
+    pthread_mutex_destroy(&e->queue_lock);
+    pthread_mutex_destroy(&e->prepared_lock);
+    pthread_mutex_destroy(&e->device_lock);
+    budget_finish(&e->planes);
+    budget_finish(&e->files);
+    free(e);
+    *engine = NULL;
+}
+
+struct device *engine_device(struct engine *engine)
+{
+    pthread_mutex_lock(&engine->device_lock);
+    struct device *device = engine->device;
+    pthread_mutex_unlock(&engine->device_lock);
+    return device;
+}
+
+/* A picture with every value in it and no symmetry. */
+static void fill_test_picture(struct picture *picture)
+{
+    uint32_t state = 12345;
+    for (size_t i = 0; i < picture->frame.size; i++) {
+        state = state * 1664525 + 1013904223;
+        picture->data[i] = (uint8_t)(state >> 24);
+    }
+}
+
+static int compare_on(struct device *device, const struct chain *chain, struct picture *picture,
+                      struct fault *fault)
+{
+    struct plan_options options = {.profile = device_profile(device)};
+    struct plan *plan = NULL;
+    struct recording *recording = NULL;
+    struct recording_run run = {0};
+    struct device_buffer *buffer = NULL;
+    struct picture expected = {0};
+    void *data;
+    int result = plan_create(&plan, chain, &picture->frame, &options, fault);
+    if (result == 0)
+        result = recording_create(&recording, plan, device, fault);
+    if (result == 0)
+        result = device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, fault);
+    if (result == 0)
+        result = device_buffer_map(device, buffer, picture->frame.size, &data, fault);
+    if (result == 0) {
+        memcpy(data, picture->data, picture->frame.size);
+        result = recording_run(recording, &buffer, 1, &run, fault);
+    }
+    if (result == 0)
+        result = reference_run(plan, picture, &expected, fault);
+    if (result == 0) {
+        struct picture got = {*plan->out, (uint8_t *)run.data};
+        result = reference_compare(plan, &expected, &got, fault);
+    }
+    picture_destroy(&expected);
+    if (recording)
+        recording_run_finish(recording, &run);
+    device_buffer_release(device, &buffer);
+    recording_destroy(&recording);
+    plan_destroy(&plan);
+    return result;
+}
+
+/* Runs the chain on a small odd-sized picture, on device and reference. A chain that takes no 8-bit
+ * RGB is not tried: the first real job will tell. */
+static int self_check(struct device *device, const struct chain *chain, struct fault *fault)
+{
+    struct plane plane = {.width = 61, .height = 43, .channels = 3, .type = SAMPLE_U8};
+    struct frame frame = {0};
+    struct picture picture = {0};
+    int result = FAULT_MEMORY;
+    if (frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame)) {
+        fill_test_picture(&picture);
+        result = compare_on(device, chain, &picture, fault);
+        picture_destroy(&picture);
+    }
+    frame_finish(&frame);
+    return result == FAULT_SHAPE ? 0 : result;
+}
+
+/* Only a GPU that nobody asked for by name has to prove itself. */
+static bool needs_check(const struct engine *engine, const struct device_info *info)
+{
+    const char *select = engine->options.device.select;
+    return info->kind != DEVICE_CPU && (!select || strcmp(select, "auto") == 0);
+}
+
+static int open_one(struct engine *engine, const struct device_info *info,
+                    const struct chain *chain, struct fault *fault)
+{
+    struct device *device = NULL;
+    int result = device_open(&device, info, &engine->options.device, fault);
+    if (result == 0 && needs_check(engine, info))
+        result = self_check(device, chain, fault);
+    if (result != 0) {
+        device_close(&device);
+        return result;
+    }
+    device_pool_limit(device, engine->options.memory);
+    log_info("device %s (%s), driver %s", info->name, info->platform, info->driver);
+    engine->device = device;
+    return 0;
+}
+
+static int open_best(struct engine *engine, const struct chain *chain, struct fault *fault)
+{
+    const struct device_info *list;
+    size_t count, fitting;
+    int result = device_list(&list, &count, fault);
+    if (result != 0)
+        return result;
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (!order)
+        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
+    result = device_select(&engine->options.device, order, &fitting, fault);
+    for (size_t i = 0; result == 0 && i < fitting && !engine->device; i++) {
+        struct fault why = FAULT_INIT;
+        if (open_one(engine, &list[order[i]], chain, &why) == 0)
+            break;
+        if (i + 1 == fitting)
+            result = fault_set(fault, why.code, "device %s: %s", list[order[i]].name, why.text);
+        else
+            log_error("device %s is not used: %s", list[order[i]].name, why.text);
+    }
+    free(order);
+    return result;
+}
+
+int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
+                       struct fault *fault)
+{
+    int result = 0;
+    pthread_mutex_lock(&engine->device_lock);
+    if (!engine->device)
+        result = open_best(engine, chain, fault);
+    *device = engine->device;
+    pthread_mutex_unlock(&engine->device_lock);
+    return result;
+}
+
+int engine_warm(struct engine *engine, const struct chain *chain, struct fault *fault)
+{
+    static const uint32_t channels[] = {1, 3};
+    struct device *device;
+    if (engine->options.reference || chain->n_steps == 0)
+        return 0;
+    int result = engine_need_device(engine, chain, &device, fault);
+    for (int i = 0; i < 2 && result == 0; i++) {
+        struct plane plane = {
+            .width = 61, .height = 43, .channels = channels[i], .type = SAMPLE_U8};
+        struct frame frame = {0};
+        struct prepared *prepared = NULL;
+        struct fault why = FAULT_INIT;
+        if (!frame_add_plane(&frame, &plane, FRAME_ALIGNMENT))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        else if (prepared_get(engine, chain, &frame, NULL, false, &prepared, &why) == 0)
+            prepared_release(engine, &prepared);
+        else if (why.code != FAULT_SHAPE)
+            result = fault_set(fault, why.code, "%s", why.text);
+        frame_finish(&frame);
+    }
+    return result;
+}
+
+void engine_report_finish(struct engine_report *report)
+{
+    free(report->launches);
+    *report = (struct engine_report){0};
+}

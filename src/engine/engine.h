@@ -1,0 +1,93 @@
+/* The engine: pictures through chains, many at once. `sluice run` and `sluice-worker` both are this
+ * engine and a way of feeding it.
+ *
+ * A job is read, probed, planned, decoded into mapped device memory, run, and encoded from mapped
+ * memory, by one thread from beginning to end; several threads overlap the decoding and encoding of
+ * some jobs with the kernels of others. Memory is reserved from a budget before it is taken. */
+#ifndef SLUICE_ENGINE_ENGINE_H
+#define SLUICE_ENGINE_ENGINE_H
+
+#include "chain/chain.h"
+#include "codec/codec.h"
+#include "device/device.h"
+
+struct engine;
+
+struct engine_options {
+    struct device_options device;
+    bool reference;      /* run the plain C references; no OpenCL is loaded */
+    uint64_t max_pixels; /* of one picture */
+    uint64_t max_file;   /* bytes of one input */
+    uint64_t memory;     /* bytes that all jobs together hold: files, planes, decoders */
+    unsigned threads;    /* jobs at once; 0: as many as processors */
+};
+
+/* Where a job's results go. Called on the job's thread. */
+struct engine_output {
+    /* Opens the file for a plane; `plane` is "" when the result is one file. */
+    int (*open)(void *context, const char *plane, int *fd, struct fault *fault);
+    /* Ends the file that was opened: `good` means it is whole and may be given its name. */
+    int (*close)(void *context, int fd, bool good, struct fault *fault);
+    void *context;
+};
+
+struct engine_launch {
+    char stage[24];
+    char kernel[100];
+    uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
+};
+
+/* What a job did: filled as far as it came. Times in nanoseconds by the monotonic clock. */
+struct engine_report {
+    char in_format[12], out_format[12];
+    struct plane in, out; /* of the first plane; width 0: not that far */
+    size_t n_planes_out;
+    bool stored_luma; /* the JPEG's own Y was taken */
+    bool began;       /* the input's bytes were looked at */
+    uint64_t bytes_in, bytes_out;
+    uint64_t read, decode, prepare, device, encode, write, total;
+    uint64_t crossings_in, crossings_out; /* hand-overs of pictures to and from the device */
+    uint64_t bytes_copied;                /* of pixels, by the host, between decode and encode */
+    size_t n_launches;
+    struct engine_launch *launches; /* owned */
+};
+
+struct engine_job {
+    int in_fd;                 /* borrowed */
+    const struct chain *chain; /* borrowed, as all below, until the job is done */
+    const struct format *format;
+    struct decode_options decode;
+    struct engine_output output;
+    bool verify;         /* compare the device's result with the reference */
+    unsigned iterations; /* of the device's part; 0 and 1 alike */
+
+    struct fault fault; /* how it ended */
+    struct engine_report report;
+
+    void (*done)(struct engine_job *job); /* for engine_submit: called on the job's thread */
+    void *user;
+    struct engine_job *next; /* the engine's own */
+};
+
+/* Starts the threads; the device is opened when a job first needs it. */
+int engine_open(struct engine **engine, const struct engine_options *options, struct fault *fault);
+
+/* Waits for what was submitted. Takes NULL; clears the pointer. */
+void engine_close(struct engine **engine);
+
+/* Runs one job on the calling thread; result and fault are in the job, the code is returned too. */
+int engine_run(struct engine *engine, struct engine_job *job);
+
+/* Queues the job for the threads; `done` is called when it has ended. */
+void engine_submit(struct engine *engine, struct engine_job *job);
+
+/* Opens the device now, and compiles what the chain needs for grey and RGB pictures of 8 bits, so
+ * that the first jobs do not wait. */
+int engine_warm(struct engine *engine, const struct chain *chain, struct fault *fault);
+
+/* The device, or NULL when none is open (reference, or not yet). */
+struct device *engine_device(struct engine *engine);
+
+void engine_report_finish(struct engine_report *report);
+
+#endif

@@ -1,0 +1,68 @@
+/* Shared by the files of engine/ alone. */
+#ifndef SLUICE_ENGINE_INTERNAL_H
+#define SLUICE_ENGINE_INTERNAL_H
+
+#include "chain/recording.h"
+#include "engine/engine.h"
+#include <pthread.h>
+
+/* Bytes that jobs may hold together. Who asks first gets first, so that a large job is not starved
+ * by small ones. */
+struct budget {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t total, taken;
+    uint64_t next_ticket, now_serving;
+};
+
+void budget_init(struct budget *budget, uint64_t total);
+void budget_finish(struct budget *budget);
+/* Waits until the bytes are free; FAULT_LIMIT when they never will be. */
+int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault);
+void budget_give(struct budget *budget, uint64_t bytes);
+
+/* A chain made ready for pictures of one shape and one format, kept for the next such picture. */
+struct prepared {
+    struct text key;
+    struct chain chain;
+    struct plan *plan;
+    struct recording *recording; /* NULL: for the references, or nothing to run */
+    unsigned users;
+    bool stored; /* its program is in the binary cache */
+    struct prepared *next;
+};
+
+struct engine {
+    struct engine_options options;
+    struct budget files;  /* inputs read and not yet decoded: a quarter of the memory */
+    struct budget planes; /* planes and what decoders take: the rest. A job takes from `files` first
+                             and from `planes` once, so no two can wait for each other */
+
+    pthread_mutex_t device_lock; /* opening the device */
+    struct device *device;
+
+    pthread_mutex_t prepared_lock;
+    struct prepared *prepared; /* the latest used first */
+
+    pthread_mutex_t queue_lock;
+    pthread_cond_t queue_changed;
+    struct engine_job *queue, **queue_end;
+    bool closing;
+    unsigned n_threads;
+    pthread_t *threads;
+};
+
+/* The engine's device, opened now if it is not. A GPU that `auto` finds is tried on a small picture
+ * with `chain` first. Not for an engine of references. */
+int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
+                       struct fault *fault);
+
+/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. Ended by
+ * prepared_release. */
+int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
+                 const struct format *format, bool keep_input, struct prepared **prepared,
+                 struct fault *fault);
+void prepared_release(struct engine *engine, struct prepared **prepared);
+void prepared_destroy_all(struct engine *engine);
+
+#endif

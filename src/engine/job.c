@@ -1,0 +1,264 @@
+/* One job from its input's first byte to its result's last. */
+#include "engine/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "chain/reference.h"
+#include "codec/output.h"
+#include "stage/luminance.h"
+
+/* What a job holds while it runs; everything is given back by job_finish, in whatever state. */
+struct job_state {
+    struct engine *engine;
+    struct engine_job *job;
+    struct bytes file;
+    struct decoder decoder;
+    struct prepared *prepared;
+    struct device *device;
+    uint64_t reserved, reserved_file;
+    struct device_buffer *in_buffer;
+    struct picture host_in;  /* own memory: references, conversions, and --verify's input */
+    struct picture host_out; /* the references' result */
+    struct recording_run run;
+    struct picture result; /* what is encoded: borrowed from run, host_out or host_in */
+    uint64_t mark;         /* when the current span began */
+};
+
+static uint64_t span(struct job_state *s)
+{
+    uint64_t now = clock_now(), passed = now - s->mark;
+    s->mark = now;
+    return passed;
+}
+
+static void job_finish(struct job_state *s)
+{
+    if (s->prepared && s->prepared->recording)
+        recording_run_finish(s->prepared->recording, &s->run);
+    if (s->device)
+        device_buffer_release(s->device, &s->in_buffer);
+    picture_destroy(&s->host_in);
+    picture_destroy(&s->host_out);
+    decoder_close(&s->decoder);
+    bytes_finish(&s->file);
+    prepared_release(s->engine, &s->prepared);
+    budget_give(&s->engine->files, s->reserved_file);
+    budget_give(&s->engine->planes, s->reserved);
+}
+
+/* A JPEG's own Y is what luminance:bt601 asks for. */
+static bool wants_stored_luma(const struct chain *chain)
+{
+    return chain->n_steps > 0 && strcmp(chain->steps[0].stage->name, "luminance") == 0 &&
+           luminance_is_stored_y(chain->steps[0].config);
+}
+
+/* The input's bytes count until it is decoded. One larger than all that is set aside for inputs
+ * goes alone. A pipe does not tell its size. */
+static int read_file(struct job_state *s, struct fault *fault)
+{
+    struct budget *files = &s->engine->files;
+    uint64_t limit = s->engine->options.max_file, bytes = limit;
+    struct stat status;
+    if (fstat(s->job->in_fd, &status) == 0 && S_ISREG(status.st_mode))
+        bytes = (uint64_t)status.st_size < limit ? (uint64_t)status.st_size : limit;
+    if (bytes > files->total)
+        bytes = files->total;
+    int result = budget_take(files, bytes, fault);
+    if (result == 0)
+        s->reserved_file = bytes;
+    return result ? result : file_read(s->job->in_fd, limit, &s->file, fault);
+}
+
+static int read_header(struct job_state *s, struct fault *fault)
+{
+    const struct engine_options *options = &s->engine->options;
+    struct engine_report *report = &s->job->report;
+    int result = read_file(s, fault);
+    report->read = span(s);
+    if (result != 0)
+        return result;
+    report->bytes_in = s->file.size;
+    report->began = true;
+    struct decode_options decode = s->job->decode;
+    struct codec_limits limits = {options->max_pixels, options->memory};
+    decode.luma = wants_stored_luma(s->job->chain);
+    result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
+    if (result != 0)
+        return result;
+    snprintf(report->in_format, sizeof report->in_format, "%s", s->decoder.codec->name);
+    report->in = s->decoder.frame.planes[0];
+    report->stored_luma = s->decoder.stored_luma;
+    return 0;
+}
+
+static bool keeps_input(const struct engine_job *job)
+{
+    return job->verify || job->iterations > 1;
+}
+
+static int prepare(struct job_state *s, struct fault *fault)
+{
+    int result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
+                              keeps_input(s->job), &s->prepared, fault);
+    if (result != 0)
+        return result;
+    const struct plan *plan = s->prepared->plan;
+    uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
+    if (!s->prepared->recording || s->job->verify) /* the references hold two frames more */
+        for (size_t i = 0; i < plan->n_steps; i++)
+            bytes += plan->steps[i].out.size;
+    if (s->prepared->recording)
+        s->device = engine_device(s->engine);
+    result = budget_take(&s->engine->planes, bytes, fault);
+    if (result == 0)
+        s->reserved = bytes;
+    s->job->report.prepare = span(s);
+    return result;
+}
+
+/* Decodes into mapped device memory, or where there is no device to run on into our own. */
+static int decode(struct job_state *s, struct fault *fault)
+{
+    const struct plan *plan = s->prepared->plan;
+    int result = 0;
+    if (s->prepared->recording) {
+        void *data;
+        result =
+            device_buffer_acquire(s->device, plan->slot_size[plan->in_slot], &s->in_buffer, fault);
+        if (result == 0)
+            result = device_buffer_map(s->device, s->in_buffer, plan->in.size, &data, fault);
+        if (result == 0) {
+            struct picture mapped = {plan->in, data};
+            result = decoder_read(&s->decoder, &mapped, fault);
+            if (result == 0 && s->job->verify) {
+                if (!picture_create(&s->host_in, &plan->in))
+                    return fault_set(fault, FAULT_MEMORY, "no memory for --verify");
+                memcpy(s->host_in.data, data, plan->in.size);
+                s->job->report.bytes_copied += plan->in.size;
+            }
+        }
+    } else if (!picture_create(&s->host_in, &plan->in)) {
+        result =
+            fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes", plan->in.size);
+    } else {
+        result = decoder_read(&s->decoder, &s->host_in, fault);
+    }
+    s->job->report.decode = span(s);
+    bytes_finish(&s->file); /* nothing looks at it any more */
+    return result;
+}
+
+static int copy_launches(struct job_state *s, struct fault *fault)
+{
+    struct engine_report *report = &s->job->report;
+    const struct plan *plan = s->prepared->plan;
+    report->launches = calloc(s->run.n_launches + 1, sizeof *report->launches);
+    if (!report->launches)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a report");
+    for (size_t i = 0; i < s->run.n_launches; i++) {
+        const struct launch_report *from = &s->run.launches[i];
+        struct engine_launch *to = &report->launches[report->n_launches++];
+        snprintf(to->stage, sizeof to->stage, "%s", plan->steps[from->step].stage->name);
+        snprintf(to->kernel, sizeof to->kernel, "%s", from->kernel);
+        to->queued = from->queued;
+        to->wait = from->wait;
+        to->run = from->run;
+    }
+    return 0;
+}
+
+static int run_on_device(struct job_state *s, struct fault *fault)
+{
+    const struct plan *plan = s->prepared->plan;
+    unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
+    int result = recording_run(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
+    s->job->report.device = span(s);
+    if (result != 0)
+        return result;
+    s->job->report.crossings_in = s->job->report.crossings_out = 1;
+    s->result = (struct picture){*plan->out, (uint8_t *)s->run.data};
+    result = copy_launches(s, fault);
+    if (result == 0 && s->job->verify) {
+        result = reference_run(plan, &s->host_in, &s->host_out, fault);
+        if (result == 0)
+            result = reference_compare(plan, &s->host_out, &s->result, fault);
+        span(s);
+    }
+    return result;
+}
+
+static int run_on_host(struct job_state *s, struct fault *fault)
+{
+    const struct plan *plan = s->prepared->plan;
+    if (plan->n_steps == 0) {
+        s->result = s->host_in;
+        return 0;
+    }
+    int result = reference_run(plan, &s->host_in, &s->host_out, fault);
+    s->result = s->host_out;
+    s->job->report.device = span(s);
+    return result;
+}
+
+static int encode_plane(struct job_state *s, size_t index, const char *name, struct fault *fault)
+{
+    const struct engine_output *to = &s->job->output;
+    const struct format *format = s->job->format;
+    int fd = -1;
+    int result = to->open(to->context, name, &fd, fault);
+    if (result != 0)
+        return result;
+    struct output *output = output_create(fd);
+    result = output ? format->codec->encode(format->config, &s->result, index, output, fault)
+                    : fault_set(fault, FAULT_MEMORY, "no memory for an output");
+    if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
+        result = fault->code;
+    if (output)
+        s->job->report.bytes_out += output->written;
+    output_destroy(&output);
+    s->job->report.encode += span(s);
+    int closed = to->close(to->context, fd, result == 0, result == 0 ? fault : NULL);
+    s->job->report.write += span(s);
+    return result ? result : closed;
+}
+
+static int encode(struct job_state *s, struct fault *fault)
+{
+    const struct frame *frame = &s->result.frame;
+    struct engine_report *report = &s->job->report;
+    snprintf(report->out_format, sizeof report->out_format, "%s", s->job->format->codec->name);
+    report->out = frame->planes[0];
+    report->n_planes_out = frame->n_planes;
+    int result = 0;
+    for (size_t i = 0; i < frame->n_planes && result == 0; i++)
+        result = encode_plane(s, i, frame->planes[i].name, fault);
+    return result;
+}
+
+int engine_run(struct engine *engine, struct engine_job *job)
+{
+    struct job_state s = {.engine = engine, .job = job, .mark = clock_now()};
+    uint64_t begin = s.mark;
+    fault_clear(&job->fault);
+    job->report = (struct engine_report){0};
+    struct fault *fault = &job->fault;
+    int result = read_header(&s, fault);
+    if (result == 0)
+        result = prepare(&s, fault);
+    if (result == 0)
+        result = decode(&s, fault);
+    if (result == 0)
+        result = s.prepared->recording ? run_on_device(&s, fault) : run_on_host(&s, fault);
+    if (result == 0)
+        result = encode(&s, fault);
+    job_finish(&s);
+    job->report.total = clock_now() - begin;
+    return result;
+}

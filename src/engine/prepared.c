@@ -1,0 +1,158 @@
+#include "engine/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Plans are small; what they hold on the device are tables of constants. */
+#define PREPARED_MAX 32
+
+static void destroy(struct prepared *prepared)
+{
+    recording_destroy(&prepared->recording);
+    plan_destroy(&prepared->plan);
+    chain_finish(&prepared->chain);
+    text_finish(&prepared->key);
+    free(prepared);
+}
+
+void prepared_destroy_all(struct engine *engine)
+{
+    while (engine->prepared) {
+        struct prepared *prepared = engine->prepared;
+        engine->prepared = prepared->next;
+        destroy(prepared);
+    }
+}
+
+/* Everything that a plan depends on, as text. */
+static void make_key(const struct chain *chain, const struct frame *in, const struct format *format,
+                     bool keep_input, struct text *key)
+{
+    chain_print(chain, key);
+    for (size_t i = 0; i < in->n_planes; i++) {
+        const struct plane *p = &in->planes[i];
+        text_printf(key, "|%s %ux%ux%u %s %d,%d @%zu+%zu", p->name, p->width, p->height,
+                    p->channels, sample_name(p->type), p->zero_x, p->zero_y, p->offset, p->stride);
+    }
+    if (format) {
+        text_printf(key, "|%s", format->codec->name);
+        param_print(format->codec->params, format->config, format->given, key);
+    }
+    text_append(key, keep_input ? "|keep" : "|");
+}
+
+/* The entry's own chain: plans refer to it, and the caller's may be gone before the entry is. */
+static int copy_chain(const struct chain *from, struct chain *to, struct fault *fault)
+{
+    struct text text = {0};
+    chain_print(from, &text);
+    int result = chain_parse(to, text_string(&text), fault);
+    text_finish(&text);
+    return result;
+}
+
+static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
+                const struct format *format, bool keep_input, struct prepared *made,
+                struct fault *fault)
+{
+    struct device *device = NULL;
+    int result = copy_chain(chain, &made->chain, fault);
+    if (result == 0 && chain->n_steps > 0 && !engine->options.reference)
+        result = engine_need_device(engine, &made->chain, &device, fault);
+    if (result != 0)
+        return result;
+    struct plan_options options = {.profile = device ? device_profile(device) : NULL,
+                                   .keep_input = keep_input,
+                                   .fit = format ? format_fit : NULL,
+                                   .fit_context = (void *)format};
+    result = plan_create(&made->plan, &made->chain, in, &options, fault);
+    if (result == 0 && device)
+        result = recording_create(&made->recording, made->plan, device, fault);
+    return result;
+}
+
+static struct prepared *take(struct engine *engine, const struct text *key)
+{
+    for (struct prepared **link = &engine->prepared; *link; link = &(*link)->next) {
+        struct prepared *entry = *link;
+        if (strcmp(text_string(&entry->key), text_string(key)) == 0) {
+            *link = entry->next;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static void drop_oldest(struct engine *engine)
+{
+    unsigned count = 0;
+    for (struct prepared **link = &engine->prepared; *link;) {
+        struct prepared *entry = *link;
+        if (++count > PREPARED_MAX && entry->users == 0) {
+            *link = entry->next;
+            destroy(entry);
+        } else {
+            link = &entry->next;
+        }
+    }
+}
+
+/* The lock is held while a program compiles: a second job for the same chain waits for the first
+ * one's program in place of compiling its own. */
+int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
+                 const struct format *format, bool keep_input, struct prepared **prepared,
+                 struct fault *fault)
+{
+    struct text key = {0};
+    int result = 0;
+    make_key(chain, in, format, keep_input, &key);
+    pthread_mutex_lock(&engine->prepared_lock);
+    struct prepared *entry = key.failed ? NULL : take(engine, &key);
+    if (!entry) {
+        entry = calloc(1, sizeof *entry);
+        if (entry && !key.failed) {
+            entry->key = key;
+            key = (struct text){0};
+            result = make(engine, chain, in, format, keep_input, entry, fault);
+        } else {
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+        }
+    }
+    if (result == 0) {
+        entry->users++;
+        entry->next = engine->prepared;
+        engine->prepared = entry;
+        *prepared = entry;
+    } else if (entry) {
+        destroy(entry);
+    }
+    pthread_mutex_unlock(&engine->prepared_lock);
+    text_finish(&key);
+    return result;
+}
+
+/* After the first run the program goes into the binary cache: only then is it whole on drivers that
+ * compile late. */
+static void store(struct prepared *prepared)
+{
+    struct fault fault = FAULT_INIT;
+    if (prepared->stored || !prepared->recording)
+        return;
+    prepared->stored = true;
+    if (recording_store(prepared->recording, &fault) != 0)
+        log_warning("program not kept: %s", fault.text);
+}
+
+void prepared_release(struct engine *engine, struct prepared **prepared)
+{
+    if (!*prepared)
+        return;
+    pthread_mutex_lock(&engine->prepared_lock);
+    store(*prepared);
+    (*prepared)->users--;
+    drop_oldest(engine);
+    pthread_mutex_unlock(&engine->prepared_lock);
+    *prepared = NULL;
+}
