@@ -1,0 +1,11 @@
+/* The subcommands of `sluice`: each reads its own arguments and returns the exit status. */
+#ifndef SLUICE_CLI_COMMANDS_H
+#define SLUICE_CLI_COMMANDS_H
+
+int command_run(int argc, char **argv);
+int command_compare(int argc, char **argv);
+int command_stages(int argc, char **argv);
+int command_devices(int argc, char **argv);
+int command_plan(int argc, char **argv);
+
+#endif

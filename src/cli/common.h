@@ -1,0 +1,37 @@
+/* Options that most subcommands share, and what they mean for the engine. */
+#ifndef SLUICE_CLI_COMMON_H
+#define SLUICE_CLI_COMMON_H
+
+#include "cli/options.h"
+#include "engine/engine.h"
+#include <stdio.h>
+
+struct common_options {
+    const char *device;
+    int64_t platform_index, device_index;
+    const char *cl_flags, *dump_binary, *load_binary;
+    uint64_t max_pixels, max_file, memory;
+    int64_t threads;
+    bool json, quiet, verbose;
+};
+
+/* Must be the first member of a subcommand's options. */
+extern const struct cli_option cli_device_options[];
+extern const struct cli_option cli_limit_options[];
+extern const struct cli_option cli_output_options[];
+
+/* Sets the log level; what the environment says (SLUICE_DEVICE, SLUICE_LOG_LEVEL) comes before the
+ * options. */
+void cli_common_apply(struct common_options *options);
+
+void cli_engine_options(const struct common_options *options, struct engine_options *engine);
+
+/* cli_complain for a chain's fault, with carets under the place in the chain's text. */
+int cli_complain_chain(const char *chain_text, const struct fault *fault);
+
+/* The real stdout, moved aside before drivers can print to it; what is written to descriptor 1
+ * afterwards goes to stderr. A stdio stream on it is cli_stdout. */
+int cli_move_stdout(void);
+extern FILE *cli_stdout;
+
+#endif

@@ -1,0 +1,96 @@
+/* sluice devices: what OpenCL has to offer here. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+
+struct devices_options {
+    struct common_options common;
+};
+
+static const struct cli_usage usage = {
+    .command = "devices",
+    .operands = "",
+    .summary = "Prints every OpenCL platform and device, the one that is taken, and its limits.",
+    .details = "The star marks the device that --device (auto: a GPU, an accelerator, a CPU) "
+               "takes.\n",
+    .tables = {cli_device_options, cli_output_options},
+};
+
+static void print_device(const struct device_info *info, bool taken)
+{
+    char memory[NUMBER_TEXT_MAX], allocation[NUMBER_TEXT_MAX];
+    fprintf(cli_stdout, "%s platform %u device %u: %s (%s)\n", taken ? "*" : " ",
+            info->platform_index, info->device_index, info->name, device_kind_name(info->kind));
+    fprintf(cli_stdout, "    %s, %s, driver %s\n", info->platform, info->version, info->driver);
+    fprintf(cli_stdout,
+            "    %u compute units at %u MHz, %s of memory, buffers up to %s, work-groups up to "
+            "%zu\n",
+            info->compute_units, info->clock_mhz,
+            number_format_size(info->memory & ~0xfffffull, memory),
+            number_format_size(info->max_allocation & ~0xfffffull, allocation),
+            info->work_group_size);
+    fprintf(cli_stdout,
+            "    f64 %s, exact f32 division %s, memory shared with the host %s, kernels "
+            "for %s\n",
+            info->has_fp64 ? "yes" : "no", info->exact_divide ? "yes" : "no",
+            info->unified_memory ? "yes" : "no", info->profile);
+}
+
+static json_t *device_json(const struct device_info *info, bool taken)
+{
+    return json_pack(
+        "{s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:b}",
+        "platform_index", (int)info->platform_index, "device_index", (int)info->device_index,
+        "name", info->name, "kind", device_kind_name(info->kind), "platform", info->platform,
+        "version", info->version, "driver", info->driver, "compute_units", (int)info->compute_units,
+        "clock_mhz", (int)info->clock_mhz, "memory", (json_int_t)info->memory, "max_allocation",
+        (json_int_t)info->max_allocation, "work_group_size", (json_int_t)info->work_group_size,
+        "fp64", (int)info->has_fp64, "exact_divide", (int)info->exact_divide, "unified_memory",
+        (int)info->unified_memory, "profile", info->profile, "taken", (int)taken);
+}
+
+static void print_all(const struct devices_options *o, const struct device_info *list, size_t count,
+                      size_t taken)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        if (o->common.json)
+            json_array_append_new(array, device_json(&list[i], i == taken));
+        else
+            print_device(&list[i], i == taken);
+    }
+    if (o->common.json) {
+        json_dumpf(array, cli_stdout, JSON_INDENT(1));
+        fputc('\n', cli_stdout);
+    }
+    json_decref(array);
+}
+
+int command_devices(int argc, char **argv)
+{
+    struct devices_options o = {0};
+    struct fault fault = FAULT_INIT, none = FAULT_INIT;
+    struct engine_options engine;
+    const struct device_info *list;
+    size_t count, fitting = 0;
+    int first = cli_parse(&usage, &o, argc, argv);
+    if (first < 0)
+        return first == CLI_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o.common);
+    cli_engine_options(&o.common, &engine);
+    if (device_list(&list, &count, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (!order)
+        return 70;
+    int status = 0;
+    if (device_select(&engine.device, order, &fitting, &none) != 0 && !engine.reference)
+        status = cli_complain(NULL, &none);
+    print_all(&o, list, count, fitting && !engine.reference ? order[0] : count);
+    free(order);
+    return status;
+}

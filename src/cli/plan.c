@@ -1,0 +1,288 @@
+/* sluice plan: the steps and kernels that would run, from the very plan that `run` makes. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "chain/plan.h"
+#include "chain/source.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+
+struct plan_command_options {
+    struct common_options common;
+    const char *chain, *type, *format, *profile;
+    bool source;
+};
+
+#define AT(member) offsetof(struct plan_command_options, member)
+
+static const struct cli_option options[] = {
+    {'c', "CHAIN", {.name = "chain", .type = PARAM_TEXT, .offset = AT(chain), .help = "the chain"}},
+    {0,
+     "TYPE",
+     {.name = "type",
+      .type = PARAM_TEXT,
+      .offset = AT(type),
+      .fallback = "u8",
+      .help = "of the picture's samples: u8, i8, u16, i16, i32, f32, f64"}},
+    {'f',
+     "FORMAT",
+     {.name = "format",
+      .type = PARAM_TEXT,
+      .offset = AT(format),
+      .help = "of the output; without it the frame stays as the chain leaves it"}},
+    {0,
+     "CLASS",
+     {.name = "profile",
+      .type = PARAM_TEXT,
+      .offset = AT(profile),
+      .help = "plan for a class of device that need not be there: cpu, gpu or mali"}},
+    {0,
+     NULL,
+     {.name = "source",
+      .type = PARAM_FLAG,
+      .offset = AT(source),
+      .fallback = "0",
+      .help = "print the OpenCL C program instead"}},
+    {0},
+};
+
+static const struct cli_usage usage = {
+    .command = "plan",
+    .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
+    .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
+               "runs nothing.",
+    .details = "sluice plan -c luminance,sobel 1920x1080x3\n",
+    .tables = {options, cli_device_options, cli_output_options},
+};
+
+static bool parse_size(const char *text, struct plane *plane)
+{
+    int64_t parts[3] = {0, 0, 1};
+    int count = 0;
+    for (;;) {
+        size_t length = strcspn(text, "x");
+        if (count == 3 || !number_parse_integer(text, length, &parts[count]) || parts[count] < 1 ||
+            parts[count] > INT32_MAX)
+            return false;
+        count++;
+        text += length;
+        if (!*text)
+            break;
+        text++;
+    }
+    if (count < 2 || parts[2] > 4)
+        return false;
+    plane->width = (uint32_t)parts[0];
+    plane->height = (uint32_t)parts[1];
+    plane->channels = (uint32_t)parts[2];
+    return true;
+}
+
+static bool parse_type(const char *text, enum sample_type *type)
+{
+    for (int t = 0; t < SAMPLE_TYPES; t++) {
+        if (strcmp(text, sample_name(t)) == 0) {
+            *type = t;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_frame(const struct frame *frame)
+{
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        const struct plane *p = &frame->planes[i];
+        fprintf(cli_stdout, "%s%s%s%ux%ux%u %s", i ? ", " : "", p->name, p->name[0] ? " " : "",
+                p->width, p->height, p->channels, sample_name(p->type));
+    }
+    fputc('\n', cli_stdout);
+}
+
+static void print_plan(const struct plan *plan, const struct chain *chain)
+{
+    struct text canonical = {0};
+    char peak[NUMBER_TEXT_MAX];
+    chain_print(chain, &canonical);
+    fprintf(cli_stdout, "chain %s\nin    ", text_string(&canonical));
+    text_finish(&canonical);
+    print_frame(&plan->in);
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
+        print_frame(&step->out);
+        if (step->work.n_passes == 0)
+            fputs("        nothing to do\n", cli_stdout);
+        for (unsigned p = 0; p < step->work.n_passes; p++) {
+            const struct pass *pass = &step->work.passes[p];
+            fprintf(cli_stdout,
+                    "        %s: %zu launch%s, reads %" PRIu64 ", writes %" PRIu64 " bytes\n",
+                    pass->name, plan_launches(pass, plan->profile),
+                    plan_launches(pass, plan->profile) == 1 ? "" : "es", pass->bytes_read,
+                    pass->bytes_written);
+        }
+    }
+    fputs("out   ", cli_stdout);
+    print_frame(plan->out);
+    fprintf(cli_stdout, "%zu launches, %" PRIu64 " bytes moved, %s of memory at the peak\n",
+            plan_total_launches(plan), plan_bytes_moved(plan),
+            number_format_size(plan_peak(plan), peak));
+}
+
+static json_t *frame_json(const struct frame *frame)
+{
+    json_t *planes = json_array();
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        const struct plane *p = &frame->planes[i];
+        json_array_append_new(planes,
+                              json_pack("{s:s, s:i, s:i, s:i, s:s}", "name", p->name, "width",
+                                        (int)p->width, "height", (int)p->height, "channels",
+                                        (int)p->channels, "type", sample_name(p->type)));
+    }
+    return planes;
+}
+
+static json_t *step_json(const struct plan_step *step, const struct plan *plan)
+{
+    json_t *passes = json_array();
+    for (unsigned i = 0; i < step->work.n_passes; i++) {
+        const struct pass *pass = &step->work.passes[i];
+        json_array_append_new(passes, json_pack("{s:s, s:s, s:I, s:I, s:I}", "kernel", pass->name,
+                                                "form", kernel_form_name(pass->form), "launches",
+                                                (json_int_t)plan_launches(pass, plan->profile),
+                                                "bytes_read", (json_int_t)pass->bytes_read,
+                                                "bytes_written", (json_int_t)pass->bytes_written));
+    }
+    return json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out", frame_json(&step->out),
+                     "passes", passes);
+}
+
+static void print_json(const struct plan *plan, const struct chain *chain)
+{
+    struct text canonical = {0};
+    json_t *steps = json_array();
+    chain_print(chain, &canonical);
+    for (size_t i = 0; i < plan->n_steps; i++)
+        json_array_append_new(steps, step_json(&plan->steps[i], plan));
+    json_t *json =
+        json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "chain", text_string(&canonical), "in",
+                  frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out), "launches",
+                  (json_int_t)plan_total_launches(plan), "bytes_moved",
+                  (json_int_t)plan_bytes_moved(plan), "peak_bytes", (json_int_t)plan_peak(plan));
+    json_dumpf(json, cli_stdout, JSON_INDENT(1));
+    fputc('\n', cli_stdout);
+    json_decref(json);
+    text_finish(&canonical);
+}
+
+static int print_source(const struct plan *plan)
+{
+    struct fault fault = FAULT_INIT;
+    struct program_source source;
+    if (program_source_create(&source, plan, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    fputs(text_string(&source.text), cli_stdout);
+    program_source_finish(&source);
+    return 0;
+}
+
+/* The profile asked for by name, else that of the device that would be taken. */
+static int find_profile(const struct plan_command_options *o, struct device **device,
+                        const struct device_profile **profile, struct fault *fault)
+{
+    const struct device_info *list;
+    struct engine_options engine;
+    size_t count, fitting;
+    if (o->profile) {
+        *profile = device_profile_by_name(o->profile);
+        return *profile ? 0
+                        : fault_set(fault, FAULT_USAGE,
+                                    "--profile=%s: expected one of cpu, gpu, mali", o->profile);
+    }
+    cli_engine_options(&o->common, &engine);
+    if (engine.reference) {
+        *profile = device_profile_by_name("cpu");
+        return 0;
+    }
+    int result = device_list(&list, &count, fault);
+    if (result != 0)
+        return result;
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (!order)
+        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
+    result = device_select(&engine.device, order, &fitting, fault);
+    if (result == 0)
+        result = device_open(device, &list[order[0]], &engine.device, fault);
+    if (result == 0)
+        *profile = device_profile(*device);
+    free(order);
+    return result;
+}
+
+static int make_plan(const struct plan_command_options *o, const struct chain *chain,
+                     const struct plane *plane, const struct device_profile *profile)
+{
+    struct fault fault = FAULT_INIT;
+    struct frame frame = {0};
+    struct format format = {0};
+    struct plan *plan = NULL;
+    struct plan_options how = {.profile = profile};
+    int status = 0;
+    if (o->format && format_parse(&format, o->format, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    if (o->format) {
+        how.fit = format_fit;
+        how.fit_context = &format;
+    }
+    if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
+        status = 70;
+    else if (plan_create(&plan, chain, &frame, &how, &fault) != 0)
+        status = cli_complain("plan", &fault);
+    else if (o->source)
+        status = print_source(plan);
+    else if (o->common.json)
+        print_json(plan, chain);
+    else
+        print_plan(plan, chain);
+    plan_destroy(&plan);
+    frame_finish(&frame);
+    format_finish(&format);
+    return status;
+}
+
+int command_plan(int argc, char **argv)
+{
+    struct plan_command_options o = {0};
+    struct fault fault = FAULT_INIT;
+    struct plane plane = {0};
+    struct chain chain;
+    struct device *device = NULL;
+    const struct device_profile *profile;
+    int first = cli_parse(&usage, &o, argc, argv);
+    if (first < 0)
+        return first == CLI_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o.common);
+    if (argc - first != 1 || !parse_size(argv[first], &plane)) {
+        fprintf(stderr,
+                "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
+                "channels%s%s (see sluice plan --help)\n",
+                argc - first == 1 ? ", not " : "", argc - first == 1 ? argv[first] : "");
+        return 64;
+    }
+    if (!parse_type(o.type, &plane.type)) {
+        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o.type);
+        return 64;
+    }
+    const char *text = o.chain ? o.chain : "";
+    if (chain_parse(&chain, text, &fault) != 0)
+        return cli_complain_chain(text, &fault);
+    int status = find_profile(&o, &device, &profile, &fault) == 0
+                     ? make_plan(&o, &chain, &plane, profile)
+                     : cli_complain(NULL, &fault);
+    device_close(&device);
+    chain_finish(&chain);
+    return status;
+}

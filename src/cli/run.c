@@ -1,0 +1,419 @@
+/* sluice run: the engine, fed from the command line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+
+struct run_options {
+    struct common_options common;
+    const char *chain, *output, *format, *input;
+    bool verify, timing;
+    int64_t iterations;
+};
+
+#define AT(member) offsetof(struct run_options, member)
+
+static const struct cli_option options[] = {
+    {'c',
+     "CHAIN",
+     {.name = "chain",
+      .type = PARAM_TEXT,
+      .offset = AT(chain),
+      .help = "stages joined by commas; without it formats are converted and no device is opened"}},
+    {'o',
+     "OUT",
+     {.name = "output",
+      .type = PARAM_TEXT,
+      .offset = AT(output),
+      .fallback = ".",
+      .help = "a file (one input), a directory (ends in / or exists as one), or - for stdout"}},
+    {'f',
+     "FORMAT",
+     {.name = "format",
+      .type = PARAM_TEXT,
+      .offset = AT(format),
+      .help = "of the output, with options: png, jpg:quality=80; else by the output's name, in a "
+              "directory png"}},
+    {0,
+     "OPTIONS",
+     {.name = "input",
+      .type = PARAM_TEXT,
+      .offset = AT(input),
+      .help =
+          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files"}},
+    {0,
+     NULL,
+     {.name = "verify",
+      .type = PARAM_FLAG,
+      .offset = AT(verify),
+      .fallback = "0",
+      .help = "compare the device's result with the plain C reference; exit 70 if they differ"}},
+    {0,
+     NULL,
+     {.name = "timing",
+      .type = PARAM_FLAG,
+      .offset = AT(timing),
+      .fallback = "0",
+      .help = "print how long each step and each kernel took"}},
+    {0,
+     "N",
+     {.name = "iterations",
+      .type = PARAM_INTEGER,
+      .offset = AT(iterations),
+      .min = 1,
+      .max = 100000,
+      .fallback = "1",
+      .help = "run the kernels N times; the last run is timed"}},
+    {0},
+};
+
+static const struct cli_usage usage = {
+    .command = "run",
+    .operands = "[-c CHAIN] [-o OUT] IN…",
+    .summary = "Runs a chain on pictures, here, without a daemon. IN may be - for stdin.",
+    .details = "sluice run -c luminance,sobel -o edges.png photo.jpg\n"
+               "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n",
+    .tables = {options, cli_device_options, cli_limit_options, cli_output_options},
+};
+
+/* One input file on its way. */
+struct run_file {
+    struct run *run;
+    const char *input;
+    char *output; /* owned; "-" for stdout */
+    struct file_draft draft;
+    struct engine_job job;
+    bool done;
+};
+
+struct run {
+    struct run_options options;
+    struct chain chain;
+    struct format format;
+    struct decode_options decode;
+    struct engine *engine;
+    size_t n_files;
+    struct run_file *files;
+    struct progress progress;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t n_done, n_failed;
+};
+
+/* "out.png" and plane "dx": "out.dx.png". */
+static char *plane_path(const char *path, const char *plane)
+{
+    char *result = NULL;
+    const char *name = path_name(path);
+    int stem = (int)(name - path) + (int)path_stem_length(name);
+    if (!plane[0])
+        return strdup(path);
+    if (asprintf(&result, "%.*s.%s%s", stem, path, plane, path + stem) < 0)
+        return NULL;
+    return result;
+}
+
+static int open_output(void *context, const char *plane, int *fd, struct fault *fault)
+{
+    struct run_file *file = context;
+    if (strcmp(file->output, "-") == 0) {
+        if (plane[0])
+            return fault_set(
+                fault, FAULT_USAGE,
+                "several planes do not fit one stream of this format; write to a file");
+        *fd = fileno(cli_stdout);
+        return 0;
+    }
+    char *path = plane_path(file->output, plane);
+    if (!path)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
+    int result = file_draft_open(&file->draft, path, fault);
+    *fd = file->draft.fd;
+    free(path);
+    return result;
+}
+
+static int close_output(void *context, int fd, bool good, struct fault *fault)
+{
+    struct run_file *file = context;
+    (void)fd;
+    if (strcmp(file->output, "-") == 0)
+        return 0;
+    if (good)
+        return file_draft_commit(&file->draft, false, fault);
+    file_draft_discard(&file->draft);
+    return 0;
+}
+
+static void file_done(struct engine_job *job)
+{
+    struct run_file *file = job->user;
+    struct run *run = file->run;
+    if (job->in_fd > STDIN_FILENO)
+        close(job->in_fd);
+    pthread_mutex_lock(&run->lock);
+    file->done = true;
+    run->n_done++;
+    if (job->fault.code) {
+        run->n_failed++;
+        progress_clear(&run->progress);
+        cli_complain(file->input, &job->fault);
+    }
+    progress_show(&run->progress, run->n_done, run->n_files, run->n_failed);
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static int open_input(struct run_file *file, struct fault *fault)
+{
+    if (strcmp(file->input, "-") == 0) {
+        file->job.in_fd = STDIN_FILENO;
+        return 0;
+    }
+    file->job.in_fd = open(file->input, O_RDONLY | O_CLOEXEC);
+    if (file->job.in_fd >= 0)
+        return 0;
+    return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
+                     strerror(errno));
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') ||
+           (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* Where an input's result goes: OUT itself, or in the directory OUT under the input's name. */
+static char *output_path(const struct run *run, const char *input)
+{
+    const char *out = run->options.output;
+    char *path = NULL;
+    if (strcmp(out, "-") == 0 || !is_directory(out))
+        return strdup(out);
+    const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
+    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
+    if (asprintf(&path, "%s%s%.*s.%s", out, slash, (int)path_stem_length(name), name,
+                 run->format.codec->extensions[0]) < 0)
+        return NULL;
+    return path;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+static int prepare_file(struct run *run, struct run_file *file, const char *input,
+                        struct fault *fault)
+{
+    file->run = run;
+    file->input = input;
+    file->draft = (struct file_draft){.fd = -1, .directory_fd = -1};
+    file->output = output_path(run, input);
+    if (!file->output)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
+    if (is_directory(run->options.output) && same_file(file->output, input))
+        return fault_set(fault, FAULT_CREATE, "the result %s would replace its own input",
+                         file->output);
+    file->job = (struct engine_job){.in_fd = -1,
+                                    .chain = &run->chain,
+                                    .format = &run->format,
+                                    .decode = run->decode,
+                                    .output = {open_output, close_output, file},
+                                    .verify = run->options.verify,
+                                    .iterations = (unsigned)run->options.iterations,
+                                    .done = file_done,
+                                    .user = file};
+    return 0;
+}
+
+/* Two inputs of one directory run may end in one name: a.jpg and a.png. */
+static int check_names(const struct run *run, struct fault *fault)
+{
+    for (size_t i = 0; i < run->n_files; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(run->files[i].output, run->files[k].output) == 0)
+                return fault_set(fault, FAULT_USAGE, "%s and %s would both be written to %s",
+                                 run->files[k].input, run->files[i].input, run->files[i].output);
+    return 0;
+}
+
+static int choose_format(struct run *run, struct fault *fault)
+{
+    const struct run_options *o = &run->options;
+    if (o->format)
+        return format_parse(&run->format, o->format, fault);
+    if (strcmp(o->output, "-") == 0)
+        return fault_set(fault, FAULT_USAGE, "-o - needs --format");
+    if (is_directory(o->output))
+        return format_parse(&run->format, "png", fault);
+    return format_for_name(&run->format, o->output, fault);
+}
+
+static int setup(struct run *run, struct fault *fault)
+{
+    const struct run_options *o = &run->options;
+    param_given given = 0;
+    param_defaults(decode_params, &run->decode);
+    int result = choose_format(run, fault);
+    if (result == 0 && o->input)
+        result = param_parse(decode_params, &run->decode, &given, o->input, strlen(o->input), 0,
+                             "--input", fault);
+    return result;
+}
+
+static int add_files(struct run *run, char **inputs, size_t count, struct fault *fault)
+{
+    run->files = calloc(count, sizeof *run->files);
+    if (!run->files)
+        return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", count);
+    if (count > 1 && !is_directory(run->options.output))
+        return fault_set(fault, FAULT_USAGE,
+                         "%zu inputs need a directory for their results: -o DIRECTORY/", count);
+    size_t length = strlen(run->options.output);
+    if (length > 0 && run->options.output[length - 1] == '/' &&
+        mkdir(run->options.output, 0777) != 0 && errno != EEXIST)
+        return fault_set_errno(fault, FAULT_CREATE, run->options.output);
+    for (size_t i = 0; i < count; i++) {
+        int result = prepare_file(run, &run->files[i], inputs[i], fault);
+        if (result != 0)
+            return result;
+        run->n_files++;
+    }
+    return check_names(run, fault);
+}
+
+/* As many descriptors are open as jobs can be under way, not as many as there are files. */
+static void submit_all(struct run *run)
+{
+    enum {
+        AHEAD = 32
+    };
+    for (size_t i = 0; i < run->n_files; i++) {
+        struct run_file *file = &run->files[i];
+        struct fault fault = FAULT_INIT;
+        pthread_mutex_lock(&run->lock);
+        while (i - run->n_done >= AHEAD)
+            pthread_cond_wait(&run->changed, &run->lock);
+        pthread_mutex_unlock(&run->lock);
+        if (open_input(file, &fault) == 0) {
+            engine_submit(run->engine, &file->job);
+        } else {
+            file->job.fault = fault;
+            file_done(&file->job);
+        }
+    }
+    pthread_mutex_lock(&run->lock);
+    while (run->n_done < run->n_files)
+        pthread_cond_wait(&run->changed, &run->lock);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static int exit_status(const struct run *run)
+{
+    if (run->n_failed == 0)
+        return 0;
+    if (run->n_files == 1)
+        return fault_exit_status(run->files[0].job.fault.code);
+    return 1;
+}
+
+static void print_failures(const struct run *run)
+{
+    if (run->n_files < 2 || run->n_failed == 0)
+        return;
+    fprintf(stderr, "sluice: %zu of %zu files failed:\n", run->n_failed, run->n_files);
+    for (size_t i = 0; i < run->n_files; i++)
+        if (run->files[i].job.fault.code)
+            fprintf(stderr, "  %s (%s)\n", run->files[i].input,
+                    fault_name(run->files[i].job.fault.code));
+}
+
+static void print_reports(struct run *run, uint64_t wall)
+{
+    if (run->options.common.json) {
+        struct report_json *json = report_json_begin(&run->chain, run->engine, wall);
+        for (size_t i = 0; i < run->n_files; i++)
+            report_json_add(json, run->files[i].input, run->files[i].output, &run->files[i].job);
+        report_json_end(json, cli_stdout);
+    } else if (run->options.timing) {
+        /* To stderr when the picture itself goes to stdout. */
+        FILE *to = strcmp(run->options.output, "-") == 0 ? stderr : cli_stdout;
+        for (size_t i = 0; i < run->n_files; i++)
+            report_print_timing(run->files[i].input, &run->files[i].job, run->engine, to);
+    }
+}
+
+static void finish(struct run *run)
+{
+    engine_close(&run->engine);
+    for (size_t i = 0; i < run->n_files; i++) {
+        engine_report_finish(&run->files[i].job.report);
+        free(run->files[i].output);
+    }
+    free(run->files);
+    format_finish(&run->format);
+    chain_finish(&run->chain);
+    pthread_cond_destroy(&run->changed);
+    pthread_mutex_destroy(&run->lock);
+}
+
+static int run_all(struct run *run, char **inputs, size_t count)
+{
+    struct fault fault = FAULT_INIT;
+    struct engine_options engine;
+    const char *text = run->options.chain ? run->options.chain : "";
+    if (chain_parse(&run->chain, text, &fault) != 0)
+        return cli_complain_chain(text, &fault);
+    if (setup(run, &fault) != 0 || add_files(run, inputs, count, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    if (run->options.common.json && strcmp(run->options.output, "-") == 0) {
+        fputs("sluice: --json and -o - both want stdout\n", stderr);
+        return 64;
+    }
+    cli_engine_options(&run->options.common, &engine);
+    if (engine_open(&run->engine, &engine, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    progress_begin(&run->progress, run->options.common.quiet || count < 2);
+    uint64_t begin = clock_now();
+    submit_all(run);
+    uint64_t wall = clock_now() - begin;
+    progress_clear(&run->progress);
+    print_reports(run, wall);
+    if (!run->options.common.quiet)
+        print_failures(run);
+    return exit_status(run);
+}
+
+int command_run(int argc, char **argv)
+{
+    struct run run = {0};
+    int first = cli_parse(&usage, &run.options, argc, argv);
+    if (first < 0)
+        return first == CLI_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&run.options.common);
+    if (first == argc) {
+        fputs("sluice: run: no input (see sluice run --help)\n", stderr);
+        return 64;
+    }
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.changed, NULL);
+    int status = run_all(&run, argv + first, (size_t)(argc - first));
+    finish(&run);
+    return status;
+}

@@ -1,0 +1,123 @@
+/* sluice stages: what the parameter tables say. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+
+struct stages_options {
+    struct common_options common;
+};
+
+static const struct cli_usage usage = {
+    .command = "stages",
+    .operands = "[NAME…]",
+    .summary = "Prints every stage, or those named, with their parameters.",
+    .tables = {cli_output_options},
+};
+
+static void print_param(const struct param *param)
+{
+    struct text allowed = {0};
+    param_print_allowed(param, &allowed);
+    fprintf(cli_stdout, "  %-10s %s\n             %s", param->name, param->help,
+            text_string(&allowed));
+    if (param->fallback)
+        fprintf(cli_stdout, "; default %s", param->fallback);
+    fputc('\n', cli_stdout);
+    text_finish(&allowed);
+}
+
+static void print_stage(const struct stage *stage)
+{
+    fprintf(cli_stdout, "%s: %s\n", stage->name, stage->summary);
+    for (const struct param *p = stage->params; p && p->name; p++)
+        print_param(p);
+}
+
+static json_t *param_json(const struct param *param)
+{
+    static const char *const types[] = {[PARAM_INTEGER] = "integer",
+                                        [PARAM_REAL] = "number",
+                                        [PARAM_FLAG] = "flag",
+                                        [PARAM_CHOICE] = "choice",
+                                        [PARAM_REAL_OR_CHOICE] = "number or choice",
+                                        [PARAM_INTEGERS] = "integers",
+                                        [PARAM_REALS] = "numbers",
+                                        [PARAM_MATRIX] = "matrix",
+                                        [PARAM_WORD] = "word",
+                                        [PARAM_TEXT] = "text",
+                                        [PARAM_SIZE] = "size",
+                                        [PARAM_DURATION] = "duration",
+                                        [PARAM_PIXELS] = "pixels"};
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s?}", "name", param->name, "type",
+                             types[param->type], "help", param->help, "default", param->fallback);
+    if (param->min != 0 || param->max != 0)
+        json_object_update_new(json, json_pack("{s:f, s:f}", "min", param->min, "max", param->max));
+    if (param->choices) {
+        json_t *choices = json_array();
+        for (const struct param_choice *c = param->choices; c->name; c++)
+            json_array_append_new(choices, json_string(c->name));
+        json_object_set_new(json, "choices", choices);
+    }
+    return json;
+}
+
+static json_t *stage_json(const struct stage *stage)
+{
+    json_t *params = json_array();
+    for (const struct param *p = stage->params; p && p->name; p++)
+        json_array_append_new(params, param_json(p));
+    return json_pack("{s:s, s:s, s:o}", "name", stage->name, "summary", stage->summary, "params",
+                     params);
+}
+
+static int unknown(const char *name)
+{
+    struct nearest nearest = {0};
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (!(*s)->internal)
+            nearest_offer(&nearest, name, strlen(name), (*s)->name);
+    fprintf(stderr, "sluice: stages: unknown stage '%s'%s%s%s (see sluice stages)\n", name,
+            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+            nearest.best ? "'?" : "");
+    return 64;
+}
+
+int command_stages(int argc, char **argv)
+{
+    struct stages_options o = {0};
+    int first = cli_parse(&usage, &o, argc, argv);
+    if (first < 0)
+        return first == CLI_HELP_SHOWN ? 0 : -first;
+    json_t *list = json_array();
+    for (int i = first; i < argc; i++) {
+        const struct stage *stage = stage_find(argv[i], strlen(argv[i]));
+        if (!stage || stage->internal) {
+            json_decref(list);
+            return unknown(argv[i]);
+        }
+    }
+    bool any = false;
+    for (const struct stage *const *s = stage_registry; *s; s++) {
+        bool wanted = first == argc && !(*s)->internal;
+        for (int i = first; i < argc; i++)
+            wanted |= strcmp(argv[i], (*s)->name) == 0;
+        if (!wanted)
+            continue;
+        if (o.common.json) {
+            json_array_append_new(list, stage_json(*s));
+        } else {
+            fputs(any ? "\n" : "", cli_stdout);
+            print_stage(*s);
+        }
+        any = true;
+    }
+    if (o.common.json) {
+        json_dumpf(list, cli_stdout, JSON_INDENT(1));
+        fputc('\n', cli_stdout);
+    }
+    json_decref(list);
+    return 0;
+}
