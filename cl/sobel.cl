@@ -13,8 +13,9 @@
 #define WORK int
 #endif
 
-#define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + 2 * ((e) - (w)) + (se) - (sw))
-#define GRADIENT_Y(nw, n, ne, w, e, sw, s, se) ((nw) + 2 * (n) + (ne) - (sw) - 2 * (s) - (se))
+#define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
+#define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
+    ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
 
 #if defined(OUT_dx) || defined(OUT_dy) || defined(OUT_both)
 #define FINISH_PARAMETERS

@@ -82,8 +82,10 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     size_t alignment = options->alignment ? options->alignment : FRAME_ALIGNMENT;
     *step = (struct plan_step){.stage = stage, .config = config, .in = plan->out};
     plan->n_steps++; /* from here on plan_destroy cleans it up */
+    step->out.size = options->guard;
     int result = stage->pixel ? shape_of_pixel_stage(step, alignment, &step->out, fault)
                               : stage->shape(config, step->in, alignment, &step->out, fault);
+    step->out.size += options->guard;
     if (result == 0)
         result = check_size(&step->out, fault);
     if (result == 0 && options->profile)

@@ -35,6 +35,7 @@ typedef int plan_fit(void *context, struct plane *plane, struct fault *fault);
 struct plan_options {
     const struct device_profile *profile; /* NULL: for the references */
     size_t alignment;                     /* of rows between steps; 0: FRAME_ALIGNMENT */
+    size_t guard;                         /* bytes left free before and after each frame (tests) */
     bool keep_input;                      /* the input's memory is not reused */
     plan_fit *fit;                        /* NULL: what comes out stays as it is */
     void *fit_context;

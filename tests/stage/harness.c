@@ -1,0 +1,381 @@
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/recording.h"
+#include "chain/reference.h"
+
+#define GUARD      256
+#define GUARD_BYTE 0xA5
+
+static struct device *device;
+static char skip_reason[512];
+static unsigned n_vectors;
+
+/* The device's own profile, and the GPU classes' forms on the device's compiler. */
+static struct device_profile profiles[3];
+static size_t n_profiles;
+
+/* Environment HARNESS_PROFILES=own leaves the GPU forms out, for runs where compiling is slow. */
+static void choose_profiles(void)
+{
+    static const char *const classes[] = {"gpu", "mali"};
+    const char *wanted = getenv("HARNESS_PROFILES");
+    profiles[n_profiles++] = *device_profile(device);
+    if (wanted && strcmp(wanted, "own") == 0)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        struct device_profile p = *device_profile_by_name(classes[i]);
+        p.has_fp64 = device_profile(device)->has_fp64;
+        p.exact_divide = device_profile(device)->exact_divide;
+        p.work_per_second = 1e12;
+        if (p.form != profiles[0].form || p.vector_bytes != profiles[0].vector_bytes)
+            profiles[n_profiles++] = p;
+    }
+}
+
+int harness_setup(void **state)
+{
+    const struct device_info *list;
+    size_t count, order[64], fitting = 0;
+    struct fault fault = FAULT_INIT;
+    static const struct device_options any = {.platform_index = -1, .device_index = -1};
+    struct device_options options = any;
+    (void)state;
+    options.select = getenv("SLUICE_DEVICE");
+    if (device_list(&list, &count, &fault) == 0 && count <= 64 &&
+        device_select(&options, order, &fitting, &fault) == 0)
+        device_open(&device, &list[order[0]], &options, &fault);
+    if (device)
+        choose_profiles();
+    else
+        snprintf(skip_reason, sizeof skip_reason, "no device: %s", fault.text);
+    return 0;
+}
+
+int harness_teardown(void **state)
+{
+    (void)state;
+    device_close(&device);
+    return 0;
+}
+
+static void need_device(void)
+{
+    if (device)
+        return;
+    print_message("skipped: %s\n", skip_reason);
+    skip();
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+static double range_of(enum sample_type type, double *least)
+{
+    *least = sample_is_integer(type) ? sample_min(type) : -1000;
+    return (sample_is_integer(type) ? sample_max(type) : 1000) - *least;
+}
+
+static double pattern_value(enum harness_pattern pattern, enum sample_type type, uint32_t x,
+                            uint32_t y, uint32_t *random)
+{
+    double least, range = range_of(type, &least);
+    double r = (next_random(random) & 0xffff) / 65535.0;
+    double v;
+    switch (pattern) {
+    case HARNESS_EXTREMES:
+        v = least + range * ((x / 3 + y / 2 + (next_random(random) % 7 == 0)) % 2);
+        break;
+    case HARNESS_RAMP:
+        v = least + range * (fmod(x * 0.013 + y * 0.021, 1) * 0.98 + r * 0.02);
+        break;
+    default:
+        v = least + range * r;
+    }
+    return sample_is_integer(type) ? rint(v) : (float)v;
+}
+
+static void fill(struct picture *picture, enum harness_pattern pattern, uint32_t seed)
+{
+    uint32_t random = seed;
+    memset(picture->data, GUARD_BYTE, picture->frame.size);
+    for (size_t i = 0; i < picture->frame.n_planes; i++) {
+        const struct plane *p = &picture->frame.planes[i];
+        for (uint32_t y = 0; y < p->height; y++)
+            for (uint32_t x = 0; x < p->width * p->channels; x++)
+                sample_store(p->type,
+                             (uint8_t *)picture_row(picture, i, y) + x * sample_size(p->type),
+                             pattern_value(pattern, p->type, x / p->channels, y, &random));
+    }
+}
+
+/* An input picture with guards; `alignment` of rows as the case wants it. */
+static void make_input(struct picture *picture, const struct plane *plane, size_t alignment)
+{
+    struct frame frame = {.size = GUARD};
+    assert_true(frame_add_plane(&frame, plane, alignment));
+    frame.size += GUARD;
+    assert_true(picture_create(picture, &frame));
+    frame_finish(&frame);
+}
+
+/* Fills what the run will take from the pool with guard bytes: a buffer of each slot's size. */
+static void poison_pool(const struct plan *plan)
+{
+    struct device_buffer *buffers[64] = {0};
+    struct fault fault = FAULT_INIT;
+    assert_true(plan->n_slots <= 64);
+    for (unsigned i = 0; i < plan->n_slots; i++) {
+        void *data;
+        assert_int_equal(device_buffer_acquire(device, plan->slot_size[i], &buffers[i], &fault), 0);
+        size_t size = device_buffer_size(buffers[i]); /* the pool may swap those of one size */
+        assert_int_equal(device_buffer_map(device, buffers[i], size, &data, &fault), 0);
+        memset(data, GUARD_BYTE, size);
+    }
+    for (unsigned i = 0; i < plan->n_slots; i++)
+        device_buffer_release(device, &buffers[i]);
+}
+
+/* Everything of the frame's memory that is no sample still holds the guard byte. */
+static void check_guards(const struct frame *frame, const uint8_t *data, const char *what)
+{
+    uint8_t *mask = calloc(1, frame->size);
+    assert_non_null(mask);
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        const struct plane *p = &frame->planes[i];
+        size_t row = (size_t)p->width * p->channels * sample_size(p->type);
+        for (uint32_t y = 0; y < p->height; y++)
+            memset(mask + p->offset + y * p->stride, 1, row);
+    }
+    for (size_t i = 0; i < frame->size; i++) {
+        if (mask[i] || data[i] == GUARD_BYTE)
+            continue;
+        const struct plane *p = &frame->planes[0];
+        fail_msg("%s: byte %zu outside the samples was written (plane 0 at %zu, stride %zu, %ux%u)",
+                 what, i, p->offset, p->stride, p->width, p->height);
+    }
+    free(mask);
+}
+
+/* One run on the device; the result is copied into `out`. */
+static int run_device(const struct chain *chain, const struct picture *in,
+                      const struct device_profile *profile, size_t alignment, const char *what,
+                      struct picture *out, struct fault *fault)
+{
+    struct plan_options options = {.profile = profile, .alignment = alignment, .guard = GUARD};
+    struct plan *plan = NULL;
+    struct recording *recording = NULL;
+    struct recording_run run = {0};
+    struct device_buffer *buffer = NULL;
+    void *data;
+    int result = plan_create(&plan, chain, &in->frame, &options, fault);
+    if (result != 0)
+        return result;
+    result = recording_create(&recording, plan, device, fault);
+    if (result == 0) {
+        poison_pool(plan);
+        assert_int_equal(device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer,
+                                               fault),
+                         0);
+        assert_int_equal(device_buffer_map(device, buffer, in->frame.size, &data, fault), 0);
+        memcpy(data, in->data, in->frame.size);
+        result = recording_run(recording, &buffer, 1, &run, fault);
+    }
+    if (result == 0) {
+        check_guards(plan->out, run.data, what);
+        assert_true(picture_create(out, plan->out));
+        memcpy(out->data, run.data, plan->out->size);
+        recording_run_finish(recording, &run);
+    }
+    recording_destroy(&recording);
+    plan_destroy(&plan);
+    return result;
+}
+
+static int run_reference(const struct chain *chain, const struct picture *in, struct plan **plan,
+                         struct picture *out, struct fault *fault)
+{
+    static const struct plan_options options = {0};
+    int result = plan_create(plan, chain, &in->frame, &options, fault);
+    if (result == 0)
+        result = reference_run(*plan, in, out, fault);
+    return result;
+}
+
+static void parse(const char *text, struct chain *chain)
+{
+    struct fault fault = FAULT_INIT;
+    if (chain_parse(chain, text, &fault) != 0)
+        fail_msg("chain %s: %s", text, fault.text);
+}
+
+static void compare_profile(const char *text, const struct chain *chain, const struct picture *in,
+                            const struct device_profile *profile, size_t alignment,
+                            const char *what, int expected_code, const struct plan *plan,
+                            const struct picture *expected)
+{
+    struct fault fault = FAULT_INIT;
+    struct picture got = {0};
+    int result = run_device(chain, in, profile, alignment, what, &got, &fault);
+    if (result != expected_code)
+        fail_msg("%s: device says %s (%s), reference %s", what, fault_name(result), fault.text,
+                 fault_name(expected_code));
+    if (result == 0) {
+        if (!frame_same_shape(&got.frame, &expected->frame))
+            fail_msg("%s: device and reference disagree on the shape", what);
+        if (reference_compare(plan, expected, &got, &fault) != 0)
+            fail_msg("%s: %s", what, fault.text);
+    }
+    picture_destroy(&got);
+    (void)text;
+}
+
+void harness_check(const char *text, enum sample_type type, uint32_t width, uint32_t height,
+                   uint32_t channels, enum harness_pattern pattern)
+{
+    struct chain chain;
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    need_device();
+    parse(text, &chain);
+    for (int odd = 0; odd < 2; odd++) {
+        /* Rows as we lay them out, or packed: odd strides wherever the width is odd. */
+        size_t alignment = odd ? sample_size(type) : FRAME_ALIGNMENT;
+        struct picture in = {0}, expected = {0};
+        struct plan *plan = NULL;
+        struct fault fault = FAULT_INIT;
+        uint32_t seed = width * 7919 + height * 104729 + channels * 31 + type * 7 + pattern;
+        make_input(&in, &plane, alignment);
+        fill(&in, pattern, seed);
+        int code = run_reference(&chain, &in, &plan, &expected, &fault);
+        for (size_t i = 0; i < n_profiles; i++) {
+            char what[400];
+            snprintf(what, sizeof what, "%.200s on %ux%ux%u %s, %s strides, pattern %d, profile %s",
+                     text, width, height, channels, sample_name(type), odd ? "packed" : "aligned",
+                     pattern, profiles[i].name);
+            compare_profile(text, &chain, &in, &profiles[i], odd ? 8 : FRAME_ALIGNMENT, what, code,
+                            plan, &expected);
+        }
+        picture_destroy(&expected);
+        picture_destroy(&in);
+        plan_destroy(&plan);
+    }
+    chain_finish(&chain);
+}
+
+void harness_sweep(const char *chain, enum sample_type type, uint32_t channels)
+{
+    static const uint32_t sizes[][2] = {{1, 1},   {2, 1},   {1, 2},  {3, 3},   {1, 40},  {61, 1},
+                                        {4, 4},   {5, 7},   {15, 6}, {16, 5},  {17, 4},  {31, 3},
+                                        {32, 9},  {33, 17}, {7, 64}, {255, 3}, {256, 4}, {257, 5},
+                                        {1025, 2}, {120, 31}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        harness_check(chain, type, sizes[i][0], sizes[i][1], channels,
+                      (enum harness_pattern)(i % HARNESS_PATTERNS));
+    harness_check(chain, type, 64, 33, channels, HARNESS_EXTREMES);
+    harness_check(chain, type, 130, 21, channels, HARNESS_RANDOM);
+}
+
+void harness_few(const char *chain, enum sample_type type, uint32_t channels)
+{
+    harness_check(chain, type, 1, 1, channels, HARNESS_RANDOM);
+    harness_check(chain, type, 2, 5, channels, HARNESS_EXTREMES);
+    harness_check(chain, type, 37, 3, channels, HARNESS_RANDOM);
+    harness_check(chain, type, 65, 34, channels, HARNESS_RAMP);
+}
+
+static void check_samples(const char *what, const struct picture *got, enum sample_type type,
+                          uint32_t width, uint32_t height, uint32_t channels,
+                          const double *expected, double tolerance)
+{
+    const struct plane *p = &got->frame.planes[0];
+    if (p->type != type || p->width != width || p->height != height || p->channels != channels)
+        fail_msg("%s: gives %ux%ux%u %s, expected %ux%ux%u %s", what, p->width, p->height,
+                 p->channels, sample_name(p->type), width, height, channels, sample_name(type));
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width * channels; x++) {
+            const uint8_t *row = picture_row(got, 0, y);
+            double v = sample_load(type, row + x * sample_size(type));
+            double e = expected[(size_t)y * width * channels + x];
+            if (!(fabs(v - e) <= tolerance))
+                fail_msg("%s: sample %u of row %u is %.9g, expected %.9g", what, x, y, v, e);
+        }
+    }
+}
+
+void harness_vector(const char *text, enum sample_type type, uint32_t width, uint32_t height,
+                    uint32_t channels, const double *in_samples, enum sample_type out_type,
+                    uint32_t out_width, uint32_t out_height, uint32_t out_channels,
+                    const double *expected, double tolerance)
+{
+    struct chain chain;
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct picture in = {0}, got = {0};
+    struct plan *plan = NULL;
+    struct fault fault = FAULT_INIT;
+    char what[400];
+    parse(text, &chain);
+    make_input(&in, &plane, FRAME_ALIGNMENT);
+    memset(in.data, GUARD_BYTE, in.frame.size);
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width * channels; x++)
+            sample_store(type, (uint8_t *)picture_row(&in, 0, y) + x * sample_size(type),
+                         in_samples[(size_t)y * width * channels + x]);
+    snprintf(what, sizeof what, "%.200s by the reference", text);
+    if (run_reference(&chain, &in, &plan, &got, &fault) != 0)
+        fail_msg("%s: %s", what, fault.text);
+    check_samples(what, &got, out_type, out_width, out_height, out_channels, expected, tolerance);
+    picture_destroy(&got);
+    for (size_t i = 0; i < n_profiles; i++) {
+        snprintf(what, sizeof what, "%.200s on the device, profile %s", text, profiles[i].name);
+        if (run_device(&chain, &in, &profiles[i], FRAME_ALIGNMENT, what, &got, &fault) != 0)
+            fail_msg("%s: %s", what, fault.text);
+        check_samples(what, &got, out_type, out_width, out_height, out_channels, expected,
+                      tolerance);
+        picture_destroy(&got);
+    }
+    picture_destroy(&in);
+    plan_destroy(&plan);
+    chain_finish(&chain);
+    n_vectors++;
+    need_device();
+}
+
+void harness_refuses(const char *text, enum sample_type type, uint32_t width, uint32_t height,
+                     uint32_t channels, int code, const char *says)
+{
+    struct chain chain = {0};
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct frame frame = {0};
+    struct plan *plan = NULL;
+    struct plan_options options = {.profile = device_profile_by_name("cpu")};
+    struct fault fault = FAULT_INIT;
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    int result = chain_parse(&chain, text, &fault);
+    if (result == 0)
+        result = plan_create(&plan, &chain, &frame, &options, &fault);
+    if (result != code || !strstr(fault.text, says))
+        fail_msg("%s: gives %s (%s), expected %s with '%s'", text, fault_name(result), fault.text,
+                 fault_name(code), says);
+    plan_destroy(&plan);
+    chain_finish(&chain);
+    frame_finish(&frame);
+}
+
+unsigned harness_vectors(void)
+{
+    return n_vectors;
+}
+
+void harness_enough_vectors(void **state)
+{
+    (void)state;
+    if (n_vectors < 30)
+        fail_msg("only %u hand-computed vectors", n_vectors);
+}

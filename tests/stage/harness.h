@@ -1,0 +1,63 @@
+/* The stage harness: one stage (or chain) on the device against its plain C reference, over shapes that
+ * hurt: one pixel, one row, one column, sizes around the vector and segment lengths, rows with odd
+ * strides, guard bytes around every plane and padding between rows that must stay untouched.
+ *
+ * Every check runs for several profiles: the device's own, and with its compiler the kernel forms of
+ * GPUs, so that no form goes untested where there is no GPU. Without a device a test is skipped, with
+ * the reason. Programs of a cmocka group call harness_setup and harness_teardown. */
+#ifndef SLUICE_TESTS_STAGE_HARNESS_H
+#define SLUICE_TESTS_STAGE_HARNESS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "image/frame.h"
+
+int harness_setup(void **state);
+int harness_teardown(void **state);
+
+/* What fills the input. */
+enum harness_pattern {
+    HARNESS_RANDOM,   /* every value of the type alike; floats from −1000 to 1000 */
+    HARNESS_EXTREMES, /* least and largest values, in blocks and checks */
+    HARNESS_RAMP,     /* slowly rising, as photographs are */
+    HARNESS_PATTERNS
+};
+
+/* Runs `chain` on the device in every profile and by the references for one input and compares:
+ * samples within the stage's tolerance, guards and padding untouched. FAULT_SHAPE must come from both
+ * or neither. */
+void harness_check(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                   uint32_t channels, enum harness_pattern pattern);
+
+/* harness_check over the standard sizes (about 20) and patterns, for one type and channel count. */
+void harness_sweep(const char *chain, enum sample_type type, uint32_t channels);
+
+/* harness_check over a few sizes, for parameters whose kernels the sweep has seen already. */
+void harness_few(const char *chain, enum sample_type type, uint32_t channels);
+
+/* A hand-computed result: `in` holds width·height·channels samples, `expected` those of the first
+ * plane that comes out. Exact for integers, else within `tolerance`. Checks the reference, and the
+ * device in every profile. */
+void harness_vector(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                    uint32_t channels, const double *in, enum sample_type out_type,
+                    uint32_t out_width, uint32_t out_height, uint32_t out_channels,
+                    const double *expected, double tolerance);
+
+/* Planning `chain` for such an input must fail with that code; the fault's text must contain `says`. */
+void harness_refuses(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                     uint32_t channels, int code, const char *says);
+
+/* How many hand-computed vectors this program has checked; a group asserts at least 30 at its end. */
+unsigned harness_vectors(void);
+
+/* A test for the end of a group: fails unless at least 30 vectors were checked. */
+void harness_enough_vectors(void **state);
+
+#define HARNESS_MAIN(tests) cmocka_run_group_tests(tests, harness_setup, harness_teardown)
+
+#endif
