@@ -65,6 +65,10 @@ bool number_parse_real(const char *text, size_t length, double *value)
 
 char *number_format_real(double value, char *buffer)
 {
+    if (value == trunc(value) && fabs(value) < 1e15) { /* 10, not 1e1 */
+        snprintf(buffer, NUMBER_TEXT_MAX, "%.0f", value);
+        return buffer;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buffer, NUMBER_TEXT_MAX, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)

@@ -1,0 +1,148 @@
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/chain.h"
+
+static void canonical(const char *text, const char *expected)
+{
+    struct chain chain, again;
+    struct fault fault = FAULT_INIT;
+    struct text printed = {0}, reprinted = {0};
+    if (chain_parse(&chain, text, &fault) != 0)
+        fail_msg("'%s': %s", text, fault.text);
+    chain_print(&chain, &printed);
+    assert_string_equal(text_string(&printed), expected);
+    assert_int_equal(chain_parse(&again, text_string(&printed), &fault), 0);
+    chain_print(&again, &reprinted);
+    assert_string_equal(text_string(&reprinted), expected);
+    text_finish(&printed);
+    text_finish(&reprinted);
+    chain_finish(&chain);
+    chain_finish(&again);
+}
+
+static void test_canonical(void **state)
+{
+    (void)state;
+    canonical("sobel", "sobel:out=magnitude:scale=0.125:border=edge:kernel=auto");
+    canonical(" luminance:bt709 , sobel:dx:border=mirror",
+              "luminance:weights=bt709:exact=0,"
+              "sobel:out=dx:scale=0.125:border=reflect:kernel=auto");
+    canonical("luminance:1_2_1.50", "luminance:weights=1_2_1.5:exact=0");
+    canonical("", "");
+    canonical("  \n", "");
+}
+
+static void test_errors_mark_their_place(void **state)
+{
+    static const struct {
+        const char *text;
+        int position, length;
+        const char *says;
+    } cases[] = {
+        {"sobell", 0, 6, "did you mean 'sobel'"},
+        {"luminance,sobell", 10, 6, "did you mean 'sobel'"},
+        {"sobel,,sobel", 6, 1, "missing"},
+        {"sobel,", 5, 1, "missing"},
+        {",sobel", 0, 1, "missing"},
+        {"sobel:", 5, 1, "nothing follows"},
+        {"sobel:out=dz", 10, 2, "out=dz"},
+        {"luminance,sobel:scale=3x", 22, 2, "a number"},
+        {"sobel:scale=nan", 12, 3, "a number"},
+        {"sobel:dx dy", 8, 1, "no place in a chain"},
+        {"sobel:scale=1e+5", 14, 1, "'+' has no place"},
+        {"sink", 0, 4, "unknown stage"},
+        {"luminance:1_2", 0, 13, "three numbers"},
+        {"luminance:exact=1:exact=0", 18, 7, "twice"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chain chain;
+        struct fault fault = FAULT_INIT;
+        if (chain_parse(&chain, cases[i].text, &fault) != FAULT_CHAIN)
+            fail_msg("'%s' was taken", cases[i].text);
+        if (fault.position != cases[i].position || fault.length != cases[i].length ||
+            !strstr(fault.text, cases[i].says))
+            fail_msg("'%s': at %d+%d: %s", cases[i].text, fault.position, fault.length, fault.text);
+        assert_int_equal(chain.n_steps, 0);
+    }
+}
+
+static void test_caret(void **state)
+{
+    struct fault fault = {.code = FAULT_CHAIN, .position = 6, .length = 3};
+    struct text text = {0};
+    (void)state;
+    chain_print_caret("sobel:abc,x", &fault, &text);
+    assert_string_equal(text_string(&text), "  sobel:abc,x\n        ^^^\n");
+    text_finish(&text);
+    fault.position = -1;
+    chain_print_caret("sobel", &fault, &text);
+    assert_string_equal(text_string(&text), "");
+}
+
+static void test_limits(void **state)
+{
+    struct chain chain;
+    struct fault fault = FAULT_INIT;
+    struct text text = {0};
+    (void)state;
+    for (int i = 0; i < CHAIN_STEPS_MAX; i++)
+        text_printf(&text, "%ssobel", i ? "," : "");
+    assert_int_equal(chain_parse(&chain, text_string(&text), &fault), 0);
+    chain_finish(&chain);
+    text_append(&text, ",sobel");
+    assert_int_equal(chain_parse(&chain, text_string(&text), &fault), FAULT_CHAIN);
+    fault_clear(&fault);
+    while (text.length <= CHAIN_TEXT_MAX)
+        text_append(&text, ",sobel");
+    assert_int_equal(chain_parse(&chain, text_string(&text), &fault), FAULT_CHAIN);
+    assert_non_null(strstr(fault.text, "limit"));
+    text_finish(&text);
+}
+
+static void test_short_form(void **state)
+{
+    struct chain chain;
+    struct fault fault = FAULT_INIT;
+    struct text text = {0};
+    (void)state;
+    assert_int_equal(chain_parse(&chain, "luminance:bt601,sobel:dx:border=zero", &fault), 0);
+    chain_print_short(&chain, &text);
+    assert_string_equal(text_string(&text), "luminance,sobel:out=dx:border=zero");
+    text_finish(&text);
+    chain_finish(&chain);
+}
+
+/* Every stage's parameters: defaults print and read back. */
+static void test_every_stage(void **state)
+{
+    (void)state;
+    for (const struct stage *const *s = stage_registry; *s; s++) {
+        assert_non_null((*s)->summary);
+        assert_true((*s)->pixel || ((*s)->shape && (*s)->passes));
+        assert_non_null((*s)->reference);
+        for (const struct param *p = (*s)->params; p && p->name; p++) {
+            void *config = calloc(1, (*s)->config_size);
+            struct fault fault = FAULT_INIT;
+            assert_non_null(p->help);
+            if (p->fallback && param_set(p, config, p->fallback, strlen(p->fallback), true,
+                                         (*s)->name, &fault) != 0)
+                fail_msg("default of %s: %s", (*s)->name, fault.text);
+            free(config);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_canonical),  cmocka_unit_test(test_errors_mark_their_place),
+        cmocka_unit_test(test_caret),      cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_short_form), cmocka_unit_test(test_every_stage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

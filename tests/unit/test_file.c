@@ -1,0 +1,151 @@
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char directory[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/sluice-test-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    return system(command);
+}
+
+static const char *in_directory(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *content, size_t size)
+{
+    struct fault fault = FAULT_INIT;
+    int fd = open(in_directory(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(file_write(fd, content, size, &fault), 0);
+    close(fd);
+}
+
+static void test_read(void **state)
+{
+    struct bytes bytes;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    write_file("ten", "0123456789", 10);
+    int fd = open(in_directory("ten"), O_RDONLY);
+    assert_int_equal(file_read(fd, 10, &bytes, &fault), 0);
+    assert_int_equal(bytes.size, 10);
+    assert_memory_equal(bytes.data, "0123456789", 10);
+    bytes_finish(&bytes);
+    assert_int_equal(file_read(fd, 9, &bytes, &fault), FAULT_LIMIT);
+    assert_non_null(strstr(fault.text, "--max-file"));
+    close(fd);
+}
+
+static void test_read_pipe(void **state)
+{
+    int ends[2];
+    struct bytes bytes;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "abc", 3), 3);
+    close(ends[1]);
+    assert_int_equal(file_read(ends[0], 100, &bytes, &fault), 0);
+    assert_int_equal(bytes.size, 3);
+    bytes_finish(&bytes);
+    close(ends[0]);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "abcdef", 6), 6);
+    close(ends[1]);
+    assert_int_equal(file_read(ends[0], 5, &bytes, &fault), FAULT_LIMIT);
+    close(ends[0]);
+}
+
+static void test_read_directory(void **state)
+{
+    struct bytes bytes;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    int fd = open(directory, O_RDONLY);
+    assert_int_equal(file_read(fd, 100, &bytes, &fault), FAULT_NO_INPUT);
+    close(fd);
+}
+
+static unsigned entries(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(directory);
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count - 2;
+}
+
+static void test_draft(void **state)
+{
+    struct file_draft draft;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    write_file("result", "old", 3);
+    unsigned before = entries();
+    assert_int_equal(file_draft_open(&draft, in_directory("result"), &fault), 0);
+    assert_int_equal(file_write(draft.fd, "newer", 5, &fault), 0);
+    assert_int_equal(entries(), before + 1);
+    struct stat status;
+    assert_int_equal(stat(in_directory("result"), &status), 0);
+    assert_int_equal(status.st_size, 3); /* still the old one */
+    assert_int_equal(file_draft_commit(&draft, true, &fault), 0);
+    assert_int_equal(stat(in_directory("result"), &status), 0);
+    assert_int_equal(status.st_size, 5);
+    assert_int_equal(entries(), before);
+    assert_int_equal(file_draft_open(&draft, in_directory("other"), &fault), 0);
+    file_draft_discard(&draft);
+    assert_int_equal(entries(), before);
+    assert_int_equal(file_draft_open(&draft, "/nonexistent/x", &fault), FAULT_CREATE);
+    fault_clear(&fault);
+    assert_int_equal(file_draft_open(&draft, "/dev/null", &fault), 0);
+    assert_int_equal(file_draft_commit(&draft, true, &fault), 0);
+}
+
+static void test_paths(void **state)
+{
+    struct fault fault = FAULT_INIT;
+    struct stat status;
+    (void)state;
+    assert_string_equal(path_name("/a/b.c"), "b.c");
+    assert_string_equal(path_name("b.c"), "b.c");
+    assert_int_equal(path_stem_length("b.tar.gz"), 5);
+    assert_int_equal(path_stem_length(".hidden"), 7);
+    assert_int_equal(path_stem_length("plain"), 5);
+    assert_int_equal(path_make_directories(in_directory("x/y/z"), &fault), 0);
+    assert_int_equal(stat(in_directory("x/y/z"), &status), 0);
+    assert_int_equal(path_make_directories(in_directory("x/y/z"), &fault), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),           cmocka_unit_test(test_read_pipe),
+        cmocka_unit_test(test_read_directory), cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_paths),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,140 @@
+#include "test.h"
+
+#include <string.h>
+
+#include "chain/plan.h"
+#include "chain/source.h"
+
+static struct chain chain;
+
+static struct plan *plan_for(const char *text, uint32_t width, uint32_t height, uint32_t channels,
+                             enum sample_type type, const struct plan_options *options)
+{
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct frame frame = {0};
+    struct fault fault = FAULT_INIT;
+    struct plan *plan;
+    chain_finish(&chain);
+    assert_int_equal(chain_parse(&chain, text, &fault), 0);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    if (plan_create(&plan, &chain, &frame, options, &fault) != 0)
+        fail_msg("plan of %s: %s", text, fault.text);
+    frame_finish(&frame);
+    return plan;
+}
+
+static void test_memory_is_reused(void **state)
+{
+    struct plan_options options = {.profile = device_profile_by_name("cpu")};
+    (void)state;
+    struct plan *plan = plan_for("sobel,sobel,sobel,sobel", 256, 100, 1, SAMPLE_U8, &options);
+    assert_int_equal(plan->n_slots, 2); /* from one to the other and back */
+    assert_int_equal(plan_peak(plan), 2 * 25600);
+    assert_int_equal(plan->out_slot, plan->in_slot);
+    plan_destroy(&plan);
+    options.keep_input = true;
+    plan = plan_for("sobel,sobel,sobel,sobel", 256, 100, 1, SAMPLE_U8, &options);
+    assert_int_equal(plan->n_slots, 3);
+    for (size_t i = 0; i < plan->n_steps; i++)
+        assert_int_not_equal(plan->steps[i].out_slot, plan->in_slot);
+    plan_destroy(&plan);
+}
+
+static void test_nothing_to_do(void **state)
+{
+    struct plan_options options = {.profile = device_profile_by_name("cpu")};
+    (void)state;
+    struct plan *plan = plan_for("luminance", 10, 10, 1, SAMPLE_U8, &options);
+    assert_int_equal(plan_total_launches(plan), 0);
+    assert_int_equal(plan->n_slots, 1);
+    assert_int_equal(plan->out_slot, plan->in_slot);
+    plan_destroy(&plan);
+}
+
+/* A launch that would take more than 100 ms by the profile's figure is split by rows. */
+static void test_launches_are_split(void **state)
+{
+    struct device_profile profile = *device_profile_by_name("mali");
+    struct plan_options options = {.profile = &profile};
+    (void)state;
+    struct plan *plan = plan_for("sobel", 4000, 3000, 1, SAMPLE_U8, &options);
+    const struct pass *pass = &plan->steps[0].work.passes[0];
+    double seconds = pass->work * 4000 * 3000 / profile.work_per_second;
+    size_t launches = plan_launches(pass, &profile);
+    assert_true(launches >= (size_t)(seconds / LAUNCH_SECONDS_MAX));
+    profile.work_per_second = pass->work * 4000 * 30 / LAUNCH_SECONDS_MAX * 1.001;
+    assert_int_equal(plan_rows_per_launch(pass, &profile), 30);
+    assert_int_equal(plan_launches(pass, &profile), 100);
+    profile.work_per_second = 1;
+    assert_int_equal(plan_rows_per_launch(pass, &profile), 1);
+    plan_destroy(&plan);
+}
+
+static int fit_to_u8(void *context, struct plane *plane, struct fault *fault)
+{
+    (void)context;
+    (void)fault;
+    plane->type = SAMPLE_U8;
+    plane->channels -= plane_has_alpha(plane);
+    return 0;
+}
+
+static void test_sink(void **state)
+{
+    struct plan_options options = {.profile = device_profile_by_name("cpu"), .fit = fit_to_u8};
+    (void)state;
+    struct plan *plan = plan_for("sobel:both", 16, 16, 4, SAMPLE_U16, &options);
+    assert_int_equal(plan->n_steps, 2);
+    assert_string_equal(plan->steps[1].stage->name, "sink");
+    assert_int_equal(plan->out->n_planes, 2);
+    assert_string_equal(plan->out->planes[1].name, "dy");
+    assert_int_equal(plan->out->planes[1].type, SAMPLE_U8);
+    plan_destroy(&plan);
+    plan = plan_for("sobel", 16, 16, 1, SAMPLE_U8, &options);
+    assert_int_equal(plan->n_steps, 1); /* it fits as it is */
+    plan_destroy(&plan);
+}
+
+static unsigned count(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        n++;
+    return n;
+}
+
+static void test_source(void **state)
+{
+    struct plan_options options = {.profile = device_profile_by_name("gpu")};
+    struct program_source source;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    struct plan *plan =
+        plan_for("luminance,sobel,sobel,sobel:scale=0.5", 64, 64, 3, SAMPLE_U8, &options);
+    assert_int_equal(program_source_create(&source, plan, &fault), 0);
+    assert_int_equal(source.n_kernels, 4);
+    assert_string_equal(source.names[1], source.names[2]); /* alike: one kernel */
+    assert_string_not_equal(source.names[1], source.names[3]);
+    assert_int_equal(count(source.text.data, "#define KERNEL "), 3);
+    assert_int_equal(count(source.text.data, "#line 1 \"sobel.cl\""), 2);
+    assert_int_equal(count(source.text.data, "#line 1 \"prelude.cl\""), 1);
+    program_source_finish(&source);
+    plan_destroy(&plan);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    chain_finish(&chain);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_reused),   cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_launches_are_split), cmocka_unit_test(test_sink),
+        cmocka_unit_test(test_source),
+    };
+    return cmocka_run_group_tests(tests, NULL, teardown);
+}
