@@ -58,29 +58,6 @@ static const struct cli_usage usage = {
     .tables = {options, cli_device_options, cli_output_options},
 };
 
-static bool parse_size(const char *text, struct plane *plane)
-{
-    int64_t parts[3] = {0, 0, 1};
-    int count = 0;
-    for (;;) {
-        size_t length = strcspn(text, "x");
-        if (count == 3 || !number_parse_integer(text, length, &parts[count]) || parts[count] < 1 ||
-            parts[count] > INT32_MAX)
-            return false;
-        count++;
-        text += length;
-        if (!*text)
-            break;
-        text++;
-    }
-    if (count < 2 || parts[2] > 4)
-        return false;
-    plane->width = (uint32_t)parts[0];
-    plane->height = (uint32_t)parts[1];
-    plane->channels = (uint32_t)parts[2];
-    return true;
-}
-
 static bool parse_type(const char *text, enum sample_type *type)
 {
     for (int t = 0; t < SAMPLE_TYPES; t++) {
@@ -265,7 +242,7 @@ int command_plan(int argc, char **argv)
     if (first < 0)
         return first == CLI_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
-    if (argc - first != 1 || !parse_size(argv[first], &plane)) {
+    if (argc - first != 1 || !cli_parse_size(argv[first], &plane)) {
         fprintf(stderr,
                 "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
                 "channels%s%s (see sluice plan --help)\n",

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Each stage is whole: source, reference, kernels, test and documentation page, and the page names every
+parameter that the program knows. Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
+import json
+import os
+import subprocess
+import sys
+
+
+def main():
+    root, sluice, stages = sys.argv[1], sys.argv[2], sys.argv[3:]
+    complaints = []
+    known = {s['name']: s for s in json.loads(subprocess.check_output([sluice, 'stages', '--json']))}
+    if sorted(known) != sorted(stages):
+        complaints.append('sluice stages has %s, the list %s' % (sorted(known), sorted(stages)))
+    for stage in stages:
+        for path in ('src/stage/%s.c', 'src/stage/%s.h', 'src/stage/%s_ref.c', 'cl/%s.cl',
+                     'tests/stage/test_%s.c', 'docs/stages/%s.md'):
+            if not os.path.exists(os.path.join(root, path % stage)):
+                complaints.append('%s is missing' % (path % stage))
+        page = os.path.join(root, 'docs/stages/%s.md' % stage)
+        if os.path.exists(page):
+            with open(page, encoding='utf-8') as file:
+                text = file.read()
+            for param in known.get(stage, {}).get('params', []):
+                for word in [param['name']] + param.get('choices', []):
+                    if '`%s' % word not in text and '=%s' % word not in text and '`%s`' % word not in text:
+                        complaints.append('docs/stages/%s.md does not name %s' % (stage, word))
+    print('\n'.join(complaints) if complaints else '%d stages are whole' % len(stages))
+    return 1 if complaints else 0
+
+
+sys.exit(main())
