@@ -206,7 +206,7 @@ static char *output_path(const struct run *run, const char *input)
     const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
     const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
     if (asprintf(&path, "%s%s%.*s.%s", out, slash, (int)path_stem_length(name), name,
-                 run->format.codec->extensions[0]) < 0)
+                 run->format.extension) < 0)
         return NULL;
     return path;
 }

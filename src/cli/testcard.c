@@ -1,5 +1,5 @@
-/* sluice testcard: a picture that needs no file to come from: colour bars, a grey ramp, a zone plate and
- * edges at every angle. */
+/* sluice testcard: a picture that needs no file to come from: colour bars, a grey ramp, a zone
+ * plate and edges at every angle. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,8 +151,8 @@ static int make_card(const struct testcard_options *o, struct plane plane, struc
         result = format_fit(&format, &fitted, fault);
     if (result == 0 && (fitted.type != plane.type || fitted.channels != plane.channels))
         result = fault_set(fault, FAULT_USAGE, "%s holds no RGB of 8 bits", format.codec->name);
-    if (result == 0 && !(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) &&
-                         picture_create(&picture, &frame)))
+    if (result == 0 &&
+        !(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame)))
         result = fault_set(fault, FAULT_MEMORY, "no memory for the picture");
     if (result == 0) {
         draw(&picture);
@@ -175,8 +175,9 @@ int command_testcard(int argc, char **argv)
     cli_common_apply(&o.common);
     if (first != argc || !cli_parse_size(o.size, &plane) || plane.channels != 1 ||
         (uint64_t)plane.width * plane.height > 100000000) {
-        fprintf(stderr, "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "
-                        "(see sluice testcard --help)\n",
+        fprintf(stderr,
+                "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "
+                "(see sluice testcard --help)\n",
                 o.size);
         return 64;
     }

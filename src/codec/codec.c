@@ -109,18 +109,24 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
     return 0;
 }
 
-static bool has_extension(const struct codec *codec, const char *text, size_t length)
+static bool is_word(const char *word, const char *text, size_t length)
 {
-    for (const char *const *e = codec->extensions; *e; e++)
-        if (strlen(*e) == length && strncasecmp(*e, text, length) == 0)
-            return true;
-    return strlen(codec->name) == length && strncasecmp(codec->name, text, length) == 0;
+    return strlen(word) == length && strncasecmp(word, text, length) == 0;
 }
 
-static const struct codec *find_writer(const char *text, size_t length)
+/* The extension that the text means: itself, or the usual one of the codec that it names. */
+static const char *find_extension(const struct codec *codec, const char *text, size_t length)
+{
+    for (const char *const *e = codec->extensions; *e; e++)
+        if (is_word(*e, text, length))
+            return *e;
+    return is_word(codec->name, text, length) ? codec->extensions[0] : NULL;
+}
+
+static const struct codec *find_writer(const char *text, size_t length, const char **extension)
 {
     for (const struct codec *const *c = codecs; *c; c++)
-        if ((*c)->fit && has_extension(*c, text, length))
+        if ((*c)->fit && (*extension = find_extension(*c, text, length)) != NULL)
             return *c;
     return NULL;
 }
@@ -145,9 +151,11 @@ static int unknown_writer(const char *name, size_t length, struct fault *fault)
     return result;
 }
 
-static int format_create(struct format *format, const struct codec *codec, struct fault *fault)
+static int format_create(struct format *format, const struct codec *codec, const char *extension,
+                         struct fault *fault)
 {
-    *format = (struct format){.codec = codec, .config = calloc(1, codec->config_size + 1)};
+    *format = (struct format){
+        .codec = codec, .extension = extension, .config = calloc(1, codec->config_size + 1)};
     if (!format->config)
         return fault_set(fault, FAULT_MEMORY, "no memory for a format");
     param_defaults(codec->params, format->config);
@@ -159,10 +167,11 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     char what[64];
     *format = (struct format){0};
     size_t name_length = strcspn(text, ":"), length = strlen(text);
-    const struct codec *codec = find_writer(text, name_length);
+    const char *extension;
+    const struct codec *codec = find_writer(text, name_length, &extension);
     if (!codec)
         return unknown_writer(text, name_length, fault);
-    int result = format_create(format, codec, fault);
+    int result = format_create(format, codec, extension, fault);
     snprintf(what, sizeof what, "format '%s'", codec->name);
     if (result == 0 && name_length < length)
         result = param_parse(codec->params, format->config, &format->given, text + name_length + 1,
@@ -177,15 +186,15 @@ int format_for_name(struct format *format, const char *name, struct fault *fault
     *format = (struct format){0};
     const char *base = path_name(name);
     size_t stem = path_stem_length(base);
-    const char *extension = base[stem] == '.' ? base + stem + 1 : "";
-    const struct codec *codec = find_writer(extension, strlen(extension));
+    const char *end = base[stem] == '.' ? base + stem + 1 : "", *extension;
+    const struct codec *codec = find_writer(end, strlen(end), &extension);
     if (!codec)
         return fault_set(fault, FAULT_USAGE,
-                         extension[0] ? "'%s' names no output format that is known; say --format"
-                                      : "'%s' has no extension to tell the output format by; say "
-                                        "--format",
+                         end[0] ? "'%s' names no output format that is known; say --format"
+                                : "'%s' has no extension to tell the output format by; say "
+                                  "--format",
                          base);
-    return format_create(format, codec, fault);
+    return format_create(format, codec, extension, fault);
 }
 
 void format_finish(struct format *format)

@@ -97,7 +97,8 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
 /* An output format with its options, as `--format jpg:quality=80` says it. */
 struct format {
     const struct codec *codec;
-    void *config; /* owned */
+    const char *extension; /* that files of it get: the one asked for, else the codec's usual */
+    void *config;          /* owned */
     param_given given;
 };
 

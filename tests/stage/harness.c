@@ -181,9 +181,8 @@ static int run_device(const struct chain *chain, const struct picture *in,
     result = recording_create(&recording, plan, device, fault);
     if (result == 0) {
         poison_pool(plan);
-        assert_int_equal(device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer,
-                                               fault),
-                         0);
+        assert_int_equal(
+            device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, fault), 0);
         assert_int_equal(device_buffer_map(device, buffer, in->frame.size, &data, fault), 0);
         memcpy(data, in->data, in->frame.size);
         result = recording_run(recording, &buffer, 1, &run, fault);
@@ -271,10 +270,10 @@ void harness_check(const char *text, enum sample_type type, uint32_t width, uint
 
 void harness_sweep(const char *chain, enum sample_type type, uint32_t channels)
 {
-    static const uint32_t sizes[][2] = {{1, 1},   {2, 1},   {1, 2},  {3, 3},   {1, 40},  {61, 1},
-                                        {4, 4},   {5, 7},   {15, 6}, {16, 5},  {17, 4},  {31, 3},
-                                        {32, 9},  {33, 17}, {7, 64}, {255, 3}, {256, 4}, {257, 5},
-                                        {1025, 2}, {120, 31}};
+    static const uint32_t sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {3, 3},    {1, 40},
+                                        {61, 1},  {4, 4},   {5, 7},   {15, 6},   {16, 5},
+                                        {17, 4},  {31, 3},  {32, 9},  {33, 17},  {7, 64},
+                                        {255, 3}, {256, 4}, {257, 5}, {1025, 2}, {120, 31}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         harness_check(chain, type, sizes[i][0], sizes[i][1], channels,
                       (enum harness_pattern)(i % HARNESS_PATTERNS));

@@ -15,10 +15,10 @@ static void test_bt601(void **state)
     (void)state;
     pixel("luminance", SAMPLE_U8, 0, 0, 0, 0, 0);
     pixel("luminance", SAMPLE_U8, 255, 255, 255, 255, 0);
-    pixel("luminance", SAMPLE_U8, 255, 0, 0, 76, 0);  /* 76.2446 */
-    pixel("luminance", SAMPLE_U8, 0, 255, 0, 150, 0); /* 149.6877 */
-    pixel("luminance", SAMPLE_U8, 0, 0, 255, 29, 0);  /* 29.0696 */
-    pixel("luminance", SAMPLE_U8, 10, 20, 30, 18, 0); /* 18.1500 */
+    pixel("luminance", SAMPLE_U8, 255, 0, 0, 76, 0);     /* 76.2446 */
+    pixel("luminance", SAMPLE_U8, 0, 255, 0, 150, 0);    /* 149.6877 */
+    pixel("luminance", SAMPLE_U8, 0, 0, 255, 29, 0);     /* 29.0696 */
+    pixel("luminance", SAMPLE_U8, 10, 20, 30, 18, 0);    /* 18.1500 */
     pixel("luminance", SAMPLE_U8, 200, 100, 50, 124, 0); /* 124.2004 */
     pixel("luminance:bt601", SAMPLE_U8, 1, 2, 3, 2, 0);  /* 1.8150 */
     pixel("luminance:exact=1", SAMPLE_U8, 128, 128, 128, 128, 0);
@@ -51,10 +51,10 @@ static void test_u16(void **state)
 {
     (void)state;
     pixel("luminance", SAMPLE_U16, 65535, 65535, 65535, 65535, 0);
-    pixel("luminance", SAMPLE_U16, 65535, 0, 0, 19595, 0); /* 19594.701 */
-    pixel("luminance", SAMPLE_U16, 0, 65535, 0, 38469, 0); /* 38469.413 */
-    pixel("luminance", SAMPLE_U16, 0, 0, 65535, 7471, 0);  /* 7470.886 */
-    pixel("luminance", SAMPLE_U16, 1000, 2000, 3000, 1815, 0); /* 1815.002 */
+    pixel("luminance", SAMPLE_U16, 65535, 0, 0, 19595, 0);        /* 19594.701 */
+    pixel("luminance", SAMPLE_U16, 0, 65535, 0, 38469, 0);        /* 38469.413 */
+    pixel("luminance", SAMPLE_U16, 0, 0, 65535, 7471, 0);         /* 7470.886 */
+    pixel("luminance", SAMPLE_U16, 1000, 2000, 3000, 1815, 0);    /* 1815.002 */
     pixel("luminance:bt709", SAMPLE_U16, 256, 512, 1024, 495, 0); /* 494.5459 */
 }
 
@@ -106,10 +106,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bt601),          cmocka_unit_test(test_bt709),
-        cmocka_unit_test(test_own_weights),    cmocka_unit_test(test_u16),
-        cmocka_unit_test(test_f32),            cmocka_unit_test(test_grey_and_alpha),
-        cmocka_unit_test(test_against_reference), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bt601),
+        cmocka_unit_test(test_bt709),
+        cmocka_unit_test(test_own_weights),
+        cmocka_unit_test(test_u16),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_grey_and_alpha),
+        cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);

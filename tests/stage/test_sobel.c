@@ -15,15 +15,15 @@ static void window(const char *args, enum sample_type type, const double in[9],
                    out_type == SAMPLE_F32 ? 1e-4 : 0);
 }
 
-static const double right8[9] = {0, 0, 8, 0, 0, 8, 0, 0, 8};          /* dX 32, dY 0 */
-static const double bottom10[9] = {0, 0, 0, 0, 0, 0, 10, 10, 10};     /* dX 0, dY −40 */
-static const double corner100[9] = {0, 0, 0, 0, 0, 0, 0, 0, 100};     /* dX 100, dY −100 */
-static const double right255[9] = {0, 0, 255, 0, 0, 255, 0, 0, 255};  /* dX 1020 */
-static const double left255[9] = {255, 0, 0, 255, 0, 0, 255, 0, 0};   /* dX −1020 */
-static const double nw255[9] = {255, 0, 0, 0, 0, 0, 0, 0, 0};         /* dX −255, dY 255 */
-static const double six_eight[9] = {0, 4, 0, 0, 0, 3, 0, 0, 0};       /* dX 6, dY 8: length 10 */
-static const double east2[9] = {0, 0, 0, 0, 0, 2, 0, 0, 0};           /* dX 4 */
-static const double east1[9] = {0, 0, 0, 0, 0, 1, 0, 0, 0};           /* dX 2 */
+static const double right8[9] = {0, 0, 8, 0, 0, 8, 0, 0, 8};         /* dX 32, dY 0 */
+static const double bottom10[9] = {0, 0, 0, 0, 0, 0, 10, 10, 10};    /* dX 0, dY −40 */
+static const double corner100[9] = {0, 0, 0, 0, 0, 0, 0, 0, 100};    /* dX 100, dY −100 */
+static const double right255[9] = {0, 0, 255, 0, 0, 255, 0, 0, 255}; /* dX 1020 */
+static const double left255[9] = {255, 0, 0, 255, 0, 0, 255, 0, 0};  /* dX −1020 */
+static const double nw255[9] = {255, 0, 0, 0, 0, 0, 0, 0, 0};        /* dX −255, dY 255 */
+static const double six_eight[9] = {0, 4, 0, 0, 0, 3, 0, 0, 0};      /* dX 6, dY 8: length 10 */
+static const double east2[9] = {0, 0, 0, 0, 0, 2, 0, 0, 0};          /* dX 4 */
+static const double east1[9] = {0, 0, 0, 0, 0, 1, 0, 0, 0};          /* dX 2 */
 
 static void test_magnitude(void **state)
 {
@@ -131,8 +131,8 @@ static void test_against_reference(void **state)
 
 static void test_outputs_against_reference(void **state)
 {
-    static const char *const chains[] = {"sobel:l1", "sobel:both", "sobel:dy", "sobel:sample",
-                                         "sobel:scale=0.7", "sobel:l1:scale=3.3"};
+    static const char *const chains[] = {"sobel:l1",     "sobel:both",      "sobel:dy",
+                                         "sobel:sample", "sobel:scale=0.7", "sobel:l1:scale=3.3"};
     (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         harness_few(chains[i], SAMPLE_U8, 1);

@@ -122,9 +122,12 @@ static void test_hash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_fault_wins), cmocka_unit_test(test_fault_codes),
-        cmocka_unit_test(test_fault_errno),      cmocka_unit_test(test_text_grows),
-        cmocka_unit_test(test_nearest),          cmocka_unit_test(test_ratios),
+        cmocka_unit_test(test_first_fault_wins),
+        cmocka_unit_test(test_fault_codes),
+        cmocka_unit_test(test_fault_errno),
+        cmocka_unit_test(test_text_grows),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_ratios),
         cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,8 +177,7 @@ static void test_dump_and_load(void **state)
     char path[128];
     (void)state;
     snprintf(path, sizeof path, "%s/dumped", cache);
-    struct device_options options = {
-        .platform_index = -1, .device_index = -1, .dump_binary = path};
+    struct device_options options = {.platform_index = -1, .device_index = -1, .dump_binary = path};
     struct device *device = open_device(&options);
     run_doubler(device);
     device_close(&device);
@@ -220,7 +219,8 @@ static void test_errors_are_named(void **state)
     device_close(&device);
 }
 
-/* A work-group that does not divide the grid is refused by the driver: the fault names the kernel. */
+/* A work-group that does not divide the grid is refused by the driver: the fault names the kernel.
+ */
 static void test_launch_errors(void **state)
 {
     struct fault fault = FAULT_INIT;

@@ -56,8 +56,7 @@ static void test_borders(void **state)
 static void test_frames(void **state)
 {
     struct frame frame = {0}, copy;
-    struct plane plane = {
-        .name = "a", .width = 5, .height = 3, .channels = 3, .type = SAMPLE_U16};
+    struct plane plane = {.name = "a", .width = 5, .height = 3, .channels = 3, .type = SAMPLE_U16};
     (void)state;
     assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
     assert_true(frame_add_plane(&frame, &plane, 2));

@@ -21,8 +21,8 @@ static void test_integers(void **state)
 
 static void test_reals(void **state)
 {
-    static const char *const bad[] = {"",    "3x",  "nan",  "inf", "+1",   "1e+5", "0x1p3", ".",
-                                      "-",   "e5",  "1..2", "--1", "1e400", " 1",  "1 "};
+    static const char *const bad[] = {"",  "3x", "nan",  "inf", "+1",    "1e+5", "0x1p3", ".",
+                                      "-", "e5", "1..2", "--1", "1e400", " 1",   "1 "};
     double v;
     (void)state;
     assert_true(number_parse_real("0.125", 5, &v) && v == 0.125);

@@ -132,8 +132,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_is_reused),   cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_launches_are_split), cmocka_unit_test(test_sink),
+        cmocka_unit_test(test_memory_is_reused),
+        cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_launches_are_split),
+        cmocka_unit_test(test_sink),
         cmocka_unit_test(test_source),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);

@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+"""`sluice` as a person and a script use it. Usage: test_cli.py SLUICE [unittest options]"""
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+import pictures  # noqa: E402
+
+SLUICE = os.path.abspath(sys.argv.pop(1))
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix='sluice-cli-')
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, data):
+        with open(self.path(name), 'wb') as file:
+            file.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def sluice(self, *args, status=0, stdin=b'', env=None):
+        """Runs it; returns (stdout, stderr) as bytes and text, after a look at the exit status."""
+        result = subprocess.run([SLUICE, *args], input=stdin, capture_output=True, cwd=self.dir,
+                                env=dict(os.environ, **(env or {})), timeout=300)
+        stderr = result.stderr.decode()
+        self.assertEqual(result.returncode, status, '%s\n%s' % (args, stderr))
+        return result.stdout, stderr
+
+    def grey(self, name='grey.pgm', width=37, height=21, seed=1):
+        samples = pictures.noise(width, height, seed=seed)
+        self.write(name, pictures.pnm(width, height, samples))
+        return samples
+
+    def rgb(self, name='rgb.ppm', width=37, height=21, seed=2):
+        samples = pictures.noise(width, height, 3, seed=seed)
+        self.write(name, pictures.pnm(width, height, samples, 3))
+        return samples
+
+
+class Run(Cli):
+    def test_result_is_the_definition(self):
+        samples = self.rgb()
+        self.sluice('run', '-c', 'luminance,sobel', '-o', 'out.pgm', 'rgb.ppm')
+        grey = pictures.luminance(samples)
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm')),
+                         (37, 21, 1, 255, pictures.sobel(37, 21, grey)))
+
+    def test_png_by_name(self):
+        samples = self.grey()
+        self.sluice('run', '-c', 'sobel', '-o', 'out.png', 'grey.pgm')
+        self.assertEqual(pictures.read_png(self.read('out.png')),
+                         (37, 21, 1, 8, pictures.sobel(37, 21, samples)))
+
+    def test_stdin_and_stdout(self):
+        samples = self.grey()
+        out, _ = self.sluice('run', '-c', 'sobel', '-f', 'pgm', '-o', '-', '-',
+                             stdin=self.read('grey.pgm'))
+        self.assertEqual(pictures.read_pnm(out)[4], pictures.sobel(37, 21, samples))
+
+    def test_format_is_told_by_content(self):
+        samples = self.grey('picture.jpg')
+        self.sluice('run', '-o', 'out.pgm', 'picture.jpg')
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm'))[4], samples)
+
+    def test_many_files_into_a_directory(self):
+        for i in range(7):
+            self.grey('in%d.pgm' % i, seed=i + 1)
+        self.sluice('run', '-c', 'sobel', '-o', 'results/', *['in%d.pgm' % i for i in range(7)])
+        self.assertEqual(sorted(os.listdir(self.path('results'))), ['in%d.png' % i for i in range(7)])
+
+    def test_goes_on_after_a_failure(self):
+        self.grey('a.pgm')
+        self.write('broken.pgm', b'P5\n10 10\n255\nabc')
+        self.grey('c.pgm')
+        os.mkdir(self.path('out'))
+        _, err = self.sluice('run', '-c', 'sobel', '-o', 'out', 'a.pgm', 'broken.pgm', 'missing.pgm',
+                             'c.pgm', status=1)
+        self.assertEqual(sorted(os.listdir(self.path('out'))), ['a.png', 'c.png'])
+        self.assertIn('sluice: broken.pgm: truncated pnm', err)
+        self.assertIn('sluice: missing.pgm: No such file', err)
+        self.assertIn('2 of 4 files failed', err)
+
+    def test_no_half_file_is_left(self):
+        self.write('broken.pgm', b'P5\n10 10\n255\nabc')
+        self.sluice('run', '-c', 'sobel', '-o', 'out.png', 'broken.pgm', status=65)
+        self.assertEqual(os.listdir(self.dir), ['broken.pgm'])
+
+    def test_converts_without_a_device(self):
+        samples = self.grey()
+        self.sluice('run', '-o', 'out.png', 'grey.pgm', env={'OCL_ICD_VENDORS': '/nonexistent'})
+        self.assertEqual(pictures.read_png(self.read('out.png'))[4], samples)
+
+    def test_reference_loads_no_opencl(self):
+        samples = self.grey()
+        _, err = self.sluice('run', '--device', 'reference', '-c', 'sobel', '-o', 'out.pgm', 'grey.pgm',
+                             env={'LD_DEBUG': 'files'})
+        self.assertNotIn('libOpenCL', err)
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm'))[4], pictures.sobel(37, 21, samples))
+
+    def test_planes_get_files_of_their_own(self):
+        self.grey()
+        self.sluice('run', '-c', 'sobel:both', '-o', 'out.pgm', 'grey.pgm')
+        self.assertEqual(sorted(os.listdir(self.dir)), ['grey.pgm', 'out.dx.pgm', 'out.dy.pgm'])
+        _, err = self.sluice('run', '-c', 'sobel:both', '-f', 'pgm', '-o', '-', 'grey.pgm', status=64)
+        self.assertIn('planes', err)
+
+    def test_verify(self):
+        self.rgb()
+        self.sluice('run', '--verify', '-c', 'luminance,sobel:l1', '-o', 'out.png', 'rgb.ppm')
+
+    def test_16_bits(self):
+        samples = pictures.noise(20, 10, seed=5, maxval=65535)
+        self.write('deep.pgm', pictures.pnm(20, 10, samples, maxval=65535))
+        self.sluice('run', '-o', 'out.png', 'deep.pgm')
+        self.assertEqual(pictures.read_png(self.read('out.png')), (20, 10, 1, 16, samples))
+
+    def test_own_input_is_not_replaced(self):
+        self.grey('a.pgm')
+        self.sluice('run', '-f', 'pgm', '-o', '.', 'a.pgm', status=73)
+
+    def test_one_name_for_two_results(self):
+        self.grey('a.pgm')
+        os.mkdir(self.path('b'))
+        self.grey('b/a.pgm')
+        _, err = self.sluice('run', '-o', 'out/', 'a.pgm', 'b/a.pgm', status=64)
+        self.assertIn('both be written', err)
+
+
+class Numbers(Cli):
+    """--json and --timing: what ran, and where."""
+
+    def run_json(self, *args):
+        out, _ = self.sluice('run', '--json', *args)
+        return json.loads(out)
+
+    def test_every_launch_is_named(self):
+        self.rgb()
+        report = self.run_json('-c', 'luminance,sobel:both', '-o', 'out.pgm', 'rgb.ppm')
+        self.assertIsInstance(report['device'], str)
+        file = report['files'][0]
+        self.assertEqual([l['stage'] for l in file['launches']], ['luminance', 'sobel', 'sink'])
+        self.assertTrue(all(l['kernel'].startswith(l['stage'] + '_') for l in file['launches']))
+        self.assertTrue(all(l['run_s'] > 0 and l['queued_s'] >= 0 and l['wait_s'] >= 0
+                            for l in file['launches']))
+
+    def test_nothing_is_copied(self):
+        self.write('big.pgm', pictures.pnm(4000, 3000, bytes(12000000)))
+        file = self.run_json('-c', 'sobel', '-o', 'out.pgm', 'big.pgm')['files'][0]
+        self.assertEqual((file['bytes_copied'], file['crossings_in'], file['crossings_out']), (0, 1, 1))
+        self.assertEqual((file['in']['width'], file['in']['height']), (4000, 3000))
+
+    def test_second_start_compiles_nothing(self):
+        self.grey()
+        env = {'SLUICE_CACHE_DIR': self.path('cache')}
+        out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.pgm', 'grey.pgm', env=env)
+        self.assertEqual((json.loads(out)['builds'], json.loads(out)['cache_hits']), (1, 0))
+        out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.pgm', 'grey.pgm', env=env)
+        self.assertEqual((json.loads(out)['builds'], json.loads(out)['cache_hits']), (0, 1))
+
+    def test_one_compile_serves_all_sizes(self):
+        for i in range(12):
+            self.grey('in%d.pgm' % i, width=10 + i, height=5 + 3 * i)
+        os.mkdir(self.path('out'))
+        report = self.run_json('-c', 'sobel', '-o', 'out', *['in%d.pgm' % i for i in range(12)])
+        self.assertLessEqual(report['builds'] + report['cache_hits'], 1)
+        self.assertEqual(len(report['files']), 12)
+
+    def test_launches_are_those_of_the_plan(self):
+        self.rgb('rgb.ppm', 300, 200)
+        report = self.run_json('-c', 'luminance,sobel', '-o', 'out.pgm', 'rgb.ppm')
+        out, _ = self.sluice('plan', '--json', '-c', 'luminance,sobel', '300x200x3')
+        plan = json.loads(out)
+        self.assertEqual(plan['launches'], len(report['files'][0]['launches']))
+        kernels = [p['kernel'] for s in plan['steps'] for p in s['passes']]
+        self.assertEqual(kernels, [l['kernel'] for l in report['files'][0]['launches']])
+
+    def test_timing_table(self):
+        self.grey()
+        out, _ = self.sluice('run', '--timing', '--iterations', '3', '-c', 'sobel', '-o', 'out.pgm',
+                             'grey.pgm')
+        text = out.decode()
+        for word in ('queued ms', 'wait ms', 'run ms', 'sobel_magnitude_u8', 'copied by the host 0 bytes',
+                     'decode', 'encode'):
+            self.assertIn(word, text)
+
+    def test_iterations_change_nothing(self):
+        self.grey()
+        self.sluice('run', '-c', 'sobel,sobel,sobel', '-o', 'once.pgm', 'grey.pgm')
+        self.sluice('run', '--iterations', '5', '-c', 'sobel,sobel,sobel', '-o', 'often.pgm', 'grey.pgm')
+        self.assertEqual(self.read('once.pgm'), self.read('often.pgm'))
+
+    def test_dump_and_load_binary(self):
+        self.grey()
+        self.sluice('run', '--dump-binary', 'program.bin', '-c', 'sobel', '-o', 'a.pgm', 'grey.pgm')
+        self.assertGreater(os.path.getsize(self.path('program.bin')), 100)
+        self.sluice('run', '--load-binary', 'program.bin', '-c', 'sobel', '-o', 'b.pgm', 'grey.pgm')
+        self.assertEqual(self.read('a.pgm'), self.read('b.pgm'))
+        self.write('garbage.bin', b'no program')
+        _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
+                             'grey.pgm', status=70)
+        self.assertIn('CL_INVALID_BINARY', err)
+
+    def test_bad_compiler_flags_are_named(self):
+        self.grey()
+        _, err = self.sluice('run', '--cl-flags=-no-such-flag', '-c', 'sobel', '-o', 'a.pgm', 'grey.pgm',
+                             status=70)
+        self.assertRegex(err, 'clBuildProgram: CL_')
+
+
+class Mistakes(Cli):
+    """One line each, with the exit status of sysexits.h."""
+
+    def complains(self, status, says, *args, **kwargs):
+        _, err = self.sluice(*args, status=status, **kwargs)
+        self.assertTrue(err.startswith('sluice: '), err)
+        self.assertIn(says, err)
+        return err
+
+    def test_chain_errors_have_a_caret(self):
+        self.grey()
+        err = self.complains(64, "did you mean 'sobel'", 'run', '-c', 'luminance,sobell', '-o', 'x.png',
+                             'grey.pgm')
+        lines = err.splitlines()
+        self.assertEqual(lines[1].index('sobell'), lines[2].index('^'))
+        self.assertEqual(lines[2].count('^'), 6)
+        self.complains(64, 'a number', 'run', '-c', 'sobel:scale=3x', '-o', 'x.png', 'grey.pgm')
+
+    def test_usage(self):
+        self.grey()
+        self.complains(64, 'which command')
+        self.complains(64, "did you mean 'run'", 'rnu')
+        self.complains(64, 'no input', 'run', '-c', 'sobel')
+        self.complains(64, "did you mean '--chain'", 'run', '--chian', 'sobel', 'grey.pgm')
+        self.complains(64, 'needs a value', 'run', '-c')
+        self.complains(64, 'unknown option', 'run', '-z', 'grey.pgm')
+        self.complains(64, '--iterations', 'run', '--iterations', '0', 'grey.pgm')
+        self.complains(64, 'max-pixels', 'run', '--max-pixels', 'many', 'grey.pgm')
+        self.complains(64, 'unknown output format', 'run', '-f', 'gif', 'grey.pgm')
+        self.complains(64, 'no extension', 'run', '-o', 'result', 'grey.pgm')
+        self.complains(64, '--format', 'run', '-o', '-', 'grey.pgm')
+        self.complains(64, 'directory', 'run', '-o', 'x.png', 'grey.pgm', 'grey.pgm')
+        self.complains(64, 'ascii', 'run', '-f', 'pgm:ascii=7', '-o', 'x.pgm', 'grey.pgm')
+        self.complains(64, 'orient', 'run', '--input', 'oreint=0', '-o', 'x.pgm', 'grey.pgm')
+
+    def test_bad_data(self):
+        self.grey()
+        self.complains(65, 'empty file', 'run', '-o', 'x.png', self.write('empty.png', b''))
+        self.complains(65, 'unknown format', 'run', '-o', 'x.png', self.write('text.png', b'hello there'))
+        self.complains(65, 'truncated', 'run', '-o', 'x.png', self.write('t.pgm', b'P5\n9 9\n255\n'))
+        self.complains(65, 'maxval', 'run', '-o', 'x.png', self.write('m.pgm', b'P5\n1 1\n0\n1'))
+        self.complains(65, 'leaves nothing', 'run', '-c', 'sobel:border=crop', '-o', 'x.png',
+                       self.write('small.pgm', b'P5\n2 2\n255\nabcd'))
+
+    def test_limits(self):
+        self.grey()
+        self.complains(65, '--max-pixels', 'run', '--max-pixels', '776P', '-o', 'x.png', 'grey.pgm')
+        self.complains(65, '--max-file', 'run', '--max-file', '100B', '-o', 'x.png', 'grey.pgm')
+        self.complains(65, 'max-pixels', 'run', '-o', 'x.png',
+                       self.write('huge.pgm', b'P5\n60000 60000\n255\n'))
+        self.complains(65, '--memory', 'run', '--memory', '1MiB', '-c', 'sobel', '-o', 'x.png',
+                       self.write('big.pgm', pictures.pnm(2000, 1000, bytes(2000000))))
+
+    def test_files(self):
+        self.grey()
+        self.complains(66, 'No such file', 'run', '-o', 'x.png', 'missing.pgm')
+        self.complains(66, 'directory', 'run', '-o', 'x.png', '.')
+        self.complains(73, 'nowhere', 'run', '-o', 'nowhere/x.png', 'grey.pgm')
+        self.complains(74, 'No space', 'run', '-f', 'pgm', '-o', '/dev/full', 'grey.pgm')
+        if os.getuid() != 0:
+            os.chmod(self.path('grey.pgm'), 0)
+            self.complains(77, 'Permission', 'run', '-o', 'x.png', 'grey.pgm')
+
+    def test_devices(self):
+        self.grey()
+        self.complains(69, 'no-such-device', 'run', '--device', 'no-such-device', '-c', 'sobel', '-o',
+                       'x.png', 'grey.pgm')
+        self.complains(69, 'OpenCL', 'run', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
+                       env={'OCL_ICD_VENDORS': '/nonexistent'})
+        self.complains(69, 'OpenCL', 'run', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
+                       env={'SLUICE_DEVICE': 'no-such-device'})
+
+
+class Others(Cli):
+    def test_help_and_version(self):
+        out, _ = self.sluice('--version')
+        self.assertRegex(out.decode(), r'^sluice \d+\.\d+\.\d+\n$')
+        self.assertEqual(self.sluice('-V')[0], out)
+        self.assertIn(b'commands:', self.sluice('--help')[0])
+        for command in ('run', 'compare', 'stages', 'devices', 'plan', 'testcard'):
+            out, _ = self.sluice(command, '--help')
+            self.assertIn(('usage: sluice %s' % command).encode(), out)
+            self.assertEqual(self.sluice(command, '-h')[0], out)
+
+    def test_compare(self):
+        self.write('a.pgm', pictures.pnm(2, 2, [0, 10, 20, 30]))
+        self.write('b.pgm', pictures.pnm(2, 2, [0, 10, 24, 30]))
+        self.write('c.pgm', pictures.pnm(4, 1, [0, 10, 20, 30]))
+        self.write('d.pgm', pictures.pnm(2, 2, [0, 10, 20, 30], maxval=65535))
+        self.assertEqual(self.sluice('compare', 'a.pgm', 'a.pgm')[0],
+                         b'mse 0\npsnr inf\nmax_abs 0\ndiffering 0\n')
+        out, _ = self.sluice('compare', 'a.pgm', 'b.pgm', status=1)
+        self.assertEqual(out, b'mse 4\npsnr 42.1102\nmax_abs 4\ndiffering 1\n')
+        self.sluice('compare', 'a.pgm', 'c.pgm', status=65)
+        self.sluice('compare', 'a.pgm', 'd.pgm')  # by value, whatever the types
+        self.sluice('compare', 'a.pgm', 'missing.pgm', status=66)
+        self.sluice('compare', 'a.pgm', status=64)
+        out, _ = self.sluice('compare', '--json', 'a.pgm', 'b.pgm', status=1)
+        self.assertEqual(json.loads(out)['differing'], 1)
+
+    def test_stages(self):
+        out, _ = self.sluice('stages')
+        self.assertIn(b'sobel: ', out)
+        self.assertNotIn(b'sink', out)
+        out, _ = self.sluice('stages', 'sobel')
+        for word in ('scale', 'from 0.001 to 1000', 'default 0.125', 'reflect (reflect101, mirror)'):
+            self.assertIn(word, out.decode())
+        _, err = self.sluice('stages', 'sobell', status=64)
+        self.assertIn("did you mean 'sobel'", err)
+        names = [s['name'] for s in json.loads(self.sluice('stages', '--json')[0])]
+        self.assertIn('luminance', names)
+
+    def test_devices(self):
+        out, _ = self.sluice('devices')
+        self.assertEqual(out.decode().count('* platform'), 1)
+        devices = json.loads(self.sluice('devices', '--json')[0])
+        self.assertEqual(sum(d['taken'] for d in devices), 1)
+
+    def test_plan(self):
+        out, _ = self.sluice('plan', '-c', 'luminance,sobel', '1920x1080x3')
+        text = out.decode()
+        self.assertIn('chain luminance:weights=bt601:exact=0,sobel:out=magnitude:scale=0.125', text)
+        self.assertIn('1920x1080x1 u8', text)
+        self.sluice('plan', '-c', 'sobel', '10', status=64)
+        self.sluice('plan', '-c', 'sobel', '10x10x5', status=64)
+        self.sluice('plan', '-c', 'sobel:border=crop', '2x2', status=65)
+        self.sluice('plan', '-c', 'sobel', '--profile', 'toaster', '10x10', status=64)
+        for profile in ('cpu', 'gpu', 'mali'):
+            out, _ = self.sluice('plan', '--profile', profile, '--source', '-c', 'sobel', '10x10',
+                                 env={'OCL_ICD_VENDORS': '/nonexistent'})
+            self.assertIn(b'__kernel', out)
+
+    def test_testcard(self):
+        self.sluice('testcard', '-o', 'card.ppm', '--size', '64x48')
+        self.assertEqual(pictures.read_pnm(self.read('card.ppm'))[:3], (64, 48, 3))
+        self.sluice('testcard', '--size', '0x48', status=64)
+
+    def test_progress_on_a_terminal_only(self):
+        names = []
+        for i in range(5):
+            self.grey('in%d.pgm' % i)
+            names.append('in%d.pgm' % i)
+        _, err = self.sluice('run', '-c', 'sobel', '-o', 'out/', *names)
+        self.assertEqual(err, '')
+        master, slave = pty.openpty()
+        process = subprocess.Popen([SLUICE, 'run', '-c', 'sobel', '-o', 'out/', *names], cwd=self.dir,
+                                   stderr=slave, stdout=subprocess.DEVNULL,
+                                   env=dict(os.environ, TERM='xterm'))
+        process.wait()
+        os.close(slave)
+        shown = b''
+        try:
+            while True:
+                shown += os.read(master, 4096)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertIn(b'5/5', shown)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
