@@ -158,7 +158,8 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     for (unsigned i = 0; i < pass->n_args; i++)
         n += bind_argument(r, step, &pass->args[i], memory, &args[n]);
 
-    struct device_launch launch = {.kernel = kernel, .args = args, .n_args = n};
+    struct device_launch launch = {
+        .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
     launch.local[0] = profile->local[pass->form][0];
     launch.local[1] = profile->local[pass->form][1];
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;

@@ -1,5 +1,6 @@
 #include "device/batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device/internal.h"
@@ -8,7 +9,7 @@
 
 struct command {
     cl_event event;
-    const char *kernel; /* NULL for maps and unmaps */
+    const char *stage, *kernel; /* NULL for maps and unmaps */
 };
 
 struct device_batch {
@@ -52,6 +53,14 @@ static struct command *next_command(struct device_batch *batch, struct fault *fa
     struct command *command = &batch->commands[batch->n_commands];
     *command = (struct command){0};
     return command;
+}
+
+static int launch_fault(const char *stage, const char *kernel, const char *call, cl_int error,
+                        struct fault *fault)
+{
+    char where[256];
+    snprintf(where, sizeof where, "stage %s, kernel %s", stage, kernel);
+    return cl_fault(fault, call, error, where);
 }
 
 static int added(struct device_batch *batch, cl_int error, const char *call, const char *where,
@@ -99,14 +108,17 @@ int device_batch_launch(struct device_batch *batch, const struct device_launch *
     for (unsigned i = 0; i < launch->n_args; i++) {
         cl_int error = set_argument(kernel, i, &launch->args[i]);
         if (error != CL_SUCCESS)
-            return cl_fault(fault, "clSetKernelArg", error, name);
+            return launch_fault(launch->stage, name, "clSetKernelArg", error, fault);
     }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
+    command->stage = launch->stage;
     command->kernel = name;
     cl_int error = cl.clEnqueueNDRangeKernel(batch->device->queue, kernel, 2, NULL, launch->global,
                                              launch->local, 0, NULL, &command->event);
+    if (error != CL_SUCCESS)
+        return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
     atomic_fetch_add(&batch->device->counters.launches, 1);
     return added(batch, error, "clEnqueueNDRangeKernel", name, fault);
 }
@@ -146,19 +158,20 @@ static int command_fault(const struct device_batch *batch, struct fault *fault)
         const struct command *command = &batch->commands[i];
         cl.clGetEventInfo(command->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
                           NULL);
+        if (status < 0 && command->kernel)
+            return launch_fault(command->stage, command->kernel, "running", status, fault);
         if (status < 0)
-            return cl_fault(fault, command->kernel ? "kernel" : "map", status,
-                            command->kernel ? command->kernel : batch->device->info->name);
+            return cl_fault(fault, "mapping", status, batch->device->info->name);
     }
     return 0;
 }
 
 int device_batch_wait(struct device_batch *batch, struct fault *fault)
 {
-    batch->waited = true;
     if (batch->n_commands == 0)
         return 0;
     cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
+    batch->waited = error == CL_SUCCESS;
     int result = command_fault(batch, fault);
     if (result == 0 && error != CL_SUCCESS)
         result = cl_fault(fault, "clWaitForEvents", error, batch->device->info->name);
@@ -196,11 +209,10 @@ void device_batch_finish(struct device_batch **batch)
     struct device_batch *b = *batch;
     if (!b)
         return;
-    if (b->recording && b->n_commands > 0) /* given up half-way: nothing may run on after us */
+    /* Given up half-way, or the wait failed: nothing may run on in memory that is given back. */
+    if (!b->waited && b->n_commands > 0)
         cl.clFinish(b->device->queue);
     stop_recording(b);
-    if (!b->waited && b->n_commands > 0)
-        cl.clWaitForEvents(1, &b->commands[b->n_commands - 1].event);
     for (size_t i = 0; i < b->n_commands; i++)
         cl.clReleaseEvent(b->commands[i].event);
     free(b->timings);

@@ -30,6 +30,7 @@ struct device_arg {
 };
 
 struct device_launch {
+    const char *stage; /* whose work it is, for errors; outlives the batch */
     const struct device_kernel *kernel;
     const struct device_arg *args;
     unsigned n_args;

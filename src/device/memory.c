@@ -119,7 +119,7 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
 {
     cl_int error = cl.clWaitForEvents(1, &event);
     cl.clReleaseEvent(event);
-    return error == CL_SUCCESS ? 0 : cl_fault(fault, call, error, NULL);
+    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
 static int unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)

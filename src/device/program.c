@@ -227,10 +227,11 @@ int device_program_get(struct device *device, const char *source, struct device_
     compile_flags(device, &flags);
     device_cache_key(device, source, text_string(&flags), &key);
     pthread_mutex_lock(&device->program_lock);
-    struct device_program *found = key.failed ? NULL : take(device, &key);
+    bool whole = !key.failed && !flags.failed;
+    struct device_program *found = whole ? take(device, &key) : NULL;
     if (!found) {
         found = calloc(1, sizeof *found);
-        if (found && !key.failed) {
+        if (found && whole) {
             found->key = key;
             key = (struct text){0};
             result = create(device, source, text_string(&flags), found, fault);

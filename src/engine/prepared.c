@@ -48,7 +48,8 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
 {
     struct text text = {0};
     chain_print(from, &text);
-    int result = chain_parse(to, text_string(&text), fault);
+    int result = text.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a chain")
+                             : chain_parse(to, text_string(&text), fault);
     text_finish(&text);
     return result;
 }

@@ -76,7 +76,7 @@ static void run_doubler(struct device *device)
     for (int i = 0; i < 100; i++)
         in[i] = i;
     struct device_arg args[2] = {{ARG_VALUE_4, .i = 100}, {ARG_MEMORY, .buffer = buffer}};
-    struct device_launch launch = {kernel, args, 2, {128, 1}, {64, 1}};
+    struct device_launch launch = {"stage", kernel, args, 2, {128, 1}, {64, 1}};
     assert_int_equal(device_batch_begin(device, &batch, &fault), 0);
     assert_int_equal(device_batch_unmap(batch, buffer, &fault), 0);
     assert_int_equal(device_batch_launch(batch, &launch, &fault), 0);
@@ -234,11 +234,11 @@ static void test_launch_errors(void **state)
     assert_int_equal(device_program_kernel(program, "doubler", &kernel, &fault), 0);
     assert_int_equal(device_buffer_acquire(device, 400, &buffer, &fault), 0);
     struct device_arg args[2] = {{ARG_VALUE_4, .i = 100}, {ARG_MEMORY, .buffer = buffer}};
-    struct device_launch launch = {kernel, args, 2, {64, 1}, {1u << 30, 1}};
+    struct device_launch launch = {"stage", kernel, args, 2, {64, 1}, {1u << 30, 1}};
     assert_int_equal(device_batch_begin(device, &batch, &fault), 0);
     assert_int_equal(device_batch_launch(batch, &launch, &fault), FAULT_DEVICE);
     assert_non_null(strstr(fault.text, "clEnqueueNDRangeKernel: CL_INVALID_WORK_"));
-    assert_non_null(strstr(fault.text, "(doubler)"));
+    assert_non_null(strstr(fault.text, "(stage stage, kernel doubler)"));
     device_batch_finish(&batch);
     device_buffer_release(device, &buffer);
     device_program_put(device, &program);

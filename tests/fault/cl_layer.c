@@ -1,0 +1,184 @@
+/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that makes the n-th
+ * call of one function fail:
+ *
+ *     SLUICE_FAULT_CL=clEnqueueNDRangeKernel:2:-5     the second call returns CL_OUT_OF_RESOURCES
+ *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one
+ *
+ * With SLUICE_FAULT_COUNT=FILE the number of calls of each function is written there at exit, so
+ * that a test knows how many there are to fail. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl_layer.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cl_icd_dispatch *target;
+static cl_icd_dispatch layer;
+
+/* Functions that return an error, with their arguments … */
+#define STATUS_FUNCTIONS(X)                                                                        \
+    X(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))             \
+    X(clFlush, (cl_command_queue q), (q))                                                          \
+    X(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))                                     \
+    X(clBuildProgram,                                                                              \
+      (cl_program p, cl_uint n, const cl_device_id *d, const char *o,                              \
+       void(CL_CALLBACK * f)(cl_program, void *), void *u),                                        \
+      (p, n, d, o, f, u))                                                                          \
+    X(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r),           \
+      (p, i, s, v, r))                                                                             \
+    X(clEnqueueNDRangeKernel,                                                                      \
+      (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,               \
+       const size_t *l, cl_uint n, const cl_event *w, cl_event *e),                                \
+      (q, k, d, o, g, l, n, w, e))                                                                 \
+    X(clEnqueueUnmapMemObject,                                                                     \
+      (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e),          \
+      (q, m, p, n, w, e))                                                                          \
+    X(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r),    \
+      (e, i, s, v, r))
+
+/* … and those that return a handle, or a pointer, and the error through their last argument. */
+#define HANDLE_FUNCTIONS(X)                                                                        \
+    X(cl_context, clCreateContext,                                                                 \
+      (const cl_context_properties *p, cl_uint n, const cl_device_id *d,                           \
+       void(CL_CALLBACK * f)(const char *, const void *, size_t, void *), void *u, cl_int *error), \
+      (p, n, d, f, u, error))                                                                      \
+    X(cl_command_queue, clCreateCommandQueue,                                                      \
+      (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int * error),               \
+      (c, d, p, error))                                                                            \
+    X(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t s, void *h, cl_int *error),    \
+      (c, f, s, h, error))                                                                         \
+    X(cl_program, clCreateProgramWithSource,                                                       \
+      (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *error),                   \
+      (c, n, s, l, error))                                                                         \
+    X(cl_program, clCreateProgramWithBinary,                                                       \
+      (cl_context c, cl_uint n, const cl_device_id *d, const size_t *l, const unsigned char **b,   \
+       cl_int *s, cl_int *error),                                                                  \
+      (c, n, d, l, b, s, error))                                                                   \
+    X(cl_kernel, clCreateKernel, (cl_program p, const char *n, cl_int *error), (p, n, error))      \
+    X(void *, clEnqueueMapBuffer,                                                                  \
+      (cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n,     \
+       const cl_event *w, cl_event *e, cl_int *error),                                             \
+      (q, m, b, f, o, s, n, w, e, error))
+
+enum function {
+#define X(name, parameters, arguments) F_##name,
+    STATUS_FUNCTIONS(X)
+#undef X
+#define X(type, name, parameters, arguments) F_##name,
+    HANDLE_FUNCTIONS(X)
+#undef X
+        FUNCTIONS
+};
+
+static const char *const names[FUNCTIONS] = {
+#define X(name, parameters, arguments) #name,
+    STATUS_FUNCTIONS(X)
+#undef X
+#define X(type, name, parameters, arguments) #name,
+        HANDLE_FUNCTIONS(X)
+#undef X
+};
+
+static atomic_uint counts[FUNCTIONS];
+static int failing = -1; /* enum function */
+static unsigned first;
+static int persistent;
+static cl_int failure;
+
+/* The error that this call must give, or CL_SUCCESS. */
+static cl_int due(enum function function)
+{
+    unsigned n = atomic_fetch_add(&counts[function], 1) + 1;
+    if ((int)function != failing || n < first || (n > first && !persistent))
+        return CL_SUCCESS;
+    return failure;
+}
+
+#define X(name, parameters, arguments)                                                             \
+    static cl_int CL_API_CALL my_##name parameters                                                 \
+    {                                                                                              \
+        cl_int error = due(F_##name);                                                              \
+        return error != CL_SUCCESS ? error : target->name arguments;                               \
+    }
+STATUS_FUNCTIONS(X)
+#undef X
+
+#define X(type, name, parameters, arguments)                                                       \
+    static type CL_API_CALL my_##name parameters                                                   \
+    {                                                                                              \
+        cl_int why = due(F_##name);                                                                \
+        if (why == CL_SUCCESS)                                                                     \
+            return target->name arguments;                                                         \
+        if (error)                                                                                 \
+            *error = why;                                                                          \
+        return NULL;                                                                               \
+    }
+HANDLE_FUNCTIONS(X)
+#undef X
+
+static void write_counts(void)
+{
+    FILE *file = fopen(getenv("SLUICE_FAULT_COUNT"), "w");
+    for (int i = 0; file && i < FUNCTIONS; i++)
+        fprintf(file, "%s %u\n", names[i], atomic_load(&counts[i]));
+    if (file)
+        fclose(file);
+}
+
+static void read_settings(void)
+{
+    const char *setting = getenv("SLUICE_FAULT_CL");
+    char name[64];
+    char plus[2] = "";
+    int error;
+    if (getenv("SLUICE_FAULT_COUNT"))
+        atexit(write_counts);
+    if (!setting)
+        return;
+    if (sscanf(setting, "%63[^:]:%u:%d", name, &first, &error) != 3 &&
+        sscanf(setting, "%63[^:]:%u%1[+]:%d", name, &first, plus, &error) != 4) {
+        fprintf(stderr, "SLUICE_FAULT_CL=%s: expected FUNCTION:N[+]:ERROR\n", setting);
+        abort();
+    }
+    persistent = plus[0] == '+';
+    failure = error;
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (strcmp(name, names[i]) == 0)
+            failing = i;
+    if (failing < 0)
+        abort();
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
+                                               size_t *size_ret)
+{
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    static const char name[] = "sluice fault layer";
+    const void *from = what == CL_LAYER_NAME ? (const void *)name : &version;
+    size_t length = what == CL_LAYER_NAME ? sizeof name : sizeof version;
+    if (value && size >= length)
+        memcpy(value, from, length);
+    if (size_ret)
+        *size_ret = length;
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *dispatch,
+                                            cl_uint *n_ret, const cl_icd_dispatch **layer_ret)
+{
+    target = dispatch;
+    if (n > sizeof layer / sizeof(void *))
+        n = sizeof layer / sizeof(void *);
+    memcpy(&layer, dispatch, n * sizeof(void *));
+#define X(name, parameters, arguments) layer.name = my_##name;
+    STATUS_FUNCTIONS(X)
+#undef X
+#define X(type, name, parameters, arguments) layer.name = my_##name;
+    HANDLE_FUNCTIONS(X)
+#undef X
+    read_settings();
+    *layer_ret = &layer;
+    *n_ret = n;
+    return CL_SUCCESS;
+}
