@@ -1,0 +1,34 @@
+# The Debian packages that sluice needs, and install_packages, which installs those that are missing.
+# Sourced by docs/quickstart.sh and tests/run.sh.
+
+# To build and to run; PoCL is the OpenCL for machines without a GPU.
+packages_build="gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
+libjpeg62-turbo-dev libpng-dev libuv1-dev"
+packages_run="ocl-icd-libopencl1 pocl-opencl-icd"
+packages_test="libcmocka-dev"
+
+install_packages() {
+    missing=
+    for package in "$@"; do
+        state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+        [ "$state" = installed ] || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" = 0 ]; then
+        as_root=
+    elif command -v sudo >/dev/null; then
+        as_root=sudo
+    else
+        echo "neither root nor sudo: please install$missing" >&2
+        return 69
+    fi
+    if ! command -v apt-get >/dev/null; then
+        echo "no apt-get here: please install what these Debian packages hold:$missing" >&2
+        return 69
+    fi
+    echo "installing with apt${as_root:+ through sudo}:$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    $as_root apt-get -qq update
+    # shellcheck disable=SC2086 # a list of words
+    $as_root apt-get -qq install -y --no-install-recommends $missing >/dev/null
+}

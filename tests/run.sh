@@ -1,0 +1,66 @@
+#!/bin/sh
+# tests/run.sh [--no-install] [--suite SUITE] [--native | --sanitize]
+#
+# Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
+# users, and with address and undefined-behaviour sanitizers. Ends with the counts.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+. docs/packages.sh
+install=1 suite= which='native sanitize'
+while [ $# -gt 0 ]; do
+    case $1 in
+    --no-install) install=0 ;;
+    --suite)
+        suite="--suite $2"
+        shift
+        ;;
+    --native) which=native ;;
+    --sanitize) which=sanitize ;;
+    -h | --help)
+        sed -n '2,5s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
+    *)
+        echo "run.sh: unknown option $1" >&2
+        exit 64
+        ;;
+    esac
+    shift
+done
+
+# shellcheck disable=SC2086 # lists of words
+[ $install = 0 ] || install_packages $packages_build $packages_run $packages_test
+
+# Compiled kernels are shared by both builds: they depend on source and device alone.
+cache=$root/build-cache
+status=0
+total=0
+report=
+for kind in $which; do
+    build=$root/build-$kind
+    case $kind in
+    native) options= ;;
+    sanitize) options='-Db_sanitize=address,undefined -Db_lundef=false' ;;
+    esac
+    # shellcheck disable=SC2086
+    [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
+    ninja -C "$build" --quiet
+    # shellcheck disable=SC2086
+    meson test -C "$build" --no-rebuild --print-errorlogs $suite || status=1
+    # Counted from meson's own log: one JSON object a line, a test each.
+    counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
+import json, sys
+results = [json.loads(line)['result'] for line in open(sys.argv[1], encoding='utf-8')]
+print(len(results), results.count('OK'), results.count('SKIP'),
+      sum(r not in ('OK', 'SKIP') for r in results))
+EOF
+    )
+    set -- $counts
+    report="$report$kind: $1 tests, $2 passed, $3 skipped, $4 failed
+"
+    total=$((total + $1))
+done
+printf '\n%s' "$report"
+exit $status
