@@ -109,6 +109,14 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
     return 0;
 }
 
+void codec_blacken_rows(const struct picture *picture, uint32_t y)
+{
+    const struct plane *plane = &picture->frame.planes[0];
+    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    for (; y < plane->height; y++)
+        memset(picture_row(picture, 0, y), 0, row);
+}
+
 static bool is_word(const char *word, const char *text, size_t length)
 {
     return strlen(word) == length && strncasecmp(word, text, length) == 0;

@@ -53,7 +53,7 @@ struct codec {
     const char *const *extensions; /* the usual one first; ends with NULL */
     const char *media_type;        /* "image/jpeg" */
 
-    /* True when these are the first bytes of such a file. */
+    /* True when these are the first bytes of such a file, or all that there is of a cut one. */
     bool (*probe)(const uint8_t *data, size_t size);
 
     /* Reads the header: fills frame, working_memory and state, within the limits. */
@@ -80,9 +80,9 @@ struct codec {
 
 extern const struct codec *const codecs[]; /* ends with NULL */
 
-/* Tells the format by the first bytes, never by a name, and reads the header. `data` must outlive
- * the decoder. FAULT_EMPTY, FAULT_FORMAT (with what the bytes look like), FAULT_LIMIT, FAULT_DATA,
- * FAULT_TRUNCATED. */
+/* Tells the format by the first bytes, never by a name, and reads the header.
+ * `data` must outlive the decoder. FAULT_EMPTY, FAULT_FORMAT (with what the bytes look like),
+ * FAULT_LIMIT, FAULT_DATA, FAULT_TRUNCATED. */
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault);
@@ -93,6 +93,9 @@ void decoder_close(struct decoder *decoder);
  * limits. */
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);
+
+/* For codecs: blackens the rows of the first plane from `y` on. */
+void codec_blacken_rows(const struct picture *picture, uint32_t y);
 
 /* An output format with its options, as `--format jpg:quality=80` says it. */
 struct format {

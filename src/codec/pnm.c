@@ -211,8 +211,7 @@ static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault
         int result = state->kind <= '3' ? read_ascii_row(d, row, samples, &why)
                                         : read_raw_row(d, row, samples, &why);
         if (result == FAULT_TRUNCATED && d->options.partial) {
-            for (; y < plane->height; y++)
-                memset(picture_row(into, 0, y), 0, samples * sample_size(plane->type));
+            codec_blacken_rows(into, y);
             return 0;
         }
         if (result != 0)

@@ -1,0 +1,13 @@
+/* Exif, as far as a picture's pixels are concerned: its orientation. */
+#ifndef SLUICE_CODEC_EXIF_H
+#define SLUICE_CODEC_EXIF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The orientation, 1 to 8, that an Exif block asks for: a TIFF header and its first directory, with
+ * or without "Exif\0\0" in front. 1 where it says nothing, or nothing that makes sense: metadata
+ * that are damaged do no harm to the pixels. Any bytes are safe. */
+unsigned exif_orientation(const uint8_t *data, size_t size);
+
+#endif
