@@ -109,6 +109,16 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
     return 0;
 }
 
+int codec_library_fault(struct fault *fault, enum fault_code code, const char *what,
+                        const char *text)
+{
+    char first = text[0];
+    if (first && islower((unsigned char)text[1])) /* but not "IDAT: CRC error" */
+        first = (char)tolower((unsigned char)first);
+    return first ? fault_set(fault, code, "%s: %c%s", what, first, text + 1)
+                 : fault_set(fault, code, "%s", what);
+}
+
 void codec_blacken_rows(const struct picture *picture, uint32_t y)
 {
     const struct plane *plane = &picture->frame.planes[0];

@@ -94,6 +94,10 @@ void decoder_close(struct decoder *decoder);
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);
 
+/* For codecs: stores what a library says of its trouble, as "WHAT: text" that begins small. */
+int codec_library_fault(struct fault *fault, enum fault_code code, const char *what,
+                        const char *text);
+
 /* For codecs: blackens the rows of the first plane from `y` on. */
 void codec_blacken_rows(const struct picture *picture, uint32_t y);
 

@@ -1,2 +1,4 @@
-/* The formats, in the order in which they are tried. Included where CODEC(name) is defined. */
+/* The formats, in the order in which they are tried: the longest signatures first. Included where
+ * CODEC(name) is defined. */
+CODEC(jpeg)
 CODEC(pnm)

@@ -1,0 +1,105 @@
+/* JPEG written: rows straight from the plane, bytes through our output. */
+#include "codec/jpeg.h"
+
+#include <stdlib.h>
+
+#include "codec/output.h"
+
+/* The least quality at which colour is not subsampled, as vips and ImageMagick have it. */
+#define FULL_COLOUR_QUALITY 90
+
+#define ROWS_AT_ONCE 16
+
+struct jpeg_writer {
+    struct jpeg_compress_struct info;
+    struct jpeg_errors errors;
+    struct jpeg_destination_mgr destination;
+    const struct jpeg_config *config;
+    const struct picture *picture;
+    size_t plane;
+    struct output *output;
+    JOCTET buffer[16384];
+};
+
+static void begin_output(j_compress_ptr info)
+{
+    struct jpeg_writer *w = info->client_data;
+    w->destination.next_output_byte = w->buffer;
+    w->destination.free_in_buffer = sizeof w->buffer;
+}
+
+/* Called with the buffer full, whatever free_in_buffer says (libjpeg.txt, "Compressed data
+ * handling"). A disk that is full is found out here and not when all is encoded. */
+static boolean empty_output(j_compress_ptr info)
+{
+    struct jpeg_writer *w = info->client_data;
+    output_write(w->output, w->buffer, sizeof w->buffer);
+    if (w->output->fault.code)
+        jpeg_fail(&w->errors, w->output->fault.code, w->output->fault.text);
+    begin_output(info);
+    return TRUE;
+}
+
+static void end_output(j_compress_ptr info)
+{
+    struct jpeg_writer *w = info->client_data;
+    output_write(w->output, w->buffer, sizeof w->buffer - w->destination.free_in_buffer);
+}
+
+static void configure(struct jpeg_writer *w)
+{
+    const struct plane *plane = &w->picture->frame.planes[w->plane];
+    struct jpeg_compress_struct *info = &w->info;
+    info->image_width = plane->width;
+    info->image_height = plane->height;
+    info->input_components = (int)plane->channels;
+    info->in_color_space = plane->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(info);
+    jpeg_set_quality(info, (int)w->config->quality, TRUE);
+    if (w->config->quality >= FULL_COLOUR_QUALITY)
+        info->comp_info[0].h_samp_factor = info->comp_info[0].v_samp_factor = 1;
+    if (w->config->progressive)
+        jpeg_simple_progression(info);
+}
+
+static void write_picture(void *context)
+{
+    struct jpeg_writer *w = context;
+    struct jpeg_compress_struct *info = &w->info;
+    JSAMPROW rows[ROWS_AT_ONCE];
+    jpeg_CreateCompress(info, JPEG_LIB_VERSION, sizeof *info);
+    info->client_data = w;
+    info->dest = &w->destination;
+    configure(w);
+    jpeg_start_compress(info, TRUE);
+    while (info->next_scanline < info->image_height) {
+        uint32_t y = info->next_scanline, n = 0;
+        while (n < ROWS_AT_ONCE && y + n < info->image_height) {
+            rows[n] = picture_row(w->picture, w->plane, y + n);
+            n++;
+        }
+        jpeg_write_scanlines(info, rows, n);
+    }
+    jpeg_finish_compress(info);
+}
+
+int jpeg_encode(const void *config, const struct picture *picture, size_t plane,
+                struct output *output, struct fault *fault)
+{
+    struct jpeg_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    w->config = config;
+    w->picture = picture;
+    w->plane = plane;
+    w->output = output;
+    jpeg_errors_init(&w->errors);
+    w->info.err = &w->errors.manager;
+    w->destination = (struct jpeg_destination_mgr){.init_destination = begin_output,
+                                                   .empty_output_buffer = empty_output,
+                                                   .term_destination = end_output};
+    int result = jpeg_attempt(&w->errors, write_picture, w, fault);
+    jpeg_destroy_compress(&w->info); /* takes one that was never created, too */
+    free(w);
+    return result;
+}
