@@ -1,4 +1,5 @@
 /* The formats, in the order in which they are tried: the longest signatures first. Included where
  * CODEC(name) is defined. */
+CODEC(png)
 CODEC(jpeg)
 CODEC(pnm)

@@ -1,0 +1,251 @@
+/* PNG (ISO/IEC 15948, third edition) by libpng's row interface: every colour type and depth,
+ * interlaced or not. tRNS becomes alpha, palettes RGB or RGBA, grey of 1, 2 and 4 bits the full
+ * range of u8; 16 bits stay. Samples are taken as they are: no gamma, no ICC profile.
+ *
+ * Only IHDR, PLTE, tRNS, IDAT and IEND reach libpng's parsers; of the rest it checks the CRC. An
+ * eXIf chunk is looked at where it lies, before or behind the pixels. */
+#include "codec/png.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/byte_order.h"
+#include "codec/exif.h"
+#include "codec/fit.h"
+#include "codec/orient.h"
+
+#define CHUNKS_KEPT_MAX 16
+#define CHUNK_BYTES_MAX 8000000
+
+/* inflate's window and state, the read buffer, libpng's struct. */
+#define FIXED_MEMORY (128 << 10)
+
+/* libpng takes its input in pieces of this size: what is in the last piece is lost when a file
+ * ends early. */
+#define PARTIAL_PIECE 64
+
+static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+
+struct png_reader {
+    struct png_errors errors;
+    png_structp png;
+    png_infop info;
+    const uint8_t *data; /* borrowed */
+    size_t size, at;
+    bool partial;
+    bool interlaced;
+    unsigned orientation;
+    struct orient place;
+    uint32_t next_row; /* the first one that is not there yet */
+};
+
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 4 && memcmp(data, signature, size < 8 ? size : 8) == 0;
+}
+
+static void read_bytes(png_structp png, png_bytep to, size_t count)
+{
+    struct png_reader *r = png_get_io_ptr(png);
+    if (r->size - r->at < count) {
+        r->at = r->size;
+        png_fail(&r->errors, FAULT_TRUNCATED,
+                 "truncated png: the file ends before its picture does");
+    }
+    memcpy(to, r->data + r->at, count);
+    r->at += count;
+}
+
+/* The eXIf chunk may stand before or behind the pixels (§11.3.3.6), where libpng would tell of it
+ * too late; the lengths of the chunks lead to it. libpng checks its CRC when it comes by. */
+static unsigned find_orientation(const uint8_t *data, size_t size)
+{
+    size_t at = sizeof signature;
+    while (size - at >= 12) {
+        size_t length = load_be32(data + at), left = size - at - 12;
+        if (length > left)
+            break;
+        if (memcmp(data + at + 4, "eXIf", 4) == 0)
+            return exif_orientation(data + at + 8, length);
+        at += 12 + length;
+    }
+    return ORIENT_NONE;
+}
+
+static void read_header(void *context)
+{
+    struct png_reader *r = context;
+    r->png = png_create(&r->errors, true);
+    r->info = r->png ? png_create_info_struct(r->png) : NULL;
+    if (!r->info)
+        png_fail(&r->errors, FAULT_MEMORY, "no memory for a decoder");
+    png_set_read_fn(r->png, r, read_bytes);
+    png_set_benign_errors(r->png, 0);
+    png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_user_limits(r->png, INT32_MAX, INT32_MAX); /* ours is told by decoder_set_plane */
+    png_set_chunk_cache_max(r->png, CHUNKS_KEPT_MAX);
+    png_set_chunk_malloc_max(r->png, CHUNK_BYTES_MAX);
+    png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+    if (r->partial)
+        png_set_compression_buffer_size(r->png, PARTIAL_PIECE);
+    png_read_info(r->png, r->info);
+}
+
+/* What png_set_expand makes of the file's colour type. */
+static uint32_t count_channels(const struct png_reader *r)
+{
+    int colours = png_get_color_type(r->png, r->info);
+    bool has_alpha =
+        (colours & PNG_COLOR_MASK_ALPHA) || png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+    return (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
+}
+
+static int open_png(struct decoder *d, struct fault *fault)
+{
+    struct png_reader *r = d->state = calloc(1, sizeof *r);
+    if (!r)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    r->data = d->data;
+    r->size = d->size;
+    r->partial = d->options.partial;
+    int result = png_attempt(&r->errors, read_header, r, fault);
+    if (result != 0)
+        return result;
+    uint32_t width = png_get_image_width(r->png, r->info);
+    uint32_t height = png_get_image_height(r->png, r->info);
+    uint32_t channels = count_channels(r);
+    bool deep = png_get_bit_depth(r->png, r->info) == 16;
+    r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
+    r->orientation = d->options.orient ? find_orientation(d->data, d->size) : ORIENT_NONE;
+    bool transposed = orient_is_transposed(r->orientation);
+    result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
+                               channels, deep ? SAMPLE_U16 : SAMPLE_U8, fault);
+    size_t pixel = channels * (deep ? 2 : 1);
+    /* libpng has two rows, of up to 8 bytes a pixel. */
+    d->working_memory = FIXED_MEMORY + 2 * 8 * (uint64_t)width +
+                        orient_memory(r->orientation, width, height, pixel, r->interlaced);
+    return result;
+}
+
+static void begin_rows(struct png_reader *r)
+{
+    png_set_expand(r->png);
+    png_use_host_order(r->png, png_get_bit_depth(r->png, r->info));
+    png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    if (png_get_rowbytes(r->png, r->info) != (size_t)r->place.width * r->place.pixel)
+        png_fail(&r->errors, FAULT_INTERNAL, "png: rows of an unexpected size");
+}
+
+static void read_plain_rows(void *context)
+{
+    struct png_reader *r = context;
+    begin_rows(r);
+    for (; r->next_row < r->place.height; r->next_row++) {
+        png_read_row(r->png, orient_row(&r->place, r->next_row), NULL);
+        orient_done(&r->place, r->next_row);
+    }
+    png_read_end(r->png, NULL);
+}
+
+/* Adam7 in seven passes over the rows where they will stay. For a file that may be cut every pixel
+ * also fills the block that later passes refine. */
+static void read_interlaced_rows(void *context)
+{
+    struct png_reader *r = context;
+    begin_rows(r);
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
+        for (uint32_t y = 0; y < r->place.height; y++) {
+            png_bytep row = orient_row(&r->place, y);
+            png_read_row(r->png, r->partial ? NULL : row, r->partial ? row : NULL);
+        }
+    }
+    png_read_end(r->png, NULL);
+}
+
+static void blacken_row(struct png_reader *r, uint32_t y)
+{
+    memset(orient_row(&r->place, y), 0, (size_t)r->place.width * r->place.pixel);
+}
+
+static int read_interlaced(struct png_reader *r, struct fault *fault)
+{
+    for (uint32_t y = 0; r->partial && y < r->place.height; y++)
+        blacken_row(r, y);
+    int result = png_attempt(&r->errors, read_interlaced_rows, r, fault);
+    if (result == 0 || (result == FAULT_TRUNCATED && r->partial))
+        for (uint32_t y = 0; y < r->place.height; y++)
+            orient_done(&r->place, y);
+    return result;
+}
+
+static int read_plain(struct png_reader *r, struct fault *fault)
+{
+    int result = png_attempt(&r->errors, read_plain_rows, r, fault);
+    if (result == FAULT_TRUNCATED && r->partial) {
+        for (uint32_t y = r->next_row; y < r->place.height; y++) {
+            blacken_row(r, y);
+            orient_done(&r->place, y);
+        }
+    }
+    return result;
+}
+
+static int read_png(struct decoder *d, struct picture *into, struct fault *fault)
+{
+    struct png_reader *r = d->state;
+    struct fault why = FAULT_INIT;
+    int result = orient_begin(&r->place, r->orientation, into, r->interlaced, fault);
+    if (result != 0)
+        return result;
+    result = r->interlaced ? read_interlaced(r, &why) : read_plain(r, &why);
+    orient_finish(&r->place);
+    if (result == FAULT_TRUNCATED && r->partial)
+        return 0;
+    return result ? fault_set(fault, why.code, "%s", why.text) : 0;
+}
+
+static void close_png(struct decoder *d)
+{
+    struct png_reader *r = d->state;
+    if (!r)
+        return;
+    if (r->png)
+        png_destroy_read_struct(&r->png, &r->info, NULL);
+    orient_finish(&r->place);
+    free(r);
+    d->state = NULL;
+}
+
+static int fit_png(const void *config, struct plane *plane, struct fault *fault)
+{
+    (void)config;
+    return fit_type("png", FIT_8_OR_16, plane, fault);
+}
+
+static const struct param params[] = {
+    {.name = "level",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct png_config, level),
+     .min = 0,
+     .max = 9,
+     .fallback = "1",
+     .help = "of compression: 0 none, 1 fast, 9 small"},
+    {0},
+};
+
+static const char *const extensions[] = {"png", NULL};
+
+const struct codec codec_png = {
+    .name = "png",
+    .extensions = extensions,
+    .media_type = "image/png",
+    .probe = probe,
+    .open = open_png,
+    .read = read_png,
+    .close = close_png,
+    .params = params,
+    .config_size = sizeof(struct png_config),
+    .fit = fit_png,
+    .encode = png_encode,
+};

@@ -1,0 +1,97 @@
+/* PNG written: rows straight from the plane, bytes through our output. */
+#include "codec/png.h"
+
+#include <stdlib.h>
+
+#include <zlib.h>
+
+#include "codec/output.h"
+
+#define PIECE 65536
+
+struct png_writer {
+    struct png_errors errors;
+    png_structp png;
+    png_infop info;
+    const struct png_config *config;
+    const struct picture *picture;
+    size_t plane;
+    struct output *output;
+};
+
+/* A disk that is full is found out here and not when all is compressed. */
+static void write_bytes(png_structp png, png_bytep data, size_t size)
+{
+    struct png_writer *w = png_get_io_ptr(png);
+    output_write(w->output, data, size);
+    if (w->output->fault.code)
+        png_fail(&w->errors, w->output->fault.code, w->output->fault.text);
+}
+
+static void flush(png_structp png)
+{
+    (void)png; /* output_flush is the engine's to call */
+}
+
+/* Level 1 is for speed: averaged differences of photographs have few repeats but of zeros, so runs
+ * and Huffman codes alone are both faster and smaller than a quick search. Higher levels search,
+ * and try every filter. */
+static void choose_effort(png_structp png, int level)
+{
+    png_set_compression_level(png, level);
+    if (level == 1)
+        png_set_compression_strategy(png, Z_RLE);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE,
+                   level == 0   ? PNG_FILTER_NONE
+                   : level == 1 ? PNG_FILTER_AVG
+                                : PNG_ALL_FILTERS);
+}
+
+static void configure(struct png_writer *w)
+{
+    static const int colours[] = {[1] = PNG_COLOR_TYPE_GRAY,
+                                  [2] = PNG_COLOR_TYPE_GRAY_ALPHA,
+                                  [3] = PNG_COLOR_TYPE_RGB,
+                                  [4] = PNG_COLOR_TYPE_RGB_ALPHA};
+    const struct plane *plane = &w->picture->frame.planes[w->plane];
+    int depth = (int)sample_size(plane->type) * 8;
+    png_set_user_limits(w->png, INT32_MAX, INT32_MAX);
+    png_set_IHDR(w->png, w->info, plane->width, plane->height, depth, colours[plane->channels],
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_compression_buffer_size(w->png, PIECE);
+    choose_effort(w->png, (int)w->config->level);
+}
+
+static void write_picture(void *context)
+{
+    struct png_writer *w = context;
+    const struct plane *plane = &w->picture->frame.planes[w->plane];
+    w->png = png_create(&w->errors, false);
+    w->info = w->png ? png_create_info_struct(w->png) : NULL;
+    if (!w->info)
+        png_fail(&w->errors, FAULT_MEMORY, "no memory for an encoder");
+    png_set_write_fn(w->png, w, write_bytes, flush);
+    configure(w);
+    png_write_info(w->png, w->info);
+    png_use_host_order(w->png, png_get_bit_depth(w->png, w->info));
+    for (uint32_t y = 0; y < plane->height; y++)
+        png_write_row(w->png, picture_row(w->picture, w->plane, y));
+    png_write_end(w->png, NULL);
+}
+
+int png_encode(const void *config, const struct picture *picture, size_t plane,
+               struct output *output, struct fault *fault)
+{
+    struct png_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    w->config = config;
+    w->picture = picture;
+    w->plane = plane;
+    w->output = output;
+    int result = png_attempt(&w->errors, write_picture, w, fault);
+    if (w->png)
+        png_destroy_write_struct(&w->png, &w->info);
+    free(w);
+    return result;
+}
