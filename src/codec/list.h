@@ -2,4 +2,5 @@
  * CODEC(name) is defined. */
 CODEC(png)
 CODEC(jpeg)
+CODEC(bmp)
 CODEC(pnm)

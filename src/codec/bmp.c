@@ -1,0 +1,339 @@
+/* BMP, read: the file header of 14 bytes, then BITMAPCOREHEADER, BITMAPINFOHEADER or one of its
+ * larger relatives (V2 to V5, OS/2's), as "Bitmap Storage" and its pages in the Windows GDI
+ * reference describe them. 1, 4, 8, 16, 24 and 32 bits, RLE4, RLE8, any bit fields, rows up or
+ * down.
+ *
+ * A palette in which every index is its own grey gives one channel (8 bits only); every other one
+ * gives RGB. The fourth byte of 32 bits is alpha where the header has a mask for it, else padding.
+ */
+#include "codec/bmp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/byte_order.h"
+
+#define FILE_HEADER 14
+#define CORE_HEADER 12 /* BITMAPCOREHEADER; also OS/2 1.x */
+#define INFO_HEADER 40
+#define V2_HEADER   52 /* masks for red, green and blue */
+#define V3_HEADER   56 /* and for alpha */
+#define OS22_HEADER 64 /* OS/2 2.x: what follows byte 40 is something else */
+#define V5_HEADER   124
+
+/* The header as read, in the layout of the largest. */
+struct header {
+    uint8_t bytes[V5_HEADER];
+    uint32_t size;
+    int64_t width, height;
+    uint32_t colours_used;
+    size_t end; /* in the file, masks behind the header included */
+};
+
+static bool is_header_size(uint32_t size)
+{
+    static const uint8_t sizes[] = {CORE_HEADER, 16,          INFO_HEADER, V2_HEADER,
+                                    V3_HEADER,   OS22_HEADER, 108,         V5_HEADER};
+    return size <= V5_HEADER && memchr(sizes, (int)size, sizeof sizes);
+}
+
+/* Two letters are a weak signature, so the header's size is looked at, too. */
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 2 && data[0] == 'B' && data[1] == 'M' &&
+           (size < FILE_HEADER + 4 || is_header_size(load_le32(data + FILE_HEADER)));
+}
+
+int bmp_truncated(struct fault *fault)
+{
+    return fault_set(fault, FAULT_TRUNCATED, "truncated bmp: the file ends before its pixels do");
+}
+
+static int read_header(const struct decoder *d, struct bmp_state *s, struct header *h,
+                       struct fault *fault)
+{
+    *h = (struct header){0};
+    if (d->size < FILE_HEADER + 4)
+        return bmp_truncated(fault);
+    h->size = load_le32(d->data + FILE_HEADER);
+    h->end = FILE_HEADER + h->size;
+    if (d->size < h->end)
+        return bmp_truncated(fault);
+    memcpy(h->bytes, d->data + FILE_HEADER, h->size);
+    bool core = h->size == CORE_HEADER;
+    h->width = core ? load_le16(h->bytes + 4) : (int32_t)load_le32(h->bytes + 4);
+    h->height = core ? load_le16(h->bytes + 6) : (int32_t)load_le32(h->bytes + 8);
+    unsigned planes = load_le16(h->bytes + (core ? 8 : 12));
+    s->bits = load_le16(h->bytes + (core ? 10 : 14));
+    s->compression = core ? BMP_RGB : load_le32(h->bytes + 16);
+    h->colours_used = core ? 0 : load_le32(h->bytes + 32);
+    s->pixels = load_le32(d->data + 10);
+    s->top_down = h->height < 0;
+    if (s->top_down)
+        h->height = -h->height;
+    if (h->width <= 0 || h->height == 0)
+        return fault_set(fault, FAULT_DATA, "damaged bmp: a picture of %lld×%lld pixels",
+                         (long long)h->width, (long long)h->height);
+    if (planes != 1)
+        return fault_set(fault, FAULT_DATA, "damaged bmp: %u planes", planes);
+    return 0;
+}
+
+static int check_bits(const struct bmp_state *s, const struct header *h, struct fault *fault)
+{
+    unsigned bits = s->bits;
+    bool os2 = h->size == 16 || h->size == OS22_HEADER; /* 3 and 4 mean other things there */
+    bool good;
+    switch (s->compression) {
+    case BMP_RGB:
+        good = bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
+        break;
+    case BMP_RLE8:
+        good = bits == 8;
+        break;
+    case BMP_RLE4:
+        good = bits == 4;
+        break;
+    case BMP_BITFIELDS:
+    case BMP_ALPHABITFIELDS:
+        good = (bits == 16 || bits == 32) && !os2;
+        break;
+    default:
+        good = false;
+    }
+    if (!good)
+        return fault_set(fault, FAULT_FORMAT, "unsupported bmp: %u bits a pixel in compression %u",
+                         bits, s->compression);
+    return 0;
+}
+
+static bool set_field(struct bmp_field *field, uint32_t mask, unsigned bits)
+{
+    *field = (struct bmp_field){.mask = mask};
+    if (mask == 0)
+        return true;
+    field->shift = (unsigned)__builtin_ctz(mask);
+    field->max = mask >> field->shift;
+    if ((field->max & (field->max + 1)) != 0 || (bits == 16 && mask > 0xFFFF))
+        return false; /* bits with gaps, or outside of the pixel */
+    for (uint32_t v = 0; v <= field->max && v < 256; v++)
+        field->scale[v] = (uint8_t)((v * 255 + field->max / 2) / field->max);
+    return true;
+}
+
+/* Without masks: 5 bits each for 16, 8 each for 32. With them: in the header from V2 on, else
+ * behind it, three or (for BI_ALPHABITFIELDS) four. */
+static int read_fields(const struct decoder *d, struct bmp_state *s, struct header *h,
+                       struct fault *fault)
+{
+    static const uint32_t of_16[4] = {0x7C00, 0x03E0, 0x001F, 0};
+    static const uint32_t of_32[4] = {0xFF0000, 0x00FF00, 0x0000FF, 0};
+    uint32_t masks[4] = {0}, seen = 0;
+    memcpy(masks, s->bits == 16 ? of_16 : of_32, sizeof masks);
+    if (s->compression != BMP_RGB) {
+        unsigned given = h->size >= V3_HEADER ? 4 : 3;
+        const uint8_t *at = h->bytes + INFO_HEADER;
+        if (h->size == INFO_HEADER) {
+            given = s->compression == BMP_ALPHABITFIELDS ? 4 : 3;
+            at = d->data + h->end;
+            h->end += 4 * given;
+            if (d->size < h->end)
+                return bmp_truncated(fault);
+        }
+        for (unsigned i = 0; i < given; i++)
+            masks[i] = load_le32(at + 4 * i);
+    }
+    for (int i = 0; i < 4; i++) {
+        if (!set_field(&s->fields[i], masks[i], s->bits) || (masks[i] & seen))
+            return fault_set(fault, FAULT_DATA, "damaged bmp: masks %08x %08x %08x %08x", masks[0],
+                             masks[1], masks[2], masks[3]);
+        seen |= masks[i];
+    }
+    return 0;
+}
+
+/* Blue, green, red and, but for the core header, a byte of no meaning. What lies between header and
+ * pixels bounds it. */
+static int read_palette(const struct decoder *d, struct bmp_state *s, const struct header *h,
+                        struct fault *fault)
+{
+    size_t entry = h->size == CORE_HEADER ? 3 : 4, room = (s->pixels - h->end) / entry;
+    size_t count = (size_t)1 << s->bits;
+    if (h->colours_used > 0 && h->colours_used < count)
+        count = h->colours_used;
+    if (count > room)
+        count = room;
+    if (count == 0)
+        return fault_set(fault, FAULT_DATA, "damaged bmp: no palette");
+    if (d->size - h->end < count * entry)
+        return bmp_truncated(fault);
+    s->n_colours = (unsigned)count;
+    s->grey = s->bits == 8;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bgr = d->data + h->end + i * entry;
+        for (int c = 0; c < 3; c++) {
+            s->palette[i][c] = bgr[2 - c];
+            s->grey = s->grey && bgr[c] == i;
+        }
+    }
+    return 0;
+}
+
+/* From row to row: whole words of 32 bits. */
+static uint64_t stride_of(const struct bmp_state *s, uint64_t width)
+{
+    return (width * s->bits + 31) / 32 * 4;
+}
+
+static uint32_t channels_of(const struct bmp_state *s)
+{
+    if (s->bits <= 8)
+        return s->grey ? 1 : 3;
+    return s->fields[3].max ? 4 : 3;
+}
+
+static int open_bmp(struct decoder *d, struct fault *fault)
+{
+    struct header h;
+    struct bmp_state *s = d->state = calloc(1, sizeof *s);
+    if (!s)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    int result = read_header(d, s, &h, fault);
+    if (result == 0)
+        result = check_bits(s, &h, fault);
+    if (result == 0 && (s->bits == 16 || s->bits == 32))
+        result = read_fields(d, s, &h, fault);
+    if (result == 0 && s->pixels < h.end)
+        result =
+            fault_set(fault, FAULT_DATA,
+                      "damaged bmp: the pixels begin at byte %zu, within the header", s->pixels);
+    if (result == 0 && s->bits <= 8)
+        result = read_palette(d, s, &h, fault);
+    if (result == 0)
+        result = decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels_of(s),
+                                   SAMPLE_U8, fault);
+    if (result != 0)
+        return result;
+    bool rows = s->compression != BMP_RLE8 && s->compression != BMP_RLE4;
+    uint64_t bytes = rows ? stride_of(s, (uint64_t)h.width) * (uint64_t)h.height : 0;
+    if (s->pixels > d->size)
+        return bmp_truncated(fault);
+    if (!d->options.partial && d->size - s->pixels < bytes)
+        return bmp_truncated(fault);
+    return 0;
+}
+
+uint8_t *bmp_row(const struct bmp_state *s, const struct picture *into, uint32_t y)
+{
+    return picture_row(into, 0, s->top_down ? y : into->frame.planes[0].height - 1 - y);
+}
+
+bool bmp_put_colour(const struct bmp_state *s, uint8_t *row, uint32_t x, unsigned index)
+{
+    if (index >= s->n_colours)
+        return false;
+    if (s->grey)
+        row[x] = (uint8_t)index;
+    else
+        memcpy(row + 3 * (size_t)x, s->palette[index], 3);
+    return true;
+}
+
+int bmp_bad_colour(const struct bmp_state *s, uint32_t y, struct fault *fault)
+{
+    return fault_set(fault, FAULT_DATA,
+                     "damaged bmp: a pixel in row %u has none of the palette's %u colours", y,
+                     s->n_colours);
+}
+
+static bool read_palette_row(const struct bmp_state *s, const uint8_t *from, uint8_t *to,
+                             uint32_t width)
+{
+    unsigned bits = s->bits, per_byte = 8 / bits, mask = (1u << bits) - 1;
+    if (s->grey && s->n_colours == 256) {
+        memcpy(to, from, width);
+        return true;
+    }
+    for (uint32_t x = 0; x < width; x++) { /* the leftmost pixel is in the highest bits */
+        unsigned index = from[x / per_byte] >> (8 - bits - x % per_byte * bits) & mask;
+        if (!bmp_put_colour(s, to, x, index))
+            return false;
+    }
+    return true;
+}
+
+static void read_bgr_row(const uint8_t *from, uint8_t *to, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++, from += 3, to += 3) {
+        to[0] = from[2];
+        to[1] = from[1];
+        to[2] = from[0];
+    }
+}
+
+static uint8_t take_field(const struct bmp_field *field, uint32_t pixel)
+{
+    uint32_t value = (pixel & field->mask) >> field->shift;
+    if (field->max > 255)
+        return (uint8_t)(((uint64_t)value * 255 + field->max / 2) / field->max);
+    return field->scale[value];
+}
+
+static void read_fields_row(const struct bmp_state *s, const uint8_t *from, uint8_t *to,
+                            uint32_t width, uint32_t channels)
+{
+    for (uint32_t x = 0; x < width; x++, to += channels) {
+        uint32_t pixel =
+            s->bits == 16 ? load_le16(from + 2 * (size_t)x) : load_le32(from + 4 * (size_t)x);
+        for (uint32_t c = 0; c < channels; c++)
+            to[c] = take_field(&s->fields[c], pixel);
+    }
+}
+
+static int read_rows(const struct decoder *d, const struct picture *into, struct fault *fault)
+{
+    const struct bmp_state *s = d->state;
+    const struct plane *plane = &into->frame.planes[0];
+    uint64_t stride = stride_of(s, plane->width), at = s->pixels;
+    for (uint32_t y = 0; y < plane->height; y++, at += stride) {
+        uint8_t *row = bmp_row(s, into, y);
+        const uint8_t *from = d->data + at;
+        if (at + stride > d->size) /* only when partial */
+            memset(row, 0, (size_t)plane->width * plane->channels);
+        else if (s->bits == 24)
+            read_bgr_row(from, row, plane->width);
+        else if (s->bits > 8)
+            read_fields_row(s, from, row, plane->width, plane->channels);
+        else if (!read_palette_row(s, from, row, plane->width))
+            return bmp_bad_colour(s, y, fault);
+    }
+    return 0;
+}
+
+static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault)
+{
+    const struct bmp_state *s = d->state;
+    if (s->compression == BMP_RLE8 || s->compression == BMP_RLE4)
+        return bmp_read_rle(d, into, fault);
+    return read_rows(d, into, fault);
+}
+
+static void close_bmp(struct decoder *d)
+{
+    free(d->state);
+    d->state = NULL;
+}
+
+static const char *const extensions[] = {"bmp", "dib", NULL};
+
+const struct codec codec_bmp = {
+    .name = "bmp",
+    .extensions = extensions,
+    .media_type = "image/bmp",
+    .probe = probe,
+    .open = open_bmp,
+    .read = read_bmp,
+    .close = close_bmp,
+    .fit = bmp_fit,
+    .encode = bmp_encode,
+};

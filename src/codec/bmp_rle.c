@@ -1,0 +1,141 @@
+/* BMP's run lengths ("Bitmap Compression" in the Windows GDI reference). Pairs of bytes: a count
+ * and a colour (RLE4: two colours in turn), or 0 and
+ *
+ *     0     the row ends
+ *     1     the picture ends
+ *     2     dx dy: on to the right and to later rows, leaving what is between as it is
+ *     n≥3   n colours one by one, padded to an even number of bytes
+ *
+ * What no run covers has colour 0. A run that leaves its row is damage. */
+#include <string.h>
+
+#include "codec/bmp.h"
+
+enum escape {
+    ESCAPE_ROW_ENDS,
+    ESCAPE_PICTURE_ENDS,
+    ESCAPE_MOVE,
+};
+
+struct rle {
+    const struct bmp_state *state;
+    const struct picture *into;
+    const uint8_t *at, *end;
+    uint32_t width, height;
+    uint32_t x, y; /* of the next pixel, rows as the file counts them */
+    struct fault *fault;
+};
+
+static int left_picture(const struct rle *r)
+{
+    return fault_set(r->fault, FAULT_DATA, "damaged bmp: a run leaves the picture in row %u", r->y);
+}
+
+static bool has(const struct rle *r, size_t bytes)
+{
+    return (size_t)(r->end - r->at) >= bytes;
+}
+
+/* Colour i of a run whose colours are packed as in the file. */
+static unsigned colour(const struct rle *r, const uint8_t *colours, unsigned i)
+{
+    if (r->state->bits == 8)
+        return colours[i];
+    return i & 1 ? colours[i / 2] & 15 : colours[i / 2] >> 4;
+}
+
+static int put(struct rle *r, unsigned count, const uint8_t *colours, bool repeat)
+{
+    if (r->y >= r->height || count > r->width - r->x)
+        return left_picture(r);
+    uint8_t *row = bmp_row(r->state, r->into, r->y);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned which = !repeat ? i : r->state->bits == 8 ? 0 : i & 1;
+        if (!bmp_put_colour(r->state, row, r->x, colour(r, colours, which)))
+            return bmp_bad_colour(r->state, r->y, r->fault);
+        r->x++;
+    }
+    return 0;
+}
+
+static int move(struct rle *r)
+{
+    if (!has(r, 2))
+        return bmp_truncated(r->fault);
+    unsigned dx = r->at[0], dy = r->at[1];
+    r->at += 2;
+    if (dx > r->width - r->x || dy > r->height - r->y)
+        return left_picture(r);
+    r->x += dx;
+    r->y += dy;
+    return 0;
+}
+
+static int put_one_by_one(struct rle *r, unsigned count)
+{
+    size_t bytes = r->state->bits == 8 ? count : (count + 1) / 2;
+    size_t padded = (bytes + 1) & ~(size_t)1;
+    if (!has(r, padded))
+        return bmp_truncated(r->fault);
+    int result = put(r, count, r->at, false);
+    r->at += padded;
+    return result;
+}
+
+static int end_row(struct rle *r)
+{
+    if (r->y >= r->height)
+        return left_picture(r);
+    r->x = 0;
+    r->y++;
+    return 0;
+}
+
+static int decode(struct rle *r)
+{
+    for (;;) {
+        if (!has(r, 2))
+            return bmp_truncated(r->fault);
+        unsigned count = r->at[0], what = r->at[1];
+        int result;
+        r->at += 2;
+        if (count > 0)
+            result = put(r, count, r->at - 1, true);
+        else if (what == ESCAPE_PICTURE_ENDS)
+            return 0;
+        else if (what == ESCAPE_ROW_ENDS)
+            result = end_row(r);
+        else if (what == ESCAPE_MOVE)
+            result = move(r);
+        else
+            result = put_one_by_one(r, what);
+        if (result != 0)
+            return result;
+    }
+}
+
+static void fill(const struct rle *r)
+{
+    for (uint32_t y = 0; y < r->height; y++)
+        for (uint32_t x = 0; x < r->width; x++)
+            bmp_put_colour(r->state, bmp_row(r->state, r->into, y), x, 0);
+}
+
+int bmp_read_rle(const struct decoder *d, const struct picture *into, struct fault *fault)
+{
+    const struct bmp_state *state = d->state;
+    const struct plane *plane = &into->frame.planes[0];
+    struct fault why = FAULT_INIT;
+    struct rle r = {.state = state,
+                    .into = into,
+                    .at = d->data + state->pixels,
+                    .end = d->data + d->size,
+                    .width = plane->width,
+                    .height = plane->height,
+                    .fault = &why};
+    fill(&r);
+    int result = decode(&r);
+    if (result == 0 || (result == FAULT_TRUNCATED && d->options.partial))
+        return 0;
+    return fault_set(fault, why.code, "%s", why.text);
+}
