@@ -1,6 +1,7 @@
 /* The formats, in the order in which they are tried: the longest signatures first. Included where
  * CODEC(name) is defined. */
 CODEC(png)
+CODEC(npy)
 CODEC(jpeg)
 CODEC(bmp)
 CODEC(pnm)

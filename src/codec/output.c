@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "codec/byte_order.h"
 
 struct output *output_create(int fd)
 {
@@ -44,6 +45,29 @@ void output_write(struct output *output, const void *data, size_t size)
     }
     memcpy(output->buffer + output->used, data, size);
     output->used += size;
+}
+
+static void write_swapped(struct output *output, const uint8_t *row, size_t bytes, size_t size)
+{
+    uint8_t swapped[4096];
+    for (size_t done = 0; done < bytes;) {
+        size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
+        copy_samples(swapped, row + done, n / size, size, true);
+        output_write(output, swapped, n);
+        done += n;
+    }
+}
+
+void output_plane(struct output *output, const struct picture *picture, size_t index)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t size = sample_size(plane->type), bytes = (size_t)plane->width * plane->channels * size;
+    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++) {
+        if (HOST_IS_BIG_ENDIAN && size > 1)
+            write_swapped(output, picture_row(picture, index, y), bytes, size);
+        else
+            output_write(output, picture_row(picture, index, y), bytes);
+    }
 }
 
 int output_flush(struct output *output, struct fault *fault)

@@ -3,6 +3,7 @@
 #define SLUICE_CODEC_OUTPUT_H
 
 #include "base/fault.h"
+#include "image/frame.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ void output_destroy(struct output **output);
 
 /* After a failure, does nothing more; the fault is kept for output_flush. */
 void output_write(struct output *output, const void *data, size_t size);
+
+/* Writes the samples of one plane, row after row without padding, least significant byte first. */
+void output_plane(struct output *output, const struct picture *picture, size_t plane);
 
 /* Writes what is buffered; the first failure since the start, or 0. */
 int output_flush(struct output *output, struct fault *fault);
