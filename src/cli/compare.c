@@ -47,14 +47,9 @@ static int read_picture(const struct compare_options *o, const char *path, struc
 {
     struct bytes file = {0};
     struct decoder decoder = {0};
-    struct decode_options decode = {0};
-    param_given given = 0;
+    struct decode_options decode;
     struct codec_limits limits = {o->common.max_pixels, o->common.memory};
-    param_defaults(decode_params, &decode);
-    int result = 0;
-    if (o->input)
-        result = param_parse(decode_params, &decode, &given, o->input, strlen(o->input), 0,
-                             "--input", fault);
+    int result = decode_options_parse(&decode, o->input, "--input", fault);
     int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (result == 0 && fd < 0)
         result = fault_set_errno(fault, FAULT_NO_INPUT, "open");

@@ -51,7 +51,8 @@ static const struct cli_option options[] = {
       .type = PARAM_TEXT,
       .offset = AT(input),
       .help =
-          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files"}},
+          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
+          "raw=LAYOUT:w=N:h=N a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
     {0,
      NULL,
      {.name = "verify",
@@ -268,13 +269,8 @@ static int choose_format(struct run *run, struct fault *fault)
 static int setup(struct run *run, struct fault *fault)
 {
     const struct run_options *o = &run->options;
-    param_given given = 0;
-    param_defaults(decode_params, &run->decode);
     int result = choose_format(run, fault);
-    if (result == 0 && o->input)
-        result = param_parse(decode_params, &run->decode, &given, o->input, strlen(o->input), 0,
-                             "--input", fault);
-    return result;
+    return result ? result : decode_options_parse(&run->decode, o->input, "--input", fault);
 }
 
 static int add_files(struct run *run, char **inputs, size_t count, struct fault *fault)

@@ -22,6 +22,11 @@ const struct codec *const codecs[] = {
     NULL,
 };
 
+static const struct param_choice raw_layouts[] = {
+    {"gray8", RAW_GRAY8}, {"gray16", RAW_GRAY16}, {"rgb24", RAW_RGB24}, {"rgba32", RAW_RGBA32},
+    {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
+};
+
 const struct param decode_params[] = {
     {.name = "orient",
      .type = PARAM_FLAG,
@@ -33,8 +38,49 @@ const struct param decode_params[] = {
      .offset = offsetof(struct decode_options, partial),
      .fallback = "0",
      .help = "1 takes what a truncated file has instead of refusing it"},
+    {.name = "raw",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct decode_options, raw),
+     .choices = raw_layouts,
+     .help = "the input is a camera's frame without a header, laid out so; needs w and h"},
+    {.name = "w",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct decode_options, w),
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "width of a raw frame in pixels"},
+    {.name = "h",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct decode_options, h),
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "height of a raw frame in pixels"},
+    {.name = "stride",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct decode_options, stride),
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "bytes from row to row of a raw frame; without it rows are packed"},
     {0},
 };
+
+int decode_options_parse(struct decode_options *options, const char *text, const char *what,
+                         struct fault *fault)
+{
+    param_given given = 0;
+    *options = (struct decode_options){0};
+    param_defaults(decode_params, options);
+    int result = 0;
+    if (text)
+        result = param_parse(decode_params, options, &given, text, strlen(text), 0, what, fault);
+    if (result == 0 && options->raw != RAW_NONE && (options->w == 0 || options->h == 0))
+        result = fault_set(fault, FAULT_USAGE, "%s: raw=%s needs w= and h=", what,
+                           param_choice_name(raw_layouts, options->raw));
+    if (result == 0 && options->raw == RAW_NONE && (options->w || options->h || options->stride))
+        result = fault_set(fault, FAULT_USAGE,
+                           "%s: w, h and stride are those of a frame with raw=", what);
+    return result;
+}
 
 static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
 {
@@ -58,6 +104,8 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     *decoder = (struct decoder){.data = data, .size = size, .options = *options, .limits = *limits};
     if (size == 0)
         return fault_set(fault, FAULT_EMPTY, "empty file");
+    if (options->raw != RAW_NONE)
+        decoder->codec = &codec_raw;
     for (const struct codec *const *c = codecs; *c && !decoder->codec; c++)
         if ((*c)->probe && (*c)->probe(data, size))
             decoder->codec = *c;

@@ -24,14 +24,33 @@ struct codec_limits {
     uint64_t memory;     /* bytes that a decoder may take for itself, besides the planes */
 };
 
+/* The layouts of a camera's frame that has no header. */
+enum raw_layout {
+    RAW_NONE, /* the input is a file, which tells its format itself */
+    RAW_GRAY8,
+    RAW_GRAY16,
+    RAW_RGB24,
+    RAW_RGBA32,
+    RAW_NV12,
+    RAW_YUYV,
+};
+
 /* How to read an input: the words of --input. */
 struct decode_options {
-    bool orient;  /* apply EXIF orientation */
-    bool partial; /* take what a truncated file has; the rest stays grey or black */
-    bool luma;    /* not a user's: the stored Y channel will do where the file has one */
+    bool orient;    /* apply EXIF orientation */
+    bool partial;   /* take what a truncated file has; the rest stays grey or black */
+    int raw;        /* enum raw_layout; with it the input is not probed, and w and h are needed */
+    int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
+    int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
+    bool luma;      /* not a user's: the stored Y channel will do where the file has one */
 };
 
 extern const struct param decode_params[]; /* of struct decode_options */
+
+/* Reads "orient=0:partial=1" on top of the defaults; NULL gives the defaults. FAULT_CHAIN,
+ * FAULT_USAGE for options that do not go together. `what` names the text in faults ("--input"). */
+int decode_options_parse(struct decode_options *options, const char *text, const char *what,
+                         struct fault *fault);
 
 struct codec;
 
@@ -53,7 +72,8 @@ struct codec {
     const char *const *extensions; /* the usual one first; ends with NULL */
     const char *media_type;        /* "image/jpeg" */
 
-    /* True when these are the first bytes of such a file, or all that there is of a cut one. */
+    /* True when these are the first bytes of such a file, or all that there is of a cut one. NULL:
+     * the format cannot be told by its bytes. */
     bool (*probe)(const uint8_t *data, size_t size);
 
     /* Reads the header: fills frame, working_memory and state, within the limits. */
@@ -80,7 +100,7 @@ struct codec {
 
 extern const struct codec *const codecs[]; /* ends with NULL */
 
-/* Tells the format by the first bytes, never by a name, and reads the header.
+/* Tells the format by the first bytes (or by options->raw), never by a name, and reads the header.
  * `data` must outlive the decoder. FAULT_EMPTY, FAULT_FORMAT (with what the bytes look like),
  * FAULT_LIMIT, FAULT_DATA, FAULT_TRUNCATED. */
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,

@@ -1,0 +1,227 @@
+/* Frames as cameras and pipes give them: samples without a header, so the options say what they
+ * are. Written: the plane's samples, rows packed, least significant byte first.
+ *
+ * Video's YCbCr becomes RGB as Rec. ITU-R BT.601-7 §2.5 has it, 8-bit limited range (Y 16…235, Cb
+ * and Cr 16…240 about 128, §2.5.3), with Kr = 0.299 and Kb = 0.114:
+ *
+ *     y = 255/219 · (Y − 16)
+ *     R = y + 255/224 · 2·(1 − Kr)              · (Cr − 128)
+ *     G = y − 255/224 · 2·(1 − Kb)·Kb/(1−Kr−Kb) · (Cb − 128)
+ *           − 255/224 · 2·(1 − Kr)·Kr/(1−Kr−Kb) · (Cr − 128)
+ *     B = y + 255/224 · 2·(1 − Kb)              · (Cb − 128)
+ *
+ * in integers of 16 fractional bits, rounded to nearest, clamped. A chroma sample holds for all the
+ * pixels that share it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "codec/byte_order.h"
+#include "codec/codec.h"
+#include "codec/output.h"
+
+#define LUMA_GAIN 76309  /* 255/219 · 65536 */
+#define CR_TO_R   104597 /* 255/224 · 1.402 · 65536 */
+#define CB_TO_G   25675  /* 255/224 · 0.344136 · 65536 */
+#define CR_TO_G   53279  /* 255/224 · 0.714136 · 65536 */
+#define CB_TO_B   132201 /* 255/224 · 1.772 · 65536 */
+
+static const struct layout {
+    const char *name;
+    uint32_t channels;
+    enum sample_type type;
+    bool video; /* YCbCr: two pixels across share their chroma */
+} layouts[] = {
+    [RAW_GRAY8] = {"gray8", 1, SAMPLE_U8, false}, [RAW_GRAY16] = {"gray16", 1, SAMPLE_U16, false},
+    [RAW_RGB24] = {"rgb24", 3, SAMPLE_U8, false}, [RAW_RGBA32] = {"rgba32", 4, SAMPLE_U8, false},
+    [RAW_NV12] = {"nv12", 3, SAMPLE_U8, true},    [RAW_YUYV] = {"yuyv", 3, SAMPLE_U8, true},
+};
+
+/* Where things lie in the file. */
+struct raw_state {
+    uint64_t row;           /* bytes of a row's samples; of luma for nv12 */
+    uint64_t stride;        /* from row to row; of luma for nv12 */
+    uint64_t chroma;        /* nv12: where the rows of CbCr pairs begin */
+    uint64_t chroma_row;    /* nv12: bytes of one */
+    uint64_t chroma_stride; /* nv12 */
+};
+
+static uint64_t even(uint64_t value)
+{
+    return (value + 1) & ~(uint64_t)1;
+}
+
+/* The bytes of a row of w pixels. */
+static uint64_t row_bytes(int raw, uint64_t w)
+{
+    switch (raw) {
+    case RAW_NV12:
+        return w;
+    case RAW_YUYV:
+        return 2 * even(w);
+    default:
+        return w * layouts[raw].channels * sample_size(layouts[raw].type);
+    }
+}
+
+/* Lays the frame out; returns its size in bytes. Padding after the last row may be missing. Numbers
+ * are below 2^31 each, so products fit. */
+static uint64_t lay_out(const struct decode_options *o, struct raw_state *s)
+{
+    uint64_t w = (uint64_t)o->w, h = (uint64_t)o->h;
+    s->row = row_bytes(o->raw, w);
+    s->stride = o->stride ? (uint64_t)o->stride : s->row;
+    if (o->raw != RAW_NV12)
+        return s->stride * (h - 1) + s->row;
+    s->chroma = s->stride * h;
+    s->chroma_row = even(w);
+    s->chroma_stride = o->stride ? (uint64_t)o->stride : s->chroma_row;
+    return s->chroma + s->chroma_stride * ((h + 1) / 2 - 1) + s->chroma_row;
+}
+
+static int open_raw(struct decoder *d, struct fault *fault)
+{
+    const struct decode_options *o = &d->options;
+    const struct layout *layout = &layouts[o->raw];
+    struct raw_state *state = d->state = calloc(1, sizeof *state);
+    if (!state)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    d->stored_luma = o->luma && layout->video;
+    uint32_t channels = d->stored_luma ? 1 : layout->channels;
+    int result =
+        decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, channels, layout->type, fault);
+    if (result != 0)
+        return result;
+    uint64_t bytes = lay_out(o, state);
+    uint64_t least = state->row > state->chroma_row ? state->row : state->chroma_row;
+    if (o->stride && state->stride < least)
+        return fault_set(fault, FAULT_USAGE, "stride=%lld: rows of %s with w=%lld take %llu bytes",
+                         (long long)o->stride, layout->name, (long long)o->w,
+                         (unsigned long long)least);
+    if (!o->partial && d->size < bytes)
+        return fault_set(fault, FAULT_TRUNCATED,
+                         "truncated raw: %zu bytes, where a frame of %lld×%lld %s takes %llu",
+                         d->size, (long long)o->w, (long long)o->h, layout->name,
+                         (unsigned long long)bytes);
+    return 0;
+}
+
+/* The row at `at`, or NULL where the file is over before its end. */
+static const uint8_t *row_at(const struct decoder *d, uint64_t at, uint64_t bytes)
+{
+    return at <= d->size && d->size - at >= bytes ? d->data + at : NULL;
+}
+
+static uint8_t clamp(int32_t fixed)
+{
+    int32_t v = (fixed + 32768) >> 16;
+    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+static void video_to_rgb(int y, int cb, int cr, uint8_t *rgb)
+{
+    int32_t luma = (y - 16) * LUMA_GAIN;
+    cb -= 128;
+    cr -= 128;
+    rgb[0] = clamp(luma + CR_TO_R * cr);
+    rgb[1] = clamp(luma - CB_TO_G * cb - CR_TO_G * cr);
+    rgb[2] = clamp(luma + CB_TO_B * cb);
+}
+
+static void read_nv12_row(const uint8_t *luma, const uint8_t *chroma, uint8_t *to, uint32_t width,
+                          bool only_luma)
+{
+    if (only_luma) {
+        memcpy(to, luma, width);
+        return;
+    }
+    for (uint32_t x = 0; x < width; x++) {
+        const uint8_t *pair = chroma + (x & ~1u);
+        video_to_rgb(luma[x], pair[0], pair[1], to + 3 * (size_t)x);
+    }
+}
+
+/* Y0 Cb Y1 Cr. */
+static void read_yuyv_row(const uint8_t *from, uint8_t *to, uint32_t width, bool only_luma)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        const uint8_t *four = from + 4 * (size_t)(x / 2);
+        if (only_luma)
+            to[x] = four[2 * (x & 1)];
+        else
+            video_to_rgb(four[2 * (x & 1)], four[1], four[3], to + 3 * (size_t)x);
+    }
+}
+
+/* False where the file is over. */
+static bool read_row(const struct decoder *d, uint32_t y, void *to)
+{
+    const struct raw_state *s = d->state;
+    const struct plane *plane = &d->frame.planes[0];
+    const uint8_t *from = row_at(d, s->stride * y, s->row), *chroma;
+    if (!from)
+        return false;
+    switch (d->options.raw) {
+    case RAW_NV12:
+        chroma = row_at(d, s->chroma + s->chroma_stride * (y / 2), s->chroma_row);
+        if (!chroma && !d->stored_luma)
+            return false;
+        read_nv12_row(from, chroma, to, plane->width, d->stored_luma);
+        return true;
+    case RAW_YUYV:
+        read_yuyv_row(from, to, plane->width, d->stored_luma);
+        return true;
+    default:
+        copy_samples(to, from, (size_t)plane->width * plane->channels, sample_size(plane->type),
+                     HOST_IS_BIG_ENDIAN);
+        return true;
+    }
+}
+
+static int read_raw(struct decoder *d, struct picture *into, struct fault *fault)
+{
+    (void)fault;
+    for (uint32_t y = 0; y < into->frame.planes[0].height; y++) {
+        if (!read_row(d, y, picture_row(into, 0, y))) {
+            codec_blacken_rows(into, y);
+            break;
+        }
+    }
+    return 0;
+}
+
+static void close_raw(struct decoder *d)
+{
+    free(d->state);
+    d->state = NULL;
+}
+
+static int fit_raw(const void *config, struct plane *plane, struct fault *fault)
+{
+    (void)config;
+    (void)plane;
+    (void)fault;
+    return 0; /* there is nothing that bytes do not hold */
+}
+
+static int encode_raw(const void *config, const struct picture *picture, size_t plane,
+                      struct output *output, struct fault *fault)
+{
+    (void)config;
+    (void)fault;
+    output_plane(output, picture, plane);
+    return 0;
+}
+
+static const char *const extensions[] = {"raw", NULL};
+
+const struct codec codec_raw = {
+    .name = "raw",
+    .extensions = extensions,
+    .media_type = "application/octet-stream",
+    .open = open_raw,
+    .read = read_raw,
+    .close = close_raw,
+    .fit = fit_raw,
+    .encode = encode_raw,
+};
