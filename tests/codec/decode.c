@@ -1,0 +1,185 @@
+#include "decode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "codec/output.h"
+
+#define GUARD      96
+#define GUARD_BYTE 0xA5
+
+/* Lays the decoder's plane out with a guard before and after it and some samples between rows. */
+static void lay_out(struct picture *picture, const struct frame *frame)
+{
+    assert_int_equal(frame->n_planes, 1);
+    assert_true(frame_copy(&picture->frame, frame));
+    struct plane *plane = &picture->frame.planes[0];
+    size_t size = sample_size(plane->type);
+    plane->offset = GUARD;
+    plane->stride = ((size_t)plane->width * plane->channels + 3) * size;
+    picture->frame.size = 2 * GUARD + plane->stride * plane->height;
+    picture->data = malloc(picture->frame.size);
+    assert_non_null(picture->data);
+    memset(picture->data, GUARD_BYTE, picture->frame.size);
+}
+
+static void assert_untouched(const uint8_t *from, const uint8_t *to)
+{
+    for (; from < to; from++)
+        if (*from != GUARD_BYTE)
+            fail_msg("a byte outside of the picture was written");
+}
+
+static void check_guards(const struct picture *picture)
+{
+    const struct plane *plane = &picture->frame.planes[0];
+    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    assert_untouched(picture->data, picture->data + GUARD);
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const uint8_t *begin = picture_row(picture, 0, y);
+        assert_untouched(begin + row, begin + plane->stride);
+    }
+    assert_untouched(picture->data + picture->frame.size - GUARD,
+                     picture->data + picture->frame.size);
+}
+
+static void take_samples(const struct picture *picture, struct decoded *decoded)
+{
+    const struct plane *plane = &picture->frame.planes[0];
+    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    decoded->plane = *plane;
+    decoded->samples = malloc(row * plane->height);
+    assert_non_null(decoded->samples);
+    for (uint32_t y = 0; y < plane->height; y++)
+        memcpy(decoded->samples + y * row, picture_row(picture, 0, y), row);
+}
+
+int decode_within(const struct file *file, const struct decode_options *options,
+                  const struct codec_limits *limits, struct decoded *decoded, struct fault *fault)
+{
+    struct decode_options defaults = options_of(NULL);
+    struct decoder decoder;
+    struct picture picture = {0};
+    uint8_t *exact = malloc(file->size);
+    assert_true(exact || file->size == 0);
+    if (file->size)
+        memcpy(exact, file->data, file->size);
+    fault_clear(fault);
+    *decoded = (struct decoded){0};
+    int result =
+        decoder_open(&decoder, exact, file->size, options ? options : &defaults, limits, fault);
+    if (result == 0) {
+        decoded->stored_luma = decoder.stored_luma;
+        lay_out(&picture, &decoder.frame);
+        result = decoder_read(&decoder, &picture, fault);
+        check_guards(&picture);
+        if (result == 0)
+            take_samples(&picture, decoded);
+        decoder_close(&decoder);
+    }
+    assert_int_equal(result, fault->code);
+    picture_destroy(&picture);
+    free(exact);
+    return result;
+}
+
+int decode_file(const struct file *file, const struct decode_options *options,
+                struct decoded *decoded, struct fault *fault)
+{
+    static const struct codec_limits limits = {1 << 22, 64 << 20};
+    return decode_within(file, options, &limits, decoded, fault);
+}
+
+void decoded_finish(struct decoded *decoded)
+{
+    free(decoded->samples);
+    *decoded = (struct decoded){0};
+}
+
+void decode_good(const struct file *file, const struct decode_options *options, uint32_t width,
+                 uint32_t height, uint32_t channels, enum sample_type type, struct decoded *decoded)
+{
+    struct fault fault;
+    if (decode_file(file, options, decoded, &fault) != 0)
+        fail_msg("%s", fault.text);
+    assert_int_equal(decoded->plane.width, width);
+    assert_int_equal(decoded->plane.height, height);
+    assert_int_equal(decoded->plane.channels, channels);
+    assert_int_equal(decoded->plane.type, type);
+}
+
+void decode_bad(const struct file *file, const struct decode_options *options, int code,
+                const char *says)
+{
+    struct decoded decoded;
+    struct fault fault;
+    if (decode_file(file, options, &decoded, &fault) == 0)
+        fail_msg("decoded, where '%s' was expected", says);
+    if (fault.code != (enum fault_code)code || !strstr(fault.text, says))
+        fail_msg("%s: '%s', where %s: '%s' was expected", fault_name(fault.code), fault.text,
+                 fault_name((enum fault_code)code), says);
+    decoded_finish(&decoded);
+}
+
+struct decode_options options_of(const char *text)
+{
+    struct decode_options options;
+    struct fault fault = FAULT_INIT;
+    if (decode_options_parse(&options, text, "--input", &fault) != 0)
+        fail_msg("%s", fault.text);
+    return options;
+}
+
+struct picture picture_of(uint32_t width, uint32_t height, uint32_t channels, enum sample_type type)
+{
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct frame frame = {0};
+    struct picture picture;
+    assert_true(frame_add_plane(&frame, &plane, 32));
+    assert_true(picture_create(&picture, &frame));
+    frame_finish(&frame);
+    return picture;
+}
+
+void encode_picture(const char *text, const struct picture *picture, struct file *file)
+{
+    struct fault fault = FAULT_INIT;
+    struct format format;
+    struct plane plane = picture->frame.planes[0];
+    int fd = memfd_create("encoded", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(format_parse(&format, text, &fault), 0);
+    assert_int_equal(format_fit(&format, &plane, &fault), 0);
+    assert_int_equal(plane.channels, picture->frame.planes[0].channels);
+    assert_int_equal(plane.type, picture->frame.planes[0].type);
+    struct output *output = output_create(fd);
+    assert_non_null(output);
+    if (format.codec->encode(format.config, picture, 0, output, &fault) != 0)
+        fail_msg("%s", fault.text);
+    assert_int_equal(output_flush(output, &fault), 0);
+    off_t size = lseek(fd, 0, SEEK_END);
+    assert_int_equal(output->written, size);
+    *file = (struct file){malloc((size_t)size + 1), (size_t)size};
+    assert_non_null(file->data);
+    assert_int_equal(pread(fd, file->data, file->size, 0), size);
+    output_destroy(&output);
+    format_finish(&format);
+    close(fd);
+}
+
+int fit_plane(const char *text, struct plane *plane, struct fault *fault)
+{
+    struct format format;
+    fault_clear(fault);
+    int result = format_parse(&format, text, fault);
+    if (result == 0)
+        result = format_fit(&format, plane, fault);
+    format_finish(&format);
+    return result;
+}

@@ -1,0 +1,46 @@
+/* Decoding and encoding in memory, as harshly as a test can: the input lies in a buffer of exactly
+ * its size, rows of the picture lie apart, and what is around them must stay as it was. */
+#ifndef SLUICE_TESTS_CODEC_DECODE_H
+#define SLUICE_TESTS_CODEC_DECODE_H
+
+#include "codec/codec.h"
+#include "files.h"
+
+/* A decoded picture, rows without padding. */
+struct decoded {
+    struct plane plane;
+    bool stored_luma;
+    uint8_t *samples; /* owned */
+};
+
+/* NULL options: the defaults. Asserts that nothing outside of the picture's pixels was written,
+ * whatever the result. */
+int decode_file(const struct file *file, const struct decode_options *options,
+                struct decoded *decoded, struct fault *fault);
+int decode_within(const struct file *file, const struct decode_options *options,
+                  const struct codec_limits *limits, struct decoded *decoded, struct fault *fault);
+void decoded_finish(struct decoded *decoded);
+
+/* Decodes what must decode, to that shape. */
+void decode_good(const struct file *file, const struct decode_options *options, uint32_t width,
+                 uint32_t height, uint32_t channels, enum sample_type type,
+                 struct decoded *decoded);
+
+/* Decodes what must not; the fault must have this code and `says` in its text. */
+void decode_bad(const struct file *file, const struct decode_options *options, int code,
+                const char *says);
+
+/* Options from text, as --input has them. */
+struct decode_options options_of(const char *text);
+
+/* A picture in memory with rows apart, to be encoded. Samples are zero. */
+struct picture picture_of(uint32_t width, uint32_t height, uint32_t channels,
+                          enum sample_type type);
+
+/* Encodes plane 0, which must fit as it is, in a format given as for --format. */
+void encode_picture(const char *format, const struct picture *picture, struct file *file);
+
+/* What a format makes of a plane: its type and channels, or the fault's code. */
+int fit_plane(const char *format, struct plane *plane, struct fault *fault);
+
+#endif

@@ -1,0 +1,98 @@
+/* Small picture files of every kind, made here: by hand, or by the libraries whose reading is
+ * tried. Tests of the codecs know what is in them; the fuzzer starts from them. */
+#ifndef SLUICE_TESTS_CODEC_FILES_H
+#define SLUICE_TESTS_CODEC_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that grow. */
+struct file {
+    uint8_t *data; /* owned */
+    size_t size;
+};
+
+void file_finish(struct file *file);
+void file_put(struct file *file, const void *data, size_t size);
+void file_put_text(struct file *file, const char *text);
+void file_put_zeros(struct file *file, size_t count);
+void file_put_u8(struct file *file, unsigned value);
+void file_put_le16(struct file *file, unsigned value);
+void file_put_le32(struct file *file, uint32_t value);
+void file_put_be16(struct file *file, unsigned value);
+void file_put_be32(struct file *file, uint32_t value);
+
+/* Samples of the pictures: slow ramps, for formats that lose a little; and noise. */
+uint8_t ramp_sample(uint32_t x, uint32_t y, uint32_t channel);
+uint16_t noise_sample(uint32_t x, uint32_t y, uint32_t channel);
+
+/* The Exif block of a picture with this orientation, as APP1 and eXIf hold it ("Exif\0\0" in front
+ * where `prefix`). */
+void make_exif(struct file *file, unsigned orientation, bool big_endian, bool prefix);
+
+enum jpeg_colours {
+    JPEG_GREY,
+    JPEG_YCC,
+    JPEG_RGB,
+    JPEG_CMYK,
+    JPEG_YCCK,
+};
+
+struct jpeg_kind {
+    enum jpeg_colours colours;
+    uint32_t width, height;
+    int quality;  /* 0: 100 */
+    int sampling; /* of Y in both directions, where there is one; 0: 1 */
+    bool progressive, arithmetic, separate_scans, restarts, no_adobe;
+    unsigned orientation; /* 0: no Exif */
+    unsigned extra_scans; /* of a grey file: it is progressive, its last scan repeated so often */
+};
+
+/* ramp_sample, encoded by libjpeg. */
+void make_jpeg(struct file *file, const struct jpeg_kind *kind);
+
+struct png_kind {
+    int colour_type, depth; /* as IHDR has them */
+    bool interlaced, transparent;
+    uint32_t width, height;
+    unsigned orientation;     /* 0: no eXIf */
+    bool exif_behind;         /* it stands behind the pixels */
+    unsigned palette_colours; /* 0: as many as the depth can tell apart */
+};
+
+/* noise_sample, its highest bits, encoded by libpng. Palette entry i is png_palette_colour(i), with
+ * transparency png_palette_alpha(i) for the first half of them. tRNS of grey and RGB is the value
+ * of pixel (0, 0). */
+void make_png(struct file *file, const struct png_kind *kind);
+uint8_t png_palette_colour(unsigned index, unsigned channel);
+uint8_t png_palette_alpha(unsigned index);
+
+struct bmp_kind {
+    uint32_t header; /* its size: 12, 40, 52, 56, 64, 108, 124 */
+    unsigned bits, compression;
+    bool top_down;
+    uint32_t width, height;
+    uint32_t masks[4];
+    unsigned colours;      /* of the palette; entry i is bmp_palette_colour(i) */
+    bool grey_palette;     /* entry i is grey i */
+    const uint8_t *pixels; /* as the file has them */
+    size_t n_pixels;       /* bytes of them */
+};
+
+void make_bmp(struct file *file, const struct bmp_kind *kind);
+uint8_t bmp_palette_colour(unsigned index, unsigned channel);
+
+/* An NPY of version `major`.0 with this dictionary, then the array's bytes. */
+void make_npy(struct file *file, unsigned major, const char *dictionary, const void *data,
+              size_t size);
+
+/* One small file of every kind, all of them good; ends with a NULL name. */
+struct sample_file {
+    const char *name;
+    void (*make)(struct file *file, unsigned variant);
+    unsigned variant;
+};
+extern const struct sample_file sample_files[];
+
+#endif

@@ -1,0 +1,162 @@
+/* The list of small good files. */
+#include "files.h"
+
+#include <stdio.h>
+
+static const struct jpeg_kind jpegs[] = {
+    {JPEG_GREY, 9, 9},
+    {JPEG_YCC, 17, 11, .sampling = 2},
+    {JPEG_YCC, 9, 9, .orientation = 6},
+    {JPEG_RGB, 9, 8},
+    {JPEG_CMYK, 9, 8},
+    {JPEG_YCCK, 9, 8},
+    {JPEG_YCC, 17, 17, .sampling = 2, .progressive = true},
+    {JPEG_YCC, 10, 9, .arithmetic = true},
+    {JPEG_GREY, 10, 9, .arithmetic = true, .progressive = true},
+    {JPEG_YCC, 17, 17, .restarts = true, .orientation = 3},
+    {JPEG_YCC, 9, 9, .separate_scans = true},
+};
+
+static const struct png_kind pngs[] = {
+    {0, 1, false, false, 11, 5},
+    {0, 2, true, true, 9, 9},
+    {0, 8, false, true, 5, 4},
+    {0, 16, true, false, 9, 9},
+    {2, 8, false, false, 5, 4, .orientation = 6},
+    {2, 16, false, true, 3, 4},
+    {3, 1, false, false, 9, 3},
+    {3, 4, true, true, 9, 9},
+    {3, 8, false, false, 4, 3, .palette_colours = 7},
+    {4, 8, true, false, 9, 9, .orientation = 7, .exif_behind = true},
+    {4, 16, false, false, 3, 3},
+    {6, 8, false, false, 4, 3},
+    {6, 16, true, false, 9, 9},
+};
+
+static const uint8_t bmp_rows[] = {
+    0x81, 0x42, 0x24, 0x18, 1, 2, 3, 0, 7, 6, 5, 4, 3, 2, 1, 0, 9, 8, 7, 6, 5, 4, 3, 2,
+    0,    1,    2,    3,    4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7,
+};
+static const uint8_t bmp_rle8[] = {3, 1, 0, 3, 2, 3, 4, 0, 0, 0, 1, 5, 0, 2, 2, 1, 2, 6, 0, 1};
+static const uint8_t bmp_rle4[] = {5, 0x12, 0, 0, 0, 5, 0x34, 0x56, 0x70, 0,
+                                   0, 0,    0, 2, 1, 0, 4,    0x9A, 0,    1};
+
+static const struct bmp_kind bmps[] = {
+    {40, 1, 0, false, 9, 3, .colours = 2, .pixels = bmp_rows, .n_pixels = 12},
+    {40, 4, 0, true, 5, 3, .colours = 16, .pixels = bmp_rows, .n_pixels = 12},
+    {12, 8, 0, false, 5, 3, .colours = 256, .pixels = bmp_rows, .n_pixels = 24},
+    {40, 8, 0, false, 4, 3, .colours = 256, .grey_palette = true, .pixels = bmp_rows,
+     .n_pixels = 12},
+    {40, 16, 0, false, 3, 3, .pixels = bmp_rows, .n_pixels = 24},
+    {40, 16, 3, false, 2, 3, .masks = {0xF800, 0x07E0, 0x001F}, .pixels = bmp_rows, .n_pixels = 12},
+    {40, 24, 0, false, 3, 3, .pixels = bmp_rows, .n_pixels = 36},
+    {40, 32, 0, false, 3, 3, .pixels = bmp_rows, .n_pixels = 36},
+    {40, 32, 6, false, 3, 3, .masks = {0x3FF00000, 0x000FFC00, 0x000003FF, 0xC0000000},
+     .pixels = bmp_rows, .n_pixels = 36},
+    {124, 32, 3, true, 3, 3, .masks = {0xFF, 0xFF00, 0xFF0000, 0xFF000000}, .pixels = bmp_rows,
+     .n_pixels = 36},
+    {40, 8, 1, false, 6, 4, .colours = 8, .pixels = bmp_rle8, .n_pixels = sizeof bmp_rle8},
+    {64, 4, 2, false, 6, 4, .colours = 16, .pixels = bmp_rle4, .n_pixels = sizeof bmp_rle4},
+};
+
+static const char *const pnms[] = {
+    "P1\n# a comment\n5 2\n10110\n0 1 0 0 1\n",
+    "P2 3 2 7\n0 1 2 3 # again\n4 5 6",
+    "P3\n2 1\n255\n1 2 3 250 251 252\n",
+    "P4 9 2\nabcd",
+    "P5\n3 2\n255\nabcdef",
+    "P5 2 2 65535\nabcdefgh",
+    "P6 2 1 100\n\1\2\3\4\5\6",
+};
+
+static const struct {
+    unsigned major;
+    const char *dictionary;
+    size_t bytes;
+} npys[] = {
+    {1, "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 5), }", 15},
+    {1, "{'descr': '>i2', 'fortran_order': False, 'shape': (5,), }", 10},
+    {2, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 3), }", 72},
+    {3, "{\"shape\": (2, 2), 'fortran_order': True, 'descr': '>f8'}", 32},
+    {1, "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 2, 4)}", 32},
+};
+
+static void jpeg(struct file *file, unsigned variant)
+{
+    make_jpeg(file, &jpegs[variant]);
+}
+
+static void png(struct file *file, unsigned variant)
+{
+    make_png(file, &pngs[variant]);
+}
+
+static void bmp(struct file *file, unsigned variant)
+{
+    make_bmp(file, &bmps[variant]);
+}
+
+static void pnm(struct file *file, unsigned variant)
+{
+    file_put_text(file, pnms[variant]);
+}
+
+static void npy(struct file *file, unsigned variant)
+{
+    uint8_t bytes[128];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)noise_sample(i, variant, 0);
+    make_npy(file, npys[variant].major, npys[variant].dictionary, bytes, npys[variant].bytes);
+}
+
+const struct sample_file sample_files[] = {
+    {"grey.jpg", jpeg, 0},
+    {"ycc420.jpg", jpeg, 1},
+    {"turned.jpg", jpeg, 2},
+    {"rgb.jpg", jpeg, 3},
+    {"cmyk.jpg", jpeg, 4},
+    {"ycck.jpg", jpeg, 5},
+    {"progressive.jpg", jpeg, 6},
+    {"arithmetic.jpg", jpeg, 7},
+    {"arithmetic2.jpg", jpeg, 8},
+    {"restarts.jpg", jpeg, 9},
+    {"scans.jpg", jpeg, 10},
+    {"grey1.png", png, 0},
+    {"grey2.png", png, 1},
+    {"grey8.png", png, 2},
+    {"grey16.png", png, 3},
+    {"rgb8.png", png, 4},
+    {"rgb16.png", png, 5},
+    {"palette1.png", png, 6},
+    {"palette4.png", png, 7},
+    {"palette8.png", png, 8},
+    {"greya8.png", png, 9},
+    {"greya16.png", png, 10},
+    {"rgba8.png", png, 11},
+    {"rgba16.png", png, 12},
+    {"1.bmp", bmp, 0},
+    {"4.bmp", bmp, 1},
+    {"core8.bmp", bmp, 2},
+    {"grey8.bmp", bmp, 3},
+    {"555.bmp", bmp, 4},
+    {"565.bmp", bmp, 5},
+    {"24.bmp", bmp, 6},
+    {"32.bmp", bmp, 7},
+    {"101010.bmp", bmp, 8},
+    {"v5.bmp", bmp, 9},
+    {"rle8.bmp", bmp, 10},
+    {"rle4.bmp", bmp, 11},
+    {"p1.pbm", pnm, 0},
+    {"p2.pgm", pnm, 1},
+    {"p3.ppm", pnm, 2},
+    {"p4.pbm", pnm, 3},
+    {"p5.pgm", pnm, 4},
+    {"p5-16.pgm", pnm, 5},
+    {"p6.ppm", pnm, 6},
+    {"u1.npy", npy, 0},
+    {"i2.npy", npy, 1},
+    {"f4.npy", npy, 2},
+    {"f8.npy", npy, 3},
+    {"i4.npy", npy, 4},
+    {0},
+};

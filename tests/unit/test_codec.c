@@ -1,0 +1,166 @@
+/* The table of formats: told by bytes, options of reading and writing. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../codec/decode.h"
+#include "codec/output.h"
+
+static void test_told_by_bytes(void **state)
+{
+    static const struct {
+        const char *extension, *codec;
+    } formats[] = {{".jpg", "jpeg"}, {".png", "png"}, {".bmp", "bmp"}, {".npy", "npy"},
+                   {".pbm", "pnm"},  {".pgm", "pnm"}, {".ppm", "pnm"}};
+    (void)state;
+    for (const struct sample_file *s = sample_files; s->name; s++) {
+        struct file file = {0};
+        struct decoder decoder;
+        struct decode_options options = options_of(NULL);
+        const struct codec_limits limits = {1 << 20, 1 << 26};
+        struct fault fault = FAULT_INIT;
+        s->make(&file, s->variant);
+        assert_int_equal(decoder_open(&decoder, file.data, file.size, &options, &limits, &fault),
+                         0);
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+            if (strstr(s->name, formats[i].extension))
+                assert_string_equal(decoder.codec->name, formats[i].codec);
+        decoder_close(&decoder);
+        file_finish(&file);
+    }
+}
+
+static void check_unknown(const char *bytes, size_t size, int code, const char *says)
+{
+    struct file file = {0};
+    file_put(&file, bytes, size);
+    decode_bad(&file, NULL, code, says);
+    file_finish(&file);
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    check_unknown("", 0, FAULT_EMPTY, "empty file");
+    check_unknown("hello there", 11, FAULT_FORMAT, "begins with 'hello th'");
+    check_unknown("GIF89a\1\2", 8, FAULT_FORMAT,
+                  "'GIF89a..'; readable are png, npy, jpeg, bmp, pnm");
+    check_unknown("B", 1, FAULT_FORMAT, "unknown format");
+    check_unknown("BMW is a car, not a picture", 27, FAULT_FORMAT, "unknown format");
+    check_unknown("\x89PNG\n\x1A\n\0\0\0\0", 11, FAULT_FORMAT, "unknown format");
+    check_unknown("\xFF\xD8 no marker", 11, FAULT_FORMAT, "unknown format");
+    check_unknown("\x93NUMPX", 6, FAULT_FORMAT, "unknown format");
+}
+
+/* The beginning of a signature is a cut file, which may still be growing. */
+static void test_signatures_alone(void **state)
+{
+    (void)state;
+    check_unknown("\x89PNG", 4, FAULT_TRUNCATED, "truncated png");
+    check_unknown("\x89PNG\r\n\x1A\n", 8, FAULT_TRUNCATED, "truncated png");
+    check_unknown("\x93NUM", 4, FAULT_TRUNCATED, "truncated npy");
+    check_unknown("\xFF\xD8", 2, FAULT_TRUNCATED, "truncated jpeg");
+    check_unknown("\xFF\xD8\xFF", 3, FAULT_TRUNCATED, "truncated jpeg");
+    check_unknown("BM", 2, FAULT_TRUNCATED, "truncated bmp");
+}
+
+static void check_options(const char *text, int code, const char *says)
+{
+    struct decode_options options;
+    struct fault fault = FAULT_INIT;
+    assert_int_equal(decode_options_parse(&options, text, "--input", &fault), code);
+    if (!strstr(fault.text, says))
+        fail_msg("'%s' lacks '%s'", fault.text, says);
+}
+
+static void test_decode_options(void **state)
+{
+    (void)state;
+    struct decode_options options = options_of(NULL);
+    assert_true(options.orient && !options.partial && !options.luma && options.raw == RAW_NONE);
+    options = options_of("orient=0:partial=1");
+    assert_true(!options.orient && options.partial);
+    options = options_of("raw=nv12:w=640:h=480:stride=700");
+    assert_true(options.raw == RAW_NV12 && options.w == 640 && options.h == 480 &&
+                options.stride == 700);
+    check_options("raw=nv12", FAULT_USAGE, "--input: raw=nv12 needs w= and h=");
+    check_options("raw=nv12:w=10", FAULT_USAGE, "needs w= and h=");
+    check_options("w=10", FAULT_USAGE, "raw=");
+    check_options("stride=10", FAULT_USAGE, "raw=");
+    check_options("raw=nv21:w=1:h=1", FAULT_CHAIN, "did you mean 'nv12'");
+    check_options("raw=gray8:w=0:h=1", FAULT_CHAIN, "w=0");
+    check_options("raw=gray8:w=1:h=-1", FAULT_CHAIN, "h=-1");
+    check_options("rotate=1", FAULT_CHAIN, "has no parameter 'rotate'");
+}
+
+static void test_writers(void **state)
+{
+    static const char *const names[][2] = {{"a.jpg", "jpeg"}, {"a.JPEG", "jpeg"}, {"b.png", "png"},
+                                           {"c.bmp", "bmp"},  {"c.dib", "bmp"},   {"d.pgm", "pnm"},
+                                           {"e.npy", "npy"},  {"f.raw", "raw"}};
+    struct format format;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(format_for_name(&format, names[i][0], &fault), 0);
+        assert_string_equal(format.codec->name, names[i][1]);
+        format_finish(&format);
+        assert_int_equal(format_parse(&format, names[i][1], &fault), 0);
+        format_finish(&format);
+    }
+    assert_int_equal(format_parse(&format, "jpgg", &fault), FAULT_USAGE);
+    assert_non_null(strstr(fault.text, "did you mean 'jpg'"));
+    fault_clear(&fault);
+    assert_int_equal(format_parse(&format, "png:level=10", &fault), FAULT_CHAIN);
+    fault_clear(&fault);
+    assert_int_equal(format_parse(&format, "npy:level=1", &fault), FAULT_CHAIN);
+    assert_non_null(strstr(fault.text, "takes no parameters"));
+}
+
+/* A full disk ends an encoder early, with the disk's fault. */
+static void check_full_disk(const char *format_text)
+{
+    struct picture picture = picture_of(2000, 500, 3, SAMPLE_U8);
+    struct fault fault = FAULT_INIT;
+    struct format format;
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (uint32_t y = 0; y < 500; y++)
+        for (uint32_t i = 0; i < 6000; i++)
+            ((uint8_t *)picture_row(&picture, 0, y))[i] = (uint8_t)noise_sample(i, y, 0);
+    assert_int_equal(format_parse(&format, format_text, &fault), 0);
+    struct output *output = output_create(fd);
+    assert_non_null(output);
+    int result = format.codec->encode(format.config, &picture, 0, output, &fault);
+    if (result == 0)
+        result = output_flush(output, &fault);
+    assert_int_equal(result, FAULT_NO_SPACE);
+    assert_int_equal(output->written, 0);
+    output_destroy(&output);
+    format_finish(&format);
+    picture_destroy(&picture);
+    close(fd);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    check_full_disk("jpg");
+    check_full_disk("png");
+    check_full_disk("bmp");
+    check_full_disk("ppm");
+    check_full_disk("npy");
+    check_full_disk("raw");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_told_by_bytes),    cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_signatures_alone), cmocka_unit_test(test_decode_options),
+        cmocka_unit_test(test_writers),          cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
