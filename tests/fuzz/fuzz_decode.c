@@ -1,0 +1,62 @@
+/* Any bytes through the decoders: with the defaults, as a cut file whose luma is asked for, and as
+ * a raw frame. The planes lie in a buffer of exactly their size, rows packed, so that a sanitizer
+ * sees the first byte beside them. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "codec/codec.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct codec_limits limits = {.max_pixels = 1 << 18, .memory = 8 << 20};
+
+static void read_into_exact(struct decoder *decoder)
+{
+    struct fault fault = FAULT_INIT;
+    struct picture picture = {0};
+    if (!frame_copy(&picture.frame, &decoder->frame))
+        return;
+    struct plane *plane = &picture.frame.planes[0];
+    plane->offset = 0;
+    plane->stride = (size_t)plane->width * plane->channels * sample_size(plane->type);
+    picture.frame.size = plane->stride * plane->height;
+    picture.data = malloc(picture.frame.size);
+    if (picture.data && decoder_read(decoder, &picture, &fault) == 0) {
+        uint8_t sum = 0; /* every sample was written: valgrind and MSan look here */
+        for (size_t i = 0; i < picture.frame.size; i++)
+            sum ^= picture.data[i];
+        if (sum == 1)
+            fault_clear(&fault);
+    }
+    picture_destroy(&picture);
+}
+
+static void decode(const uint8_t *data, size_t size, const struct decode_options *options)
+{
+    struct decoder decoder;
+    struct fault fault = FAULT_INIT;
+    if (decoder_open(&decoder, data, size, options, &limits, &fault) != 0) {
+        if (fault.code == FAULT_NONE || fault.text[0] == '\0')
+            abort(); /* a failure says why */
+        return;
+    }
+    read_into_exact(&decoder);
+    decoder_close(&decoder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct decode_options options = {.orient = true};
+    decode(data, size, &options);
+    options.partial = options.luma = true;
+    decode(data, size, &options);
+    if (size < 4)
+        return 0;
+    options.raw = RAW_GRAY8 + data[0] % RAW_YUYV;
+    options.w = 1 + data[1];
+    options.h = 1 + data[2];
+    options.stride = data[3] < 64 ? 0 : 16 * data[3];
+    options.luma = data[3] & 1;
+    decode(data + 4, size - 4, &options);
+    return 0;
+}
