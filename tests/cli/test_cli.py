@@ -140,6 +140,76 @@ class Run(Cli):
         self.assertIn('both be written', err)
 
 
+class Formats(Cli):
+    """Any format to any other: what is exact stays exact."""
+
+    def convert(self, source, target, *options):
+        self.sluice('run', *options, '-o', target, source)
+        return target
+
+    def test_round_trips(self):
+        grey, rgb = self.grey(), self.rgb()
+        for name, samples, channels in (('grey.pgm', grey, 1), ('rgb.ppm', rgb, 3)):
+            for first in ('png', 'bmp', 'npy', 'pnm'):
+                for second in ('png', 'bmp', 'npy', 'pnm'):
+                    self.convert(self.convert(self.convert(name, 'a.' + first), 'b.' + second), 'c.pnm')
+                    self.assertEqual(pictures.read_pnm(self.read('c.pnm')),
+                                     (37, 21, channels, 255, samples), (first, second))
+
+    def test_jpeg_is_near(self):
+        self.sluice('testcard', '-o', 'card.ppm', '--size', '320x240')
+        for quality, psnr in ((100, 40), (90, 28), (30, 18)):
+            self.convert('card.ppm', 'card.jpg', '-f', 'jpg:quality=%d' % quality)
+            out, _ = self.sluice('compare', '--json', 'card.ppm', 'card.jpg', status=1)
+            self.assertGreater(json.loads(out)['psnr'], psnr)
+
+    def test_luminance_of_a_jpeg_is_its_own(self):
+        self.rgb()
+        self.convert('rgb.ppm', 'rgb.jpg')
+        for chain, stored in (('luminance', True), ('luminance:bt709', False), ('luminance:exact=1', False)):
+            out, _ = self.sluice('run', '--json', '--verify', '-c', chain, '-o', 'y.pgm', 'rgb.jpg')
+            self.assertEqual(bool(json.loads(out)['files'][0]['stored_luma']), stored, chain)
+
+    def test_nothing_is_copied(self):
+        self.rgb('big.ppm', 640, 480)
+        for name in ('big.jpg', 'big.png', 'big.bmp'):
+            self.convert('big.ppm', name)
+            out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.png', name)
+            self.assertEqual(json.loads(out)['files'][0]['bytes_copied'], 0, name)
+
+    def test_raw_frames(self):
+        samples = self.grey()
+        self.convert('grey.pgm', 'grey.raw')
+        self.assertEqual(list(self.read('grey.raw')), samples)
+        self.convert('grey.raw', 'again.pgm', '--input', 'raw=gray8:w=37:h=21')
+        self.assertEqual(pictures.read_pnm(self.read('again.pgm'))[4], samples)
+        luma, chroma = pictures.noise(8, 6, seed=3), pictures.noise(8, 3, seed=4)
+        self.write('frame.nv12', bytes(luma + chroma))
+        self.convert('frame.nv12', 'y.pgm', '--input', 'raw=nv12:w=8:h=6', '-c', 'luminance')
+        self.assertEqual(pictures.read_pnm(self.read('y.pgm')), (8, 6, 1, 255, luma))
+        self.convert('frame.nv12', 'rgb.ppm', '--input', 'raw=nv12:w=8:h=6')
+        self.assertEqual(pictures.read_pnm(self.read('rgb.ppm'))[:3], (8, 6, 3))
+
+    def test_signed_and_floating_planes(self):
+        self.grey()
+        self.convert('grey.pgm', 'edges.npy', '-c', 'sobel:dx')
+        self.assertIn(b"'|i1'", self.read('edges.npy'))
+        self.convert('edges.npy', 'edges.pgm')
+        signed = [b - 256 if b > 127 else b for b in self.read('edges.npy')[128:]]
+        self.assertEqual(pictures.read_pnm(self.read('edges.pgm'))[4], [v + 128 for v in signed])
+
+    def test_cut_files(self):
+        self.rgb('big.ppm', 300, 200)
+        for name in ('big.jpg', 'big.png', 'big.bmp', 'big.npy'):
+            self.convert('big.ppm', name)
+            cut = 'cut-' + name
+            self.write(cut, self.read(name)[:-5000])
+            _, err = self.sluice('run', '-o', 'out.ppm', cut, status=65)
+            self.assertIn('sluice: %s: truncated' % cut, err)
+            self.convert(cut, 'part.ppm', '--input', 'partial=1')
+            self.assertEqual(pictures.read_pnm(self.read('part.ppm'))[:3], (300, 200, 3))
+
+
 class Numbers(Cli):
     """--json and --timing: what ran, and where."""
 
@@ -273,6 +343,15 @@ class Mistakes(Cli):
                        self.write('huge.pgm', b'P5\n60000 60000\n255\n'))
         self.complains(65, '--memory', 'run', '--memory', '1MiB', '-c', 'sobel', '-o', 'x.png',
                        self.write('big.pgm', pictures.pnm(2000, 1000, bytes(2000000))))
+
+    def test_raw_options(self):
+        self.grey()
+        self.complains(64, 'needs w= and h=', 'run', '--input', 'raw=nv12', '-o', 'x.png', 'grey.pgm')
+        self.complains(64, 'raw=', 'run', '--input', 'w=10', '-o', 'x.png', 'grey.pgm')
+        self.complains(64, "did you mean 'yuyv'", 'run', '--input', 'raw=yuv:w=1:h=1', '-o', 'x.png',
+                       'grey.pgm')
+        self.complains(65, 'truncated raw', 'run', '--input', 'raw=gray8:w=100:h=100', '-o', 'x.png',
+                       'grey.pgm')
 
     def test_files(self):
         self.grey()
