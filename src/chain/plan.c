@@ -75,6 +75,20 @@ static int adopt_layout(struct plan_step *step, struct fault *fault)
     return 0;
 }
 
+/* Where each plane that comes out stands for the one that went in, an inverse transform further on may
+ * still ask what they came from. */
+static int keep_origins(struct plan_step *step, struct fault *fault)
+{
+    const struct frame *in = step->in, *out = &step->out;
+    if (in->n_origins == 0 || out->n_origins > 0 || in->n_planes != out->n_planes)
+        return 0;
+    for (size_t i = 0; i < in->n_planes; i++)
+        if (in->planes[i].width != out->planes[i].width ||
+            in->planes[i].height != out->planes[i].height)
+            return 0;
+    return frame_copy_origins(&step->out, in) ? 0 : no_memory(fault);
+}
+
 static int add_step(struct plan *plan, const struct stage *stage, const void *config,
                     const struct plan_options *options, struct fault *fault)
 {
@@ -86,6 +100,8 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     int result = stage->pixel ? shape_of_pixel_stage(step, alignment, &step->out, fault)
                               : stage->shape(config, step->in, alignment, &step->out, fault);
     step->out.size += options->guard;
+    if (result == 0 && !stage->inverse)
+        result = keep_origins(step, fault);
     if (result == 0)
         result = check_size(&step->out, fault);
     if (result == 0 && options->profile)

@@ -11,6 +11,7 @@ static size_t align_up(size_t value, size_t alignment)
 void frame_finish(struct frame *frame)
 {
     free(frame->planes);
+    free(frame->origins);
     *frame = (struct frame){0};
 }
 
@@ -29,14 +30,35 @@ bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alig
     return true;
 }
 
+bool frame_add_origin(struct frame *frame, const struct frame_origin *origin)
+{
+    struct frame_origin *origins =
+        realloc(frame->origins, (frame->n_origins + 1) * sizeof *origins);
+    if (!origins)
+        return false;
+    frame->origins = origins;
+    frame->origins[frame->n_origins++] = *origin;
+    return true;
+}
+
+bool frame_copy_origins(struct frame *frame, const struct frame *from)
+{
+    for (size_t i = 0; i < from->n_origins; i++)
+        if (!frame_add_origin(frame, &from->origins[i]))
+            return false;
+    return true;
+}
+
 bool frame_copy(struct frame *to, const struct frame *from)
 {
-    struct plane *planes = malloc(from->n_planes * sizeof *planes + 1);
-    if (!planes)
+    struct frame copy = {.n_planes = from->n_planes, .size = from->size};
+    copy.planes = malloc(from->n_planes * sizeof *copy.planes + 1);
+    if (!copy.planes || !frame_copy_origins(&copy, from)) {
+        frame_finish(&copy);
         return false;
-    memcpy(planes, from->planes, from->n_planes * sizeof *planes);
-    *to = *from;
-    to->planes = planes;
+    }
+    memcpy(copy.planes, from->planes, from->n_planes * sizeof *copy.planes);
+    *to = copy;
     return true;
 }
 

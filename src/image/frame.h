@@ -26,10 +26,20 @@ struct plane {
     size_t stride;          /* from row to row, in bytes; a multiple of the sample's size */
 };
 
+/* What a transform made some of a frame's planes from, so that its inverse needs no parameters. */
+struct frame_origin {
+    char stage[24];       /* "dwt" */
+    char parameters[488]; /* of it, canonical: ":wavelet=db4:levels=3:…" */
+    struct plane plane;   /* that it was made from: name, size, channels, type, zero */
+    size_t first, count;  /* planes that came out of it */
+};
+
 struct frame {
     size_t n_planes;
     struct plane *planes; /* owned */
     size_t size;          /* of the memory that all planes need, in bytes */
+    size_t n_origins;
+    struct frame_origin *origins; /* owned */
 };
 
 struct picture {
@@ -43,9 +53,15 @@ void frame_finish(struct frame *frame);
  * at multiples of `alignment` bytes, a power of two not below the sample's size. */
 bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alignment);
 
+/* Appends what planes came from; false when memory is out. */
+bool frame_add_origin(struct frame *frame, const struct frame_origin *origin);
+
+/* Appends the origins of `from`, for a frame whose planes stand for the same ones. */
+bool frame_copy_origins(struct frame *frame, const struct frame *from);
+
 bool frame_copy(struct frame *to, const struct frame *from);
 
-/* True when names, sizes, channels and types agree; the layout in memory may differ. */
+/* True when names, sizes, channels and types agree; layout in memory and origins may differ. */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
 /* Pixels of all planes together. */

@@ -29,6 +29,7 @@ struct stage {
     const char *summary;        /* one sentence: what comes out */
     const struct param *params; /* ends with an entry without a name; NULL for none */
     size_t config_size;         /* of the struct that holds the parameters' values */
+    bool inverse;               /* undoes what frame.origins tell of */
     bool internal;              /* part of plans that we make, not of chains that people write */
 
     /* Checks parameters against each other and completes them; NULL when there is nothing to do.

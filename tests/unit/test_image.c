@@ -66,7 +66,11 @@ static void test_frames(void **state)
     assert_int_equal(frame.size, 384 + 90);
     assert_int_equal(frame_pixels(&frame), 30);
     assert_int_equal(frame_bytes(&frame), 180);
+    struct frame_origin origin = {.stage = "dwt", .plane = plane, .count = 2};
+    assert_true(frame_add_origin(&frame, &origin));
     assert_true(frame_copy(&copy, &frame));
+    assert_int_equal(copy.n_origins, 1);
+    assert_string_equal(copy.origins[0].stage, "dwt");
     assert_true(frame_same_shape(&copy, &frame));
     copy.planes[1].type = SAMPLE_U8;
     assert_false(frame_same_shape(&copy, &frame));
