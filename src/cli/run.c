@@ -286,10 +286,10 @@ static int add_files(struct run *run, char **inputs, size_t count, struct fault 
         mkdir(run->options.output, 0777) != 0 && errno != EEXIST)
         return fault_set_errno(fault, FAULT_CREATE, run->options.output);
     for (size_t i = 0; i < count; i++) {
+        run->n_files++;
         int result = prepare_file(run, &run->files[i], inputs[i], fault);
         if (result != 0)
             return result;
-        run->n_files++;
     }
     return check_names(run, fault);
 }
