@@ -83,7 +83,8 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
         if (result != 0)
             return result;
     }
-    if (stage->complete)
+    result = param_check_required(stage->params, step->given, what, fault);
+    if (result == 0 && stage->complete)
         result = stage->complete(step->config, &step->given, fault);
     if (result != 0 && fault && fault->position < 0) { /* about the step as a whole */
         fault->position = begin;

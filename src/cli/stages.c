@@ -25,6 +25,8 @@ static void print_param(const struct param *param)
             text_string(&allowed));
     if (param->fallback)
         fprintf(cli_stdout, "; default %s", param->fallback);
+    if (param->required)
+        fputs("; required", cli_stdout);
     fputc('\n', cli_stdout);
     text_finish(&allowed);
 }
@@ -51,8 +53,9 @@ static json_t *param_json(const struct param *param)
                                         [PARAM_SIZE] = "size",
                                         [PARAM_DURATION] = "duration",
                                         [PARAM_PIXELS] = "pixels"};
-    json_t *json = json_pack("{s:s, s:s, s:s, s:s?}", "name", param->name, "type",
-                             types[param->type], "help", param->help, "default", param->fallback);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s?, s:b}", "name", param->name, "type", types[param->type],
+                  "help", param->help, "default", param->fallback, "required", param->required);
     if (param->min != 0 || param->max != 0)
         json_object_update_new(json, json_pack("{s:f, s:f}", "min", param->min, "max", param->max));
     if (param->choices) {

@@ -121,7 +121,7 @@ void param_print_allowed(const struct param *param, struct text *text)
         [PARAM_REAL_OR_CHOICE] = "a number",
         [PARAM_INTEGERS] = "integers joined by _,",
         [PARAM_REALS] = "numbers joined by _",
-        [PARAM_MATRIX] = "numbers joined by _ in rows joined by /, @name",
+        [PARAM_MATRIX] = "@name, numbers joined by _ in rows joined by / (31×31 at most)",
         [PARAM_WORD] = "a word",
         [PARAM_TEXT] = "text",
         [PARAM_SIZE] = "a size such as 64MiB",
@@ -392,6 +392,22 @@ int param_parse(const struct param *table, void *config, param_given *given, con
         }
     }
     *given |= seen;
+    return 0;
+}
+
+int param_check_required(const struct param *table, param_given given, const char *what,
+                         struct fault *fault)
+{
+    for (size_t i = 0; table && table[i].name; i++) {
+        if (!table[i].required || given & (param_given)1 << i)
+            continue;
+        struct text allowed = {0};
+        param_print_allowed(&table[i], &allowed);
+        int result = fault_set(fault, FAULT_CHAIN, "%s: %s is missing: expected %s", what,
+                               table[i].name, text_string(&allowed));
+        text_finish(&allowed);
+        return result;
+    }
     return 0;
 }
 

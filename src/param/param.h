@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/text.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,7 @@ struct param {
     double min, max;                    /* of each number; both 0: no limit beyond the type's */
     const struct param_choice *choices; /* for the types that have them */
     const char *fallback;               /* default as text; NULL: unset unless given */
+    bool required;                      /* must be given; has no default */
     const char *help;                   /* one sentence: meaning and unit */
 };
 
@@ -84,6 +86,10 @@ int param_set(const struct param *param, void *config, const char *text, size_t 
  * Fault positions are those in `text` plus `base`. */
 int param_parse(const struct param *table, void *config, param_given *given, const char *text,
                 size_t length, int base, const char *what, struct fault *fault);
+
+/* FAULT_CHAIN for the first required parameter that was not given. */
+int param_check_required(const struct param *table, param_given given, const char *what,
+                         struct fault *fault);
 
 /* Appends the value as param_set reads it. */
 void param_print_value(const struct param *param, const void *config, struct text *text);
