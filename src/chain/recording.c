@@ -164,7 +164,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     launch.local[1] = profile->local[pass->form][1];
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;
     launch.global[0] = round_up(items, launch.local[0]);
-    uint32_t rows = plan_rows_per_launch(pass, profile);
+    uint32_t rows = plan_rows_per_launch(pass, r->plan->profile);
     for (uint32_t y = 0; y < pass->grid_height; y += rows) {
         uint32_t end = pass->grid_height - y < rows ? pass->grid_height : y + rows;
         args[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)y};

@@ -29,8 +29,8 @@ static void choose_profiles(void)
         return;
     for (size_t i = 0; i < 2; i++) {
         struct device_profile p = *device_profile_by_name(classes[i]);
-        p.has_fp64 = device_profile(device)->has_fp64;
-        p.exact_divide = device_profile(device)->exact_divide;
+        p.has_fp64 &= device_profile(device)->has_fp64; /* a class that lacks them does without */
+        p.exact_divide &= device_profile(device)->exact_divide;
         p.work_per_second = 1e12;
         if (p.form != profiles[0].form || p.vector_bytes != profiles[0].vector_bytes)
             profiles[n_profiles++] = p;
@@ -169,7 +169,9 @@ static int run_device(const struct chain *chain, const struct picture *in,
                       const struct device_profile *profile, size_t alignment, const char *what,
                       struct picture *out, struct fault *fault)
 {
-    struct plan_options options = {.profile = profile, .alignment = alignment, .guard = GUARD};
+    /* The input's memory, laid out otherwise, is no output's: its guards would not be there. */
+    struct plan_options options = {
+        .profile = profile, .alignment = alignment, .guard = GUARD, .keep_input = true};
     struct plan *plan = NULL;
     struct recording *recording = NULL;
     struct recording_run run = {0};
@@ -268,6 +270,38 @@ void harness_check(const char *text, enum sample_type type, uint32_t width, uint
     chain_finish(&chain);
 }
 
+void harness_split(const char *text, enum sample_type type, uint32_t width, uint32_t height,
+                   uint32_t channels, uint32_t rows)
+{
+    struct device_profile own[3];
+    struct chain chain;
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct frame frame = {0};
+    struct fault fault = FAULT_INIT;
+    need_device();
+    parse(text, &chain);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    memcpy(own, profiles, sizeof own);
+    for (size_t i = 0; i < n_profiles; i++) {
+        struct plan_options options = {.profile = &profiles[i]};
+        struct plan *plan = NULL;
+        assert_int_equal(plan_create(&plan, &chain, &frame, &options, &fault), 0);
+        const struct pass *pass = &plan->steps[0].work.passes[0];
+        double row = pass->work * pass->grid_width;
+        profiles[i].work_per_second = row * rows * 1.001 / LAUNCH_SECONDS_MAX;
+        assert_int_equal(plan_launches(pass, &profiles[i]), (pass->grid_height + rows - 1) / rows);
+        plan_destroy(&plan);
+    }
+    size_t before = atomic_load(&device_counters(device)->launches);
+    harness_check(text, type, width, height, channels, HARNESS_RANDOM);
+    size_t launches = atomic_load(&device_counters(device)->launches) - before;
+    if (launches < 2 * n_profiles * ((height + rows - 1) / rows)) /* both kinds of strides */
+        fail_msg("%.200s: only %zu launches", text, launches);
+    memcpy(profiles, own, sizeof own);
+    frame_finish(&frame);
+    chain_finish(&chain);
+}
+
 void harness_sweep(const char *chain, enum sample_type type, uint32_t channels)
 {
     static const uint32_t sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {3, 3},    {1, 40},
@@ -302,7 +336,7 @@ static void check_samples(const char *what, const struct picture *got, enum samp
             const uint8_t *row = picture_row(got, 0, y);
             double v = sample_load(type, row + x * sample_size(type));
             double e = expected[(size_t)y * width * channels + x];
-            if (!(fabs(v - e) <= tolerance))
+            if (v != e && !(fabs(v - e) <= tolerance)) /* equal infinities are */
                 fail_msg("%s: sample %u of row %u is %.9g, expected %.9g", what, x, y, v, e);
         }
     }

@@ -1,10 +1,10 @@
-/* The stage harness: one stage (or chain) on the device against its plain C reference, over shapes that
- * hurt: one pixel, one row, one column, sizes around the vector and segment lengths, rows with odd
- * strides, guard bytes around every plane and padding between rows that must stay untouched.
+/* The stage harness: one stage (or chain) on the device against its plain C reference, over shapes
+ * that hurt: one pixel, one row, one column, sizes around the vector and segment lengths, rows with
+ * odd strides, guard bytes around every plane and padding between rows that must stay untouched.
  *
- * Every check runs for several profiles: the device's own, and with its compiler the kernel forms of
- * GPUs, so that no form goes untested where there is no GPU. Without a device a test is skipped, with
- * the reason. Programs of a cmocka group call harness_setup and harness_teardown. */
+ * Every check runs for several profiles: the device's own, and with its compiler the kernel forms
+ * of GPUs, so that no form goes untested where there is no GPU. Without a device a test is skipped,
+ * with the reason. Programs of a cmocka group call harness_setup and harness_teardown. */
 #ifndef SLUICE_TESTS_STAGE_HARNESS_H
 #define SLUICE_TESTS_STAGE_HARNESS_H
 
@@ -29,10 +29,15 @@ enum harness_pattern {
 };
 
 /* Runs `chain` on the device in every profile and by the references for one input and compares:
- * samples within the stage's tolerance, guards and padding untouched. FAULT_SHAPE must come from both
- * or neither. */
+ * samples within the stage's tolerance, guards and padding untouched. FAULT_SHAPE must come from
+ * both or neither. */
 void harness_check(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
                    uint32_t channels, enum harness_pattern pattern);
+
+/* harness_check on devices so slow that the chain's first pass goes in launches of `rows` rows, for
+ * a chain that keeps the height; the device must have counted as many. */
+void harness_split(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                   uint32_t channels, uint32_t rows);
 
 /* harness_check over the standard sizes (about 20) and patterns, for one type and channel count. */
 void harness_sweep(const char *chain, enum sample_type type, uint32_t channels);
@@ -48,11 +53,13 @@ void harness_vector(const char *chain, enum sample_type type, uint32_t width, ui
                     uint32_t out_width, uint32_t out_height, uint32_t out_channels,
                     const double *expected, double tolerance);
 
-/* Planning `chain` for such an input must fail with that code; the fault's text must contain `says`. */
+/* Planning `chain` for such an input must fail with that code; the fault's text must contain
+ * `says`. */
 void harness_refuses(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
                      uint32_t channels, int code, const char *says);
 
-/* How many hand-computed vectors this program has checked; a group asserts at least 30 at its end. */
+/* How many hand-computed vectors this program has checked; a group asserts at least 30 at its end.
+ */
 unsigned harness_vectors(void);
 
 /* A test for the end of a group: fails unless at least 30 vectors were checked. */
