@@ -7,11 +7,13 @@
  *     KERNEL_part       which kernel of a file that has several
  *     FORM_ROWS, FORM_VECTOR or FORM_SCALAR, and SPAN, the positions in x of one work-item
  *                       (a scalar form is the rows form with a span of one)
- *     LANES             SPAN in the vector form, nothing else: V(uchar) is uchar16 or uchar
+ *     LANES             samples that V(uchar) holds: SPAN in the vector form; else nothing, so that it
+ *                       is uchar, or what the pass chose (16 for rows code written in vectors)
  *     SRC, DST          OpenCL types of samples, with SRC_IS_uchar and the like
  *
- * What a template defines itself is undefined behind it. A kernel's arguments are GRID, then the pass's arguments in order; a plane is three of them.
- * Offsets, strides and indices count samples and fit an int: planning refuses larger planes.
+ * What a template defines itself is undefined behind it. A kernel's arguments are GRID, then the
+ * pass's arguments in order; a plane is three of them. Offsets, strides and indices count samples and
+ * fit an int: planning refuses larger planes.
  *
  * Rules: f32 arithmetic stays as written (no contraction, no relaxed maths), no double literal, no
  * local memory and no barrier (on Mali they are main memory and cost more than they save). */
@@ -28,6 +30,18 @@
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)
 
+/* A vector at an address that is a multiple of its samples' size only, for CPUs. (vload16 and vstore16
+ * say the same, but PoCL 3.1 makes four loads and sixteen stores of them.) */
+#define UNALIGNED(type, n) CAT4(unaligned_, type, _, n)
+#define UNALIGNED_IN(type, n, p)  (*(__global const UNALIGNED(type, n) *)(p))
+#define UNALIGNED_OUT(type, n, p) (*(__global UNALIGNED(type, n) *)(p))
+typedef uchar16 __attribute__((aligned(1))) UNALIGNED(uchar, 16);
+typedef char16 __attribute__((aligned(1))) UNALIGNED(char, 16);
+typedef ushort16 __attribute__((aligned(2))) UNALIGNED(ushort, 16);
+typedef short16 __attribute__((aligned(2))) UNALIGNED(short, 16);
+typedef int16 __attribute__((aligned(4))) UNALIGNED(int, 16);
+typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
+typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 
 /* A scalar computed by a function that is as wide as the form: the first lane. */
 #define FIRST_(v)   (v)
@@ -91,14 +105,27 @@ inline int border_index(int i, int n, int border)
 }
 
 /* sat(rne(v)) of a float for each type of sample: to nearest, ties to even, clamped; NaN gives the
- * least value. Written so that a compiler can vectorise the loop around it. */
-#define SATURATE_uchar(v)  ((uchar)(int)fmin(fmax(rint(v), 0.0f), 255.0f))
-#define SATURATE_char(v)   ((char)(int)fmin(fmax(rint(v), -128.0f), 127.0f))
-#define SATURATE_ushort(v) ((ushort)(int)fmin(fmax(rint(v), 0.0f), 65535.0f))
-#define SATURATE_short(v)  ((short)(int)fmin(fmax(rint(v), -32768.0f), 32767.0f))
+ * least value. Adding 1.5 * 2^23 to a number of at most 2^22 leaves no room for a fraction; rint()
+ * says the same, but PoCL 3.1 calls a library for each of its lanes. SATURATE is for one sample,
+ * WIDE_SATURATE as wide as the form, for types of at most 16 bits and float. */
+#define RNE(v)             (((v) + 12582912.0f) - 12582912.0f)
+#define RANGE_uchar(v)     fmin(fmax(v, 0.0f), 255.0f)
+#define RANGE_char(v)      fmin(fmax(v, -128.0f), 127.0f)
+#define RANGE_ushort(v)    fmin(fmax(v, 0.0f), 65535.0f)
+#define RANGE_short(v)     fmin(fmax(v, -32768.0f), 32767.0f)
+#define SATURATE_uchar(v)  ((uchar)(int)RNE(RANGE_uchar(v)))
+#define SATURATE_char(v)   ((char)(int)RNE(RANGE_char(v)))
+#define SATURATE_ushort(v) ((ushort)(int)RNE(RANGE_ushort(v)))
+#define SATURATE_short(v)  ((short)(int)RNE(RANGE_short(v)))
 #define SATURATE_int(v)    saturate_int(v)
 #define SATURATE_float(v)  (v)
 #define SATURATE(type, v)  CAT(SATURATE_, type)(v)
+#define WIDE_uchar(v)      CONVERT(uchar, CONVERT(int, RNE(RANGE_uchar(v))))
+#define WIDE_char(v)       CONVERT(char, CONVERT(int, RNE(RANGE_char(v))))
+#define WIDE_ushort(v)     CONVERT(ushort, CONVERT(int, RNE(RANGE_ushort(v))))
+#define WIDE_short(v)      CONVERT(short, CONVERT(int, RNE(RANGE_short(v))))
+#define WIDE_float(v)      (v)
+#define WIDE_SATURATE(type, v) CAT(WIDE_, type)(v)
 
 inline int saturate_int(float v)
 {
@@ -149,47 +176,90 @@ inline int saturate_f64(ulong bits, int low, int high)
     return (int)clamp(v, (long)low, (long)high);
 }
 
-/* Neighbours at a distance of one pixel of `ch` channels, for aligned vectors of n samples: the
- * vector whose first sample is ch before (after) that of c, from c and the vector p before it (n
- * after it). */
-#define BEFORE_4_1(V, p, c) (V)((p).s3, (c).s01, (c).s2)
-#define AFTER_4_1(V, c, n) (V)((c).s12, (c).s3, (n).s0)
-#define BEFORE_4_2(V, p, c) (V)((p).s23, (c).s01)
-#define AFTER_4_2(V, c, n) (V)((c).s23, (n).s01)
-#define BEFORE_4_3(V, p, c) (V)((p).s12, (p).s3, (c).s0)
-#define AFTER_4_3(V, c, n) (V)((c).s3, (n).s01, (n).s2)
-#define BEFORE_4_4(V, p, c) (V)((p).s0123)
-#define AFTER_4_4(V, c, n) (V)((n).s0123)
-#define BEFORE_8_1(V, p, c) (V)((p).s7, (c).s0123, (c).s45, (c).s6)
-#define AFTER_8_1(V, c, n) (V)((c).s1234, (c).s56, (c).s7, (n).s0)
-#define BEFORE_8_2(V, p, c) (V)((p).s67, (c).s0123, (c).s45)
-#define AFTER_8_2(V, c, n) (V)((c).s2345, (c).s67, (n).s01)
-#define BEFORE_8_3(V, p, c) (V)((p).s56, (p).s7, (c).s0123, (c).s4)
-#define AFTER_8_3(V, c, n) (V)((c).s3456, (c).s7, (n).s01, (n).s2)
-#define BEFORE_8_4(V, p, c) (V)((p).s4567, (c).s0123)
-#define AFTER_8_4(V, c, n) (V)((c).s4567, (n).s0123)
-#define BEFORE_16_1(V, p, c) (V)((p).sf, (c).s01234567, (c).s89ab, (c).scd, (c).se)
-#define AFTER_16_1(V, c, n) (V)((c).s12345678, (c).s9abc, (c).sde, (c).sf, (n).s0)
-#define BEFORE_16_2(V, p, c) (V)((p).sef, (c).s01234567, (c).s89ab, (c).scd)
-#define AFTER_16_2(V, c, n) (V)((c).s23456789, (c).sabcd, (c).sef, (n).s01)
-#define BEFORE_16_3(V, p, c) (V)((p).sde, (p).sf, (c).s01234567, (c).s89ab, (c).sc)
-#define AFTER_16_3(V, c, n) (V)((c).s3456789a, (c).sbcde, (c).sf, (n).s01, (n).s2)
-#define BEFORE_16_4(V, p, c) (V)((p).scdef, (c).s01234567, (c).s89ab)
-#define AFTER_16_4(V, c, n) (V)((c).s456789ab, (c).scdef, (n).s0123)
-#define VECTOR_BEFORE(n, ch, V, p, c) CAT4(BEFORE_, n, _, ch)(V, p, c)
-#define VECTOR_AFTER(n, ch, V, c, a)  CAT4(AFTER_, n, _, ch)(V, c, a)
+/* The vector at any sample of a row, from aligned ones: n samples, k behind the first of vector a,
+ * which is followed by b. */
+#define SHIFT_4_0(V, a, b) (a)
+#define SHIFT_4_4(V, a, b) (b)
+#define SHIFT_8_0(V, a, b) (a)
+#define SHIFT_16_0(V, a, b) (a)
+#define SHIFT_4_1(V, a, b) (V)((a).s12, (a).s3, (b).s0)
+#define SHIFT_4_2(V, a, b) (V)((a).s23, (b).s01)
+#define SHIFT_4_3(V, a, b) (V)((a).s3, (b).s01, (b).s2)
+#define SHIFT_8_1(V, a, b) (V)((a).s1234, (a).s56, (a).s7, (b).s0)
+#define SHIFT_8_2(V, a, b) (V)((a).s2345, (a).s67, (b).s01)
+#define SHIFT_8_3(V, a, b) (V)((a).s3456, (a).s7, (b).s01, (b).s2)
+#define SHIFT_8_4(V, a, b) (V)((a).s4567, (b).s0123)
+#define SHIFT_8_5(V, a, b) (V)((a).s56, (a).s7, (b).s0123, (b).s4)
+#define SHIFT_8_6(V, a, b) (V)((a).s67, (b).s0123, (b).s45)
+#define SHIFT_8_7(V, a, b) (V)((a).s7, (b).s0123, (b).s45, (b).s6)
+#define SHIFT_16_1(V, a, b) (V)((a).s12345678, (a).s9abc, (a).sde, (a).sf, (b).s0)
+#define SHIFT_16_2(V, a, b) (V)((a).s23456789, (a).sabcd, (a).sef, (b).s01)
+#define SHIFT_16_3(V, a, b) (V)((a).s3456789a, (a).sbcde, (a).sf, (b).s01, (b).s2)
+#define SHIFT_16_4(V, a, b) (V)((a).s456789ab, (a).scdef, (b).s0123)
+#define SHIFT_16_5(V, a, b) (V)((a).s56789abc, (a).sde, (a).sf, (b).s0123, (b).s4)
+#define SHIFT_16_6(V, a, b) (V)((a).s6789abcd, (a).sef, (b).s0123, (b).s45)
+#define SHIFT_16_7(V, a, b) (V)((a).s789abcde, (a).sf, (b).s0123, (b).s45, (b).s6)
+#define SHIFT_16_8(V, a, b) (V)((a).s89abcdef, (b).s01234567)
+#define SHIFT_16_9(V, a, b) (V)((a).s9abc, (a).sde, (a).sf, (b).s01234567, (b).s8)
+#define SHIFT_16_10(V, a, b) (V)((a).sabcd, (a).sef, (b).s01234567, (b).s89)
+#define SHIFT_16_11(V, a, b) (V)((a).sbcde, (a).sf, (b).s01234567, (b).s89, (b).sa)
+#define SHIFT_16_12(V, a, b) (V)((a).scdef, (b).s01234567, (b).s89ab)
+#define SHIFT_16_13(V, a, b) (V)((a).sde, (a).sf, (b).s01234567, (b).s89ab, (b).sc)
+#define SHIFT_16_14(V, a, b) (V)((a).sef, (b).s01234567, (b).s89ab, (b).scd)
+#define SHIFT_16_15(V, a, b) (V)((a).sf, (b).s01234567, (b).s89ab, (b).scd, (b).se)
+#define VECTOR_SHIFT(n, k, V, a, b) CAT4(SHIFT_, n, _, k)(V, a, b)
 
+/* The neighbour at a distance of one pixel of `ch` channels, for aligned vectors of n samples: the
+ * vector whose first sample is ch before (after) that of c, from c and the vector p before it (a
+ * after it). */
+#define BEFORE_4_1  3
+#define BEFORE_4_2  2
+#define BEFORE_4_3  1
+#define BEFORE_4_4  0
+#define BEFORE_8_1  7
+#define BEFORE_8_2  6
+#define BEFORE_8_3  5
+#define BEFORE_8_4  4
+#define BEFORE_16_1 15
+#define BEFORE_16_2 14
+#define BEFORE_16_3 13
+#define BEFORE_16_4 12
+#define VECTOR_BEFORE(n, ch, V, p, c) VECTOR_SHIFT(n, CAT4(BEFORE_, n, _, ch), V, p, c)
+#define VECTOR_AFTER(n, ch, V, c, a)  VECTOR_SHIFT(n, ch, V, c, a)
 
 /* The sample of channel c at column i of row y, which border_index gave: zero where it gave -1. */
 #define FETCH(p, i, ch, y, c) ((i) < 0 || (y) < 0 ? 0 : ROW(p, y)[(i) * (ch) + (c)])
 
-/* The quotient n/d rounded to nearest, ties to even, for |n| <= 2^30 and 0 < d < 2^30 with a quotient
- * below 2^21: an estimate in f32, at most one off, made exact in integers. `inverse` is 1.0f/d. */
-#define DEFINE_QUOTIENT(lanes)                                                                     \
-    inline CAT(int, lanes) CAT(quotient_rne, lanes)(CAT(int, lanes) n, int d, float inverse)       \
+/* The quotient n/d rounded to nearest, ties to even, for any n >= 0 with n + d/2 in range, of the
+ * unsigned types ushort, uint and ulong: quotient_uint16(n, d). Wherever d is a constant, which it
+ * should be, the compiler makes a multiplication of the division. Negative numerators are moved up by
+ * an even multiple of d first, which keeps ties even (src/stage/quotient.h).
+ *
+ * ulong on Mali: a division by a 64-bit constant is four 32-bit products for each half, for four lanes
+ * at once, and takes more than 32 registers (1 thread). Only i32, or coefficients far beyond the
+ * samples' range, get there. */
+#define DEFINE_QUOTIENT(type, lanes)                                                               \
+    inline CAT(type, lanes) CAT3(quotient_, type, lanes)(CAT(type, lanes) n, type d)               \
     {                                                                                              \
-        CAT(int, lanes) q = CAT(convert_int, lanes)(rint(CAT(convert_float, lanes)(n) * inverse)); \
-        CAT(int, lanes) r = n - q * d;                                                             \
-        CAT(int, lanes) step = (CAT(int, lanes))(2 * r > d) - (CAT(int, lanes))(2 * r < -d);       \
-        return q + step;                                                                           \
+        if (d == 1)                                                                                \
+            return n;                                                                              \
+        if ((d & (d - 1)) == 0) /* halves go up behind an odd quotient */                          \
+            return (n + (type)(d / 2 - 1) + (n / d & (type)1)) / d;                                \
+        CAT(type, lanes) moved = n + (type)(d / 2), q = moved / d;                                 \
+        if (d & 1)                                                                                 \
+            return q; /* there are no halves */                                                    \
+        CAT(type, lanes) rest = moved - q * d; /* 0: a half, which went up */                      \
+        return q - (q & (type)1 & ((type)1 - min(rest, (type)1)));                                 \
     }
+#define DEFINE_QUOTIENTS(type)                                                                     \
+    DEFINE_QUOTIENT(type, ) DEFINE_QUOTIENT(type, 4) DEFINE_QUOTIENT(type, 8)                      \
+    DEFINE_QUOTIENT(type, 16)
+DEFINE_QUOTIENTS(ushort)
+DEFINE_QUOTIENTS(uint)
+DEFINE_QUOTIENTS(ulong)
+
+/* sat(rne(N/D)) as V(DST), exactly, by what a pass defines (src/stage/quotient.h). n is N + OFFSET as
+ * V(NUM). VALUE is as wide as NUM and holds every DST, so that the conversion is in range. */
+#define EXACT_RESULT(n)                                                                            \
+    CONVERT(DST, CAT3(as_, VALUE, LANES)((V(NUM))(                                                 \
+                     LIMIT(CAT3(quotient_, NUM, LANES)(n, (NUM)DIVISOR)) - (NUM)ZERO)))

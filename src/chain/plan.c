@@ -25,6 +25,24 @@ static int check_size(const struct frame *frame, struct fault *fault)
     return 0;
 }
 
+/* The pass of each plane, or none at all where every plane stays as it is. */
+static int pixel_passes(const struct plan_step *step, struct stage_plan *work, struct fault *fault)
+{
+    size_t n = step->in->n_planes;
+    struct pixel_function *functions = calloc(n + 1, sizeof *functions);
+    bool identity = true;
+    int result = functions ? 0 : no_memory(fault);
+    for (size_t i = 0; i < n && result == 0; i++) {
+        functions[i].work = 4;
+        result = step->stage->pixel(step->config, step->in->planes[i].type, &functions[i], fault);
+        identity &= functions[i].identity;
+    }
+    for (size_t i = 0; i < n && result == 0 && !identity; i++)
+        pass_pixel(work, (unsigned)i, &functions[i]);
+    free(functions);
+    return result;
+}
+
 static int step_passes(struct plan_step *step, const struct device_profile *profile,
                        struct fault *fault)
 {
@@ -32,15 +50,8 @@ static int step_passes(struct plan_step *step, const struct device_profile *prof
     struct stage_plan *work = &step->work;
     *work = (struct stage_plan){
         .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
-    int result = 0;
-    if (!stage->pixel)
-        result = stage->passes(step->config, work, fault);
-    for (unsigned i = 0; stage->pixel && i < step->in->n_planes && result == 0; i++) {
-        struct pixel_function function = {.work = 4};
-        result = stage->pixel(step->config, step->in->planes[i].type, &function, fault);
-        if (result == 0)
-            pass_pixel(work, i, &function);
-    }
+    int result = stage_is_per_pixel(stage, step->config) ? pixel_passes(step, work, fault)
+                                                         : stage->passes(step->config, work, fault);
     if (result == 0 && work->out_of_memory)
         result = no_memory(fault);
     for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
@@ -75,8 +86,8 @@ static int adopt_layout(struct plan_step *step, struct fault *fault)
     return 0;
 }
 
-/* Where each plane that comes out stands for the one that went in, an inverse transform further on may
- * still ask what they came from. */
+/* Where each plane that comes out stands for the one that went in, an inverse transform further on
+ * may still ask what they came from. */
 static int keep_origins(struct plan_step *step, struct fault *fault)
 {
     const struct frame *in = step->in, *out = &step->out;
@@ -97,8 +108,9 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     *step = (struct plan_step){.stage = stage, .config = config, .in = plan->out};
     plan->n_steps++; /* from here on plan_destroy cleans it up */
     step->out.size = options->guard;
-    int result = stage->pixel ? shape_of_pixel_stage(step, alignment, &step->out, fault)
-                              : stage->shape(config, step->in, alignment, &step->out, fault);
+    int result = stage_is_per_pixel(stage, config)
+                     ? shape_of_pixel_stage(step, alignment, &step->out, fault)
+                     : stage->shape(config, step->in, alignment, &step->out, fault);
     step->out.size += options->guard;
     if (result == 0 && !stage->inverse)
         result = keep_origins(step, fault);

@@ -76,6 +76,10 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     if (!content)
         return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
+    if (pass->lanes > 0)
+        text_printf(text, "#define LANES %u\n", pass->lanes);
+    else
+        text_append(text, "#define LANES\n");
     define_all(text, pass->defines);
     if (pixel_content)
         add_file(text, pixel, pixel_content);
@@ -84,14 +88,14 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     if (pixel_content)
         undefine_all(text, pixel_content);
     undefine_pass(text, pass->defines);
-    text_append(text, "#undef KERNEL\n#undef FN\n");
+    text_append(text, "#undef KERNEL\n#undef FN\n#undef LANES\n");
     return 0;
 }
 
 static bool same_instance(const struct pass *a, const struct pass *b)
 {
     return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->defines, b->defines) == 0;
+           a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0;
 }
 
 static const struct pass *pass_at(const struct plan *plan, size_t index)

@@ -31,23 +31,49 @@ int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out
     return 0;
 }
 
+int stage_require_type(const char *stage, enum sample_type type, unsigned types,
+                       struct fault *fault)
+{
+    if (types & 1u << type)
+        return 0;
+    struct text list = {0};
+    for (int t = 0; t < SAMPLE_TYPES; t++)
+        if (types & 1u << t)
+            text_printf(&list, "%s%s", list.length ? ", " : "", sample_name(t));
+    int result = fault_set(fault, FAULT_SHAPE,
+                           "%s takes samples of type %s, not %s; put convert:type=f32 in front",
+                           stage, text_string(&list), sample_name(type));
+    text_finish(&list);
+    return result;
+}
+
 int stage_require_types(const char *stage, const struct frame *in, unsigned types,
                         struct fault *fault)
 {
-    for (size_t i = 0; i < in->n_planes; i++) {
-        if (types & 1u << in->planes[i].type)
-            continue;
-        struct text list = {0};
-        for (int t = 0; t < SAMPLE_TYPES; t++)
-            if (types & 1u << t)
-                text_printf(&list, "%s%s", list.length ? ", " : "", sample_name(t));
-        int result = fault_set(fault, FAULT_SHAPE,
-                               "%s takes samples of type %s, not %s; put convert:type=f32 in front",
-                               stage, text_string(&list), sample_name(in->planes[i].type));
-        text_finish(&list);
-        return result;
+    int result = 0;
+    for (size_t i = 0; i < in->n_planes && result == 0; i++)
+        result = stage_require_type(stage, in->planes[i].type, types, fault);
+    return result;
+}
+
+void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
+                           double (*function)(const void *config, enum sample_type type, double v),
+                           bool keep_alpha)
+{
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
+        bool alpha = keep_alpha && plane_has_alpha(from);
+        for (uint32_t y = 0; y < from->height; y++) {
+            const uint8_t *source = picture_row(in, i, y);
+            uint8_t *target = picture_row(out, i, y);
+            for (uint32_t x = 0; x < from->width * from->channels; x++) {
+                double v = sample_load(from->type, source + x * sample_size(from->type));
+                if (!alpha || x % from->channels != from->channels - 1)
+                    v = function(config, from->type, v);
+                sample_store(to->type, target + x * sample_size(to->type), v);
+            }
+        }
     }
-    return 0;
 }
 
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,

@@ -22,10 +22,25 @@ int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out
                      void (*change)(const void *config, struct plane *plane), const void *config,
                      struct fault *fault);
 
-/* FAULT_SHAPE unless each plane's type is one of those in `types`, a bit set (1 << SAMPLE_U8). The
- * text names the stage, the type, and `convert` as the way out. */
+/* The types that per-pixel stages compute with, as a bit set for stage_require_type. */
+#define STAGE_TYPES_BUT_F64                                                                        \
+    (1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_I32 |  \
+     1u << SAMPLE_F32)
+
+/* FAULT_SHAPE unless the type is one of those in `types`, a bit set (1 << SAMPLE_U8). The text
+ * names the stage, the type, and `convert` as the way out. */
+int stage_require_type(const char *stage, enum sample_type type, unsigned types,
+                       struct fault *fault);
+
+/* The same for each plane. */
 int stage_require_types(const char *stage, const struct frame *in, unsigned types,
                         struct fault *fault);
+
+/* For references of per-pixel stages: each sample of `in` through `function`, which is told the
+ * type that comes in, into `out`. With `keep_alpha`, alpha is copied. */
+void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
+                           double (*function)(const void *config, enum sample_type type, double v),
+                           bool keep_alpha);
 
 /* The width and height that a window leaves: the plane's own, or with BORDER_CROP what is left of
  * them, FAULT_SHAPE when that is nothing. */

@@ -56,10 +56,7 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
     static const char *const forms[] = {"FORM_ROWS", "FORM_VECTOR", "FORM_SCALAR"};
     pass_define(pass, forms[form], "1");
     pass_define(pass, "SPAN", "%u", pass->span);
-    if (form == FORM_VECTOR)
-        pass_define(pass, "LANES", "%u", pass->span);
-    else
-        pass_define(pass, "LANES", " ");
+    pass->lanes = form == FORM_VECTOR ? pass->span : 0;
     return pass;
 }
 
@@ -69,23 +66,44 @@ void pass_name(struct pass *pass, const char *part)
     snprintf(pass->name + used, sizeof pass->name - used, "_%s", part);
 }
 
-static void add_defines(struct pass *pass, const char *lines)
+static void add_lines(char defines[PASS_DEFINES_MAX], const char *lines)
 {
-    size_t used = strlen(pass->defines), more = strlen(lines);
-    if (used + more >= sizeof pass->defines)
+    size_t used = strlen(defines), more = strlen(lines);
+    if (used + more >= PASS_DEFINES_MAX)
         abort(); /* a stage that defines more than PASS_DEFINES_MAX was never tried */
-    memcpy(pass->defines + used, lines, more + 1);
+    memcpy(defines + used, lines, more + 1);
+}
+
+static void add_define(char defines[PASS_DEFINES_MAX], const char *name, const char *format,
+                       va_list args)
+{
+    char value[PASS_DEFINES_MAX];
+    vsnprintf(value, sizeof value, format, args);
+    add_lines(defines, name);
+    add_lines(defines, " ");
+    add_lines(defines, value);
+    add_lines(defines, "\n");
 }
 
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
 {
-    char value[256], line[PASS_DEFINES_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(value, sizeof value, format, args);
+    add_define(pass->defines, name, format, args);
     va_end(args);
-    snprintf(line, sizeof line, "%s %s\n", name, value);
-    add_defines(pass, line);
+}
+
+void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_define(function->defines, name, format, args);
+    va_end(args);
+}
+
+void pass_define_lines(struct pass *pass, const char *lines)
+{
+    add_lines(pass->defines, lines);
 }
 
 static void define_type_as(struct pass *pass, const char *name, enum sample_type type,
@@ -188,16 +206,21 @@ unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t he
     return OPERAND_SCRATCH + plan->n_scratch++;
 }
 
-unsigned stage_plan_table(struct stage_plan *plan, size_t size, void **data)
+unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)
 {
-    static _Thread_local char nowhere[1 << 20];
-    if (plan->n_tables == STAGE_TABLES_MAX || size > sizeof nowhere)
-        abort();
+    for (unsigned i = 0; i < plan->n_tables; i++) {
+        const struct stage_table *table = &plan->tables[i];
+        if (table->size == size && table->data && memcmp(table->data, data, size) == 0)
+            return OPERAND_TABLE + i;
+    }
+    if (plan->n_tables == STAGE_TABLES_MAX)
+        abort(); /* more kinds of planes than there are */
     struct stage_table *table = &plan->tables[plan->n_tables];
-    *table = (struct stage_table){calloc(1, size), size};
-    if (!table->data)
+    *table = (struct stage_table){malloc(size), size};
+    if (table->data)
+        memcpy(table->data, data, size);
+    else
         plan->out_of_memory = true;
-    *data = table->data ? table->data : nowhere;
     return OPERAND_TABLE + plan->n_tables++;
 }
 
@@ -206,12 +229,21 @@ static bool is_aligned(const struct plane *plane, unsigned bytes)
     return plane->offset % bytes == 0 && plane->stride % bytes == 0;
 }
 
+/* The largest vector of a type that kernels access: 16 bytes, but never fewer than 4 samples. */
+static size_t vector_alignment(enum sample_type type)
+{
+    return sample_size(type) > 4 ? 4 * sample_size(type) : 16;
+}
+
 enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
                                const struct plane *out)
 {
     if (profile->form != FORM_VECTOR)
         return profile->form;
-    return is_aligned(in, 16) && is_aligned(out, 16) ? FORM_VECTOR : FORM_SCALAR;
+    return is_aligned(in, vector_alignment(in->type)) &&
+                   is_aligned(out, vector_alignment(out->type))
+               ? FORM_VECTOR
+               : FORM_SCALAR;
 }
 
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
@@ -226,47 +258,64 @@ unsigned pass_vector_length(const struct device_profile *profile, enum sample_ty
 static void define_pixel_call(struct pass *pass, const char *stage,
                               const struct pixel_function *function)
 {
-    static const char *const types[] = {[PASS_INT] = "int",
+    static const char *const types[] = {[PASS_BUFFER] = "__global const int *restrict",
+                                        [PASS_INT] = "int",
                                         [PASS_UINT] = "uint",
                                         [PASS_FLOAT] = "float",
                                         [PASS_LONG] = "long",
                                         [PASS_DOUBLE] = "double"};
-    char parameters[160] = "", call[160] = "";
+    char parameters[256] = "", call[160] = "";
     size_t used = 0, called = 0;
     for (unsigned i = 0; i < function->n_args; i++) {
+        enum pass_arg_kind kind = function->args[i].kind;
         used += (size_t)snprintf(parameters + used, sizeof parameters - used, ", %s p%u",
-                                 types[function->args[i].kind], i);
-        called += (size_t)snprintf(call + called, sizeof call - called, ", p%u", i);
+                                 types[kind], i);
+        called += (size_t)snprintf(call + called, sizeof call - called, ", p%u%s", i,
+                                   kind == PASS_BUFFER ? "[0]" : "");
     }
     pass_define(pass, "PIXEL_PARAMETERS", "%s", parameters);
     pass_define(pass, "PIXEL(v)", "FN(%s_pixel)((v)%s)", stage, call);
 }
 
+/* The form, and the samples that a work-item takes: whole vectors on a GPU, where the row has one.
+ */
+static enum kernel_form choose_pixel_form(const struct device_profile *profile,
+                                          const struct plane *in, const struct plane *out,
+                                          const struct pixel_function *function, unsigned *span)
+{
+    enum kernel_form form = pass_form_for(profile, in, out);
+    *span = 0;
+    if (form != FORM_VECTOR)
+        return form;
+    *span = pass_vector_length(profile, in->type, out->type);
+    if (!function->scalar && in->width * in->channels >= *span)
+        return form;
+    *span = 1;
+    return FORM_SCALAR;
+}
+
 void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
-    enum kernel_form form = pass_form_for(plan->profile, in, out);
-    unsigned span =
-        form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, out->type) : 0;
-    uint32_t width = in->width * in->channels;
-    if (form == FORM_VECTOR && width < span) {
-        form = FORM_SCALAR;
-        span = 1;
-    }
+    unsigned span;
+    enum kernel_form form = choose_pixel_form(plan->profile, in, out, function, &span);
     bool keep_alpha = function->keep_alpha && plane_has_alpha(in) && in->type == out->type;
-    struct pass *pass = pass_begin(plan, "point", "", form, span, width, in->height);
+    struct pass *pass =
+        pass_begin(plan, "point", "", form, span, in->width * in->channels, in->height);
+    if (form == FORM_ROWS && !function->scalar)
+        pass->lanes = 16;
     snprintf(pass->name, sizeof pass->name, "%s", plan->stage);
     if (function->variant[0])
         pass_name(pass, function->variant);
-    pass_define_type(pass, "SRC", in->type);
-    pass_define_type(pass, "DST", out->type);
+    pass_define_type_bits(pass, "SRC", in->type);
+    pass_define_type_bits(pass, "DST", out->type);
     pass_define(pass, "ALPHA", "%u", keep_alpha ? in->channels : 0);
     if (keep_alpha)
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
     pass_name(pass, kernel_form_name(form));
     pass_define(pass, "PIXEL_SOURCE", "%s", plan->stage);
     define_pixel_call(pass, plan->stage, function);
-    add_defines(pass, function->defines);
+    pass_define_lines(pass, function->defines);
     pass->work = function->work;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);

@@ -14,9 +14,9 @@
 
 #define PASS_ARGS_MAX     24
 #define PASS_NAME_MAX     96
-#define PASS_DEFINES_MAX  640
+#define PASS_DEFINES_MAX  1536
 #define STAGE_SCRATCH_MAX 8
-#define STAGE_TABLES_MAX  4
+#define STAGE_TABLES_MAX  12
 
 /* The memory that an argument lies in. */
 enum operand {
@@ -26,16 +26,18 @@ enum operand {
     OPERAND_TABLE = OPERAND_SCRATCH + STAGE_SCRATCH_MAX, /* + index: constants */
 };
 
+enum pass_arg_kind {
+    PASS_PLANE,  /* three kernel arguments: base pointer, offset and stride in samples */
+    PASS_BUFFER, /* one: the pointer to the operand's memory */
+    PASS_INT,
+    PASS_UINT,
+    PASS_FLOAT,
+    PASS_LONG,
+    PASS_DOUBLE,
+};
+
 struct pass_arg {
-    enum {
-        PASS_PLANE,  /* three kernel arguments: base pointer, offset and stride in samples */
-        PASS_BUFFER, /* one: the pointer to the operand's memory */
-        PASS_INT,
-        PASS_UINT,
-        PASS_FLOAT,
-        PASS_LONG,
-        PASS_DOUBLE,
-    } kind;
+    enum pass_arg_kind kind;
     unsigned operand; /* PASS_PLANE, PASS_BUFFER */
     unsigned plane;   /* PASS_PLANE: index within the operand's frame */
     union {
@@ -56,6 +58,7 @@ struct pass {
     uint32_t grid_width;  /* positions in x (samples, pixels, as the kernel says) */
     uint32_t grid_height; /* in y; a launch may be split there, so none needs another */
     uint32_t span;        /* positions in x that one work-item covers */
+    uint32_t lanes;       /* LANES: samples in a vector of the kernel's code; 0: it has none */
     double work;          /* scalar operations for one position; an estimate */
     uint64_t bytes_read, bytes_written; /* that must move: each sample once */
     unsigned n_args;
@@ -84,7 +87,8 @@ struct stage_plan {
 
 void stage_plan_finish(struct stage_plan *plan);
 
-/* A per-pixel function: `NAME_pixel` of cl/NAME.cl, with its parameters. */
+/* A per-pixel function: `NAME_pixel` of cl/NAME.cl, with its parameters. A PASS_BUFFER among them
+ * is passed as the int that stands first in its memory, where an earlier pass put it. */
 #define PIXEL_ARGS_MAX 6
 struct pixel_function {
     enum sample_type type;          /* that comes out */
@@ -93,9 +97,15 @@ struct pixel_function {
     char variant[24];               /* for the kernel's name; may be empty */
     double work;                    /* scalar operations a sample */
     bool keep_alpha;                /* alpha is copied, not computed */
+    bool identity;                  /* gives back what it is given: needs no pass */
+    bool scalar;                    /* written for one sample, not for vectors */
     unsigned n_args;
-    struct pass_arg args[PIXEL_ARGS_MAX]; /* values only */
+    struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
 };
+
+/* Definitions for a per-pixel function's text, as pass_define makes them. */
+void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Begins a pass: kernel template `source`.cl, entry `variant` (part of its name; may be ""), in
  * `form`, over a grid of which each work-item covers `span` positions of a row (0: what the profile
@@ -111,6 +121,9 @@ void pass_name(struct pass *pass, const char *part);
 
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Adds definitions that stand ready, one a line. */
+void pass_define_lines(struct pass *pass, const char *lines);
 
 /* Defines NAME as the OpenCL type of samples (uchar) and NAME_IS_uchar, and adds "_u8" to the
  * kernel's name. */
@@ -136,8 +149,9 @@ void pass_double(struct pass *pass, double value);
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
                             uint32_t channels, enum sample_type type);
 
-/* A table of `size` bytes, zeroed, for the caller to fill through `data`; returns its operand. */
-unsigned stage_plan_table(struct stage_plan *plan, size_t size, void **data);
+/* A table of `size` bytes that holds what `data` does, which is copied; returns its operand. Tables
+ * that are alike are one, so planes can each ask for theirs. */
+unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size);
 
 /* The form that suits plane and profile: the profile's own, but not vectors on rows that are not
  * aligned for them. */

@@ -1,6 +1,7 @@
 #include "stage/sobel.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ratio.h"
@@ -98,9 +99,12 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *config,
                            uint32_t largest)
 {
-    uint32_t *limits;
     struct ratio s = ratio_from_real(config->scale);
-    unsigned table = stage_plan_table(plan, (largest + 3) * sizeof *limits, (void **)&limits);
+    uint32_t *limits = calloc(largest + 3, sizeof *limits);
+    if (!limits) {
+        plan->out_of_memory = true;
+        return OPERAND_IN;
+    }
     for (uint32_t m = 1; m < largest + 3; m++) {
         unsigned __int128 numerator = (unsigned __int128)(2 * m - 1) * (uint64_t)s.q;
         unsigned __int128 denominator = 2 * (unsigned __int128)s.p;
@@ -110,6 +114,8 @@ static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *c
         }
         limits[m] = (uint32_t)((numerator + denominator - 1) / denominator);
     }
+    unsigned table = stage_plan_table(plan, limits, (largest + 3) * sizeof *limits);
+    free(limits);
     return table;
 }
 

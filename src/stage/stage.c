@@ -10,6 +10,11 @@ const struct stage *stage_find(const char *name, size_t length)
     return NULL;
 }
 
+bool stage_is_per_pixel(const struct stage *stage, const void *config)
+{
+    return stage->pixel && (!stage->is_per_pixel || stage->is_per_pixel(config));
+}
+
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out)
 {

@@ -45,10 +45,13 @@ struct stage {
     int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
 
     /* … or, for a per-pixel stage, the function of cl/NAME.cl that computes one sample (see
-     * pass.h); such a stage keeps width, height and channels, and copies alpha where the type
-     * stays. */
+     * pass.h); such a stage keeps width, height and channels. Where `pixel` gives the identity for
+     * every plane, the frame goes on as it is. */
     int (*pixel)(const void *config, enum sample_type type, struct pixel_function *function,
                  struct fault *fault);
+
+    /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
+    bool (*is_per_pixel)(const void *config);
 
     /* Computes `out`, whose planes are laid out as shape() said or with other strides, from `in`.
      * Plain and slow; it defines the result. */
@@ -64,6 +67,9 @@ extern const struct stage *const stage_registry[];
 
 /* The stage of that name, internal ones too; NULL when there is none. */
 const struct stage *stage_find(const char *name, size_t length);
+
+/* Whether the stage, with these parameters, is what `pixel` says and nothing else. */
+bool stage_is_per_pixel(const struct stage *stage, const void *config);
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out);
