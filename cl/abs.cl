@@ -1,0 +1,15 @@
+/* abs: the least integer, whose negative does not exist, gives the largest. f64 comes as its bits. */
+inline V(DST) FN(abs_pixel)(V(SRC) v)
+{
+#if defined(SRC_IS_double)
+    return v & 0x7fffffffffffffffUL;
+#elif defined(SRC_IS_float)
+    return fabs(v);
+#elif defined(SRC_IS_uchar) || defined(SRC_IS_ushort)
+    return v; /* beside a plane that needs the work */
+#else
+    V(SRC) bounded = max(v, (SRC)-SRC_MAX);
+    V(SRC) negated = -bounded;
+    return max(bounded, negated);
+#endif
+}

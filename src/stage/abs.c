@@ -1,0 +1,24 @@
+#include "stage/abs.h"
+
+#include "stage/stage.h"
+
+static int pixel(const void *config, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault)
+{
+    (void)config;
+    (void)fault;
+    function->type = type;
+    function->keep_alpha = true;
+    function->identity = type == SAMPLE_U8 || type == SAMPLE_U16;
+    function->work = 2;
+    if (sample_is_integer(type))
+        pixel_define(function, "SRC_MAX", "%d", (int)sample_max(type));
+    return 0;
+}
+
+const struct stage stage_abs = {
+    .name = "abs",
+    .summary = "the sample without its sign; of the least i8, i16 or i32 the largest",
+    .pixel = pixel,
+    .reference = abs_reference,
+};

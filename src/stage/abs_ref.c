@@ -1,0 +1,20 @@
+/* abs by its definition: |v|, saturated. */
+#include "stage/abs.h"
+
+#include <math.h>
+
+#include "stage/common.h"
+
+static double absolute(const void *config, enum sample_type type, double v)
+{
+    (void)config;
+    return sample_is_integer(type) ? (double)sample_saturate(type, fabs(v)) : fabs(v);
+}
+
+int abs_reference(const void *config, const struct picture *in, struct picture *out,
+                  struct fault *fault)
+{
+    (void)fault;
+    reference_each_sample(config, in, out, absolute, true);
+    return 0;
+}

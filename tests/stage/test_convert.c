@@ -1,0 +1,131 @@
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+
+static void one(enum sample_type type, double in, enum sample_type to, double expected)
+{
+    static const char *const names[SAMPLE_TYPES] = {
+        [SAMPLE_U8] = "u8", [SAMPLE_U16] = "u16", [SAMPLE_F32] = "f32"};
+    char chain[32];
+    snprintf(chain, sizeof chain, "convert:%s", names[to]);
+    harness_vector(chain, type, 1, 1, 1, &in, to, 1, 1, 1, &expected, 0);
+}
+
+static void test_f32_to_integers(void **state)
+{
+    (void)state;
+    one(SAMPLE_F32, 0.5, SAMPLE_U8, 0); /* halves go to the even number */
+    one(SAMPLE_F32, 1.5, SAMPLE_U8, 2);
+    one(SAMPLE_F32, 2.5, SAMPLE_U8, 2);
+    one(SAMPLE_F32, 2.5000002, SAMPLE_U8, 3);
+    one(SAMPLE_F32, 254.5, SAMPLE_U8, 254);
+    one(SAMPLE_F32, 254.50002, SAMPLE_U8, 255);
+    one(SAMPLE_F32, 255.5, SAMPLE_U8, 255);
+    one(SAMPLE_F32, 1e30, SAMPLE_U8, 255);
+    one(SAMPLE_F32, -0.5, SAMPLE_U8, 0);
+    one(SAMPLE_F32, -1e30, SAMPLE_U8, 0);
+    one(SAMPLE_F32, INFINITY, SAMPLE_U8, 255);
+    one(SAMPLE_F32, -INFINITY, SAMPLE_U8, 0);
+    one(SAMPLE_F32, NAN, SAMPLE_U8, 0); /* the least value */
+    one(SAMPLE_F32, 65534.5, SAMPLE_U16, 65534);
+    one(SAMPLE_F32, 65535.5, SAMPLE_U16, 65535);
+    one(SAMPLE_F32, 40000.75, SAMPLE_U16, 40001);
+}
+
+static void test_between_integers(void **state)
+{
+    (void)state;
+    one(SAMPLE_U16, 255, SAMPLE_U8, 255);
+    one(SAMPLE_U16, 256, SAMPLE_U8, 255);
+    one(SAMPLE_U16, 7, SAMPLE_U8, 7);
+    one(SAMPLE_U8, 200, SAMPLE_U16, 200);
+    one(SAMPLE_I8, -3, SAMPLE_U8, 0);
+    one(SAMPLE_I8, 127, SAMPLE_U8, 127);
+    one(SAMPLE_I8, -3, SAMPLE_U16, 0);
+    one(SAMPLE_I16, 32767, SAMPLE_U16, 32767);
+    one(SAMPLE_I16, 300, SAMPLE_U8, 255);
+    one(SAMPLE_I16, -32768, SAMPLE_U8, 0);
+    one(SAMPLE_I32, 70000, SAMPLE_U16, 65535);
+    one(SAMPLE_I32, -70000, SAMPLE_U16, 0);
+    one(SAMPLE_I32, 99, SAMPLE_U8, 99);
+    one(SAMPLE_U8, 9, SAMPLE_U8, 9);
+}
+
+static void test_to_f32(void **state)
+{
+    (void)state;
+    one(SAMPLE_U8, 255, SAMPLE_F32, 255);
+    one(SAMPLE_U16, 65535, SAMPLE_F32, 65535);
+    one(SAMPLE_I8, -128, SAMPLE_F32, -128);
+    one(SAMPLE_I16, -32768, SAMPLE_F32, -32768);
+    one(SAMPLE_I32, 16777216, SAMPLE_F32, 16777216);
+    one(SAMPLE_I32, 16777217, SAMPLE_F32, 16777216); /* a half, to the even one */
+    one(SAMPLE_I32, 16777219, SAMPLE_F32, 16777220);
+    one(SAMPLE_I32, 2147483647, SAMPLE_F32, 2147483648.0);
+}
+
+/* f64 is taken apart as bits, so that devices without fp64 have it too. */
+static void test_f64(void **state)
+{
+    (void)state;
+    one(SAMPLE_F64, 0.5, SAMPLE_U8, 0);
+    one(SAMPLE_F64, 1.5, SAMPLE_U8, 2);
+    one(SAMPLE_F64, 0.50000000000000011, SAMPLE_U8, 1);
+    one(SAMPLE_F64, 0.49999999999999994, SAMPLE_U8, 0);
+    one(SAMPLE_F64, 254.50000000000003, SAMPLE_U8, 255);
+    one(SAMPLE_F64, -1e300, SAMPLE_U8, 0);
+    one(SAMPLE_F64, 1e300, SAMPLE_U16, 65535);
+    one(SAMPLE_F64, 65534.50000000001, SAMPLE_U16, 65535);
+    one(SAMPLE_F64, NAN, SAMPLE_U16, 0);
+    one(SAMPLE_F64, INFINITY, SAMPLE_U16, 65535);
+    one(SAMPLE_F64, 0.1, SAMPLE_F32, 0.1f);
+    one(SAMPLE_F64, 1 + 0x1p-24, SAMPLE_F32, 1);             /* a half, to the even one */
+    one(SAMPLE_F64, 1 + 0x1.8p-23, SAMPLE_F32, 1 + 0x1p-22); /* likewise, upwards */
+    one(SAMPLE_F64, 1 + 0x1p-24 + 0x1p-50, SAMPLE_F32, 1 + 0x1p-23);
+    one(SAMPLE_F64, 0x1.ffffffp127, SAMPLE_F32, INFINITY);
+    one(SAMPLE_F64, -0x1.fffffep127, SAMPLE_F32, -0x1.fffffep127);
+    one(SAMPLE_F64, 0x1.8p-149, SAMPLE_F32, 0x1p-148); /* among subnormal numbers */
+    one(SAMPLE_F64, 0x1p-150, SAMPLE_F32, 0);
+    one(SAMPLE_F64, -INFINITY, SAMPLE_F32, -INFINITY);
+}
+
+/* Alpha has a value like any other channel. */
+static void test_alpha(void **state)
+{
+    static const double in[4] = {1.5, 300, -2, 2.5}, out[4] = {2, 255, 0, 2};
+    (void)state;
+    harness_vector("convert:u8", SAMPLE_F32, 1, 1, 4, in, SAMPLE_U8, 1, 1, 4, out, 0);
+    harness_vector("convert:u8", SAMPLE_F32, 2, 1, 2, in, SAMPLE_U8, 2, 1, 2, out, 0);
+}
+
+static void test_against_reference(void **state)
+{
+    static const char *const chains[] = {"convert:u8", "convert:u16", "convert:type=f32"};
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        for (int type = 0; type < SAMPLE_TYPES; type++)
+            harness_sweep(chains[i], (enum sample_type)type, 1 + (uint32_t)type % 4);
+    harness_few("convert:f32,convert:u8", SAMPLE_U8, 3);
+    harness_few("convert:u8,sobel", SAMPLE_U8, 1); /* a step without passes, then one with */
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    harness_refuses("convert", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "type is missing");
+    harness_refuses("convert:i8", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "did you mean 'u8'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_f32_to_integers), cmocka_unit_test(test_between_integers),
+        cmocka_unit_test(test_to_f32),          cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_alpha),           cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(harness_enough_vectors),
+    };
+    return HARNESS_MAIN(tests);
+}
