@@ -1,0 +1,177 @@
+/* scale on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Three ways lead
+ * there, and planning takes the first that holds:
+ *
+ * - 8-bit samples whose N and D are small: the quotient in 16-bit lanes;
+ * - 8 and 16 bits: in·gain + offset in f32, where for every value that the type has it rounds to
+ * the exact result, which is tried here;
+ * - else the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
+ *   saturate and the next one on either side, which keeps N below 2^63 for any gain and offset. */
+#include "stage/scale.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ratio.h"
+#include "stage/common.h"
+#include "stage/quotient.h"
+
+#define GAIN_MAX 999999999
+
+static const struct param params[] = {
+    {.name = "gain",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct scale_config, gain),
+     .min = -GAIN_MAX,
+     .max = GAIN_MAX,
+     .fallback = "1",
+     .help = "what each sample is multiplied by"},
+    {.name = "offset",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct scale_config, offset),
+     .min = -GAIN_MAX,
+     .max = GAIN_MAX,
+     .fallback = "0",
+     .help = "what is added to the product"},
+    {0},
+};
+
+/* in·P + R over D. */
+struct line {
+    int64_t p, r, d;
+};
+
+static struct line line_of(const struct scale_config *config)
+{
+    struct ratio gain = ratio_from_real(config->gain), offset = ratio_from_real(config->offset);
+    int64_t a = gain.q, b = offset.q;
+    while (b != 0) { /* the greatest common divisor */
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    int64_t d = gain.q / a * offset.q; /* both divide 10^9, and so does this */
+    return (struct line){gain.p * (d / gain.q), offset.p * (d / offset.q), d};
+}
+
+static wide_int divide_down(wide_int n, wide_int d)
+{
+    return n / d - (n % d != 0 && (n < 0) != (d < 0));
+}
+
+static wide_int divide_up(wide_int n, wide_int d)
+{
+    return -divide_down(-n, d);
+}
+
+static int64_t limit(wide_int v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : (int64_t)v;
+}
+
+/* The samples beyond which the result is the same as at the last of them. Where it is the same
+ * everywhere, the line becomes that constant. */
+static void unsaturated(struct line *line, enum sample_type type, int64_t *first, int64_t *last)
+{
+    int64_t min = (int64_t)sample_min(type), max = (int64_t)sample_max(type);
+    wide_int to_min = (wide_int)min * line->d - line->r, to_max = (wide_int)max * line->d - line->r;
+    *first = min;
+    *last = max;
+    if (line->p > 0) {
+        *first = limit(divide_down(to_min, line->p), min, max);
+        *last = limit(divide_up(to_max, line->p), min, max);
+    } else if (line->p < 0) {
+        *first = limit(divide_down(to_max, line->p), min, max);
+        *last = limit(divide_up(to_min, line->p), min, max);
+    }
+    wide_int at_first = (wide_int)line->p * *first - to_min, range = to_max - to_min;
+    if (*first == *last || line->p == 0) {
+        int64_t constant = at_first <= 0 ? min : at_first >= range ? max : INT64_MIN;
+        if (constant != INT64_MIN)
+            *line = (struct line){0, constant, 1};
+    }
+}
+
+static int64_t exact_result(const struct line *line, enum sample_type type, int64_t v)
+{
+    wide_int n = (wide_int)line->p * v + line->r;
+    wide_int low = divide_down(n, line->d), twice = 2 * (n - low * line->d);
+    low += twice > line->d || (twice == line->d && low % 2 != 0);
+    return limit(low, (int64_t)sample_min(type), (int64_t)sample_max(type));
+}
+
+static bool is_exact_in_f32(const struct line *line, enum sample_type type, float gain,
+                            float offset)
+{
+    if (sample_size(type) > 2)
+        return false;
+    for (int64_t v = (int64_t)sample_min(type); v <= (int64_t)sample_max(type); v++) {
+        float product = (float)v * gain;
+        if (sample_saturate(type, product + offset) != exact_result(line, type, v))
+            return false;
+    }
+    return true;
+}
+
+static void define_exact(struct pixel_function *function, const struct quotient *quotient,
+                         const struct line *line, int64_t first, int64_t last)
+{
+    size_t used = strlen(function->defines);
+    quotient_define(quotient, function->defines + used, sizeof function->defines - used);
+    pixel_define(function, "FACTOR", "%" PRId64 "L", line->p);
+    if (line->p == 0 ||
+        (first == (int64_t)sample_min(quotient->in) && last == (int64_t)sample_max(quotient->in)))
+        pixel_define(function, "INPUT(v)", "(v)");
+    else
+        pixel_define(function, "INPUT(v)", "clamp(v, (SRC)%" PRId64 "L, (SRC)%" PRId64 "L)", first,
+                     last);
+    snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
+}
+
+static void define_f32(struct pixel_function *function, const struct scale_config *config)
+{
+    function->n_args = 2;
+    function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->gain};
+    function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
+    pixel_define(function, "IN_F32", "1");
+}
+
+static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault)
+{
+    const struct scale_config *config = config_;
+    int result = stage_require_type("scale", type, STAGE_TYPES_BUT_F64, fault);
+    if (result != 0)
+        return result;
+    function->type = type;
+    function->keep_alpha = true;
+    function->identity = config->gain == 1 && config->offset == 0;
+    function->work = 8;
+    if (type == SAMPLE_F32) {
+        define_f32(function, config);
+        return 0;
+    }
+    struct line line = line_of(config);
+    struct quotient quotient;
+    int64_t first, last;
+    float gain = (float)config->gain, offset = (float)config->offset;
+    unsaturated(&line, type, &first, &last);
+    wide_int a = (wide_int)line.p * first, b = (wide_int)line.p * last;
+    if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
+                       type))
+        return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 64 bits");
+    if (quotient.bits > 16 && is_exact_in_f32(&line, type, gain, offset))
+        define_f32(function, config);
+    else
+        define_exact(function, &quotient, &line, first, last);
+    return 0;
+}
+
+const struct stage stage_scale = {
+    .name = "scale",
+    .summary = "each sample times a gain, plus an offset",
+    .params = params,
+    .config_size = sizeof(struct scale_config),
+    .pixel = pixel,
+    .reference = scale_reference,
+};
