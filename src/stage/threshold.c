@@ -1,0 +1,212 @@
+/* threshold with a number is per-pixel. With t=otsu each plane takes some passes more, which find
+ * its threshold on the device and leave it there: the range of the samples, how many fall into each
+ * of 256 bins, and the best place to split them. cl/otsu.cl says how; docs/stages/threshold.md
+ * what. */
+#include "stage/threshold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stage/common.h"
+
+static const struct param_choice t_choices[] = {
+    {"otsu", THRESHOLD_OTSU},
+    {NULL, 0},
+};
+
+static const struct param_choice high_choices[] = {
+    {"max", THRESHOLD_MAX},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    {.name = "t",
+     .type = PARAM_REAL_OR_CHOICE,
+     .offset = offsetof(struct threshold_config, t),
+     .choices = t_choices,
+     .required = true,
+     .help = "the threshold, or otsu to find the one that parts the samples' values best"},
+    {.name = "low",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct threshold_config, low),
+     .fallback = "0",
+     .help = "what comes out for samples below t"},
+    {.name = "high",
+     .type = PARAM_REAL_OR_CHOICE,
+     .offset = offsetof(struct threshold_config, high),
+     .choices = high_choices,
+     .fallback = "max",
+     .help = "what comes out for samples of at least t; max is the type's largest, 1 for f32"},
+    {0},
+};
+
+static bool is_otsu(const struct threshold_config *config)
+{
+    return config->t.choice == THRESHOLD_OTSU;
+}
+
+static bool is_per_pixel(const void *config)
+{
+    return !is_otsu(config);
+}
+
+static int32_t bits_of(float value)
+{
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* A number as the kernel takes it: an integer of the type's range, or the bits of a float. */
+static int32_t as_sample(enum sample_type type, double value)
+{
+    if (type == SAMPLE_F32)
+        return bits_of((float)value);
+    return (int32_t)sample_saturate(type, value);
+}
+
+static void fill_function(const struct threshold_config *config, enum sample_type type,
+                          struct pixel_function *function)
+{
+    double high = config->high.choice == THRESHOLD_MAX ? sample_max(type) : config->high.value;
+    function->type = type;
+    function->keep_alpha = true;
+    function->work = 3;
+    function->n_args = 3;
+    function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, config->low)};
+    function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, high)};
+}
+
+static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault)
+{
+    const struct threshold_config *config = config_;
+    fill_function(config, type, function);
+    double t = sample_is_integer(type) ? ceil(config->t.value) : config->t.value;
+    function->args[0] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, t)};
+    if (sample_is_integer(type) && t > sample_max(type)) /* no sample reaches it */
+        function->args[2] = function->args[1];
+    return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
+}
+
+static void keep_plane(const void *config, struct plane *plane)
+{
+    (void)config;
+    (void)plane;
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    int result = stage_require_types("threshold", in, STAGE_TYPES_BUT_F64, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        const struct plane *p = &in->planes[i];
+        if ((uint64_t)p->width * p->height * p->channels > OTSU_SAMPLES_MAX)
+            result =
+                fault_set(fault, FAULT_LIMIT,
+                          "threshold:t=otsu takes planes of at most 2^29 samples, not %u×%u×%u",
+                          p->width, p->height, p->channels);
+    }
+    if (result == 0)
+        result = stage_shape_each(in, alignment, out, keep_plane, config, fault);
+    return result;
+}
+
+/* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
+ * for each column on a GPU. `parts` histograms take the counts, on a CPU four to a band, whose
+ * stores do not wait for each other. */
+struct cut {
+    enum kernel_form form;
+    uint32_t rows, bands, parts;
+};
+
+static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
+{
+    struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
+    cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
+    cut.bands = (plane->height + cut.rows - 1) / cut.rows;
+    cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : 16;
+    return cut;
+}
+
+static struct pass *begin(struct stage_plan *plan, const char *part, const struct cut *cut,
+                          const struct plane *plane, uint32_t width, uint32_t height)
+{
+    struct pass *pass = pass_begin(plan, "otsu", part, cut->form,
+                                   cut->form == FORM_ROWS ? width : 1, width, height);
+    pass_define_type(pass, "SRC", plane->type);
+    pass_define(pass, "LEVELS", "%d", sample_size(plane->type) == 1);
+    pass_define(pass, "LEVEL_MIN", "%d", plane->type == SAMPLE_I8 ? INT8_MIN : 0);
+    pass_define(pass, "ALPHA", "%u", plane_has_alpha(plane) ? plane->channels : 0);
+    if (plane_has_alpha(plane))
+        pass_name(pass, plane->channels == 2 ? "c2" : "c4");
+    pass_name(pass, kernel_form_name(cut->form));
+    return pass;
+}
+
+/* A pass over all samples of the plane, band by band. */
+static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
+                     unsigned index, unsigned state)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct pass *pass = begin(plan, part, cut, plane, plane->width * plane->channels, cut->bands);
+    pass->work = 8.0 * cut->rows;
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, state, 0);
+    pass_int(pass, (int32_t)cut->rows);
+    pass_int(pass, (int32_t)plane->height);
+    pass_int(pass, (int32_t)cut->parts);
+}
+
+static void add_passes(const struct threshold_config *config, struct stage_plan *plan,
+                       unsigned index, unsigned state)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct cut cut = cut_plane(plan, plane);
+    uint64_t state_bytes = (cut.parts + 1) * OTSU_BINS * sizeof(int32_t);
+    struct pass *clear = begin(plan, "clear", &cut, plane, OTSU_BINS, cut.parts + 1);
+    clear->bytes_written = state_bytes;
+    pass_plane(clear, state, 0);
+    if (sample_size(plane->type) > 1) /* of 8 bits every value is counted: the range shows there */
+        add_scan(plan, "range", &cut, index, state);
+    add_scan(plan, "count", &cut, index, state);
+    struct pass *split = begin(plan, "split", &cut, plane, 1, 1);
+    split->work = 100.0 * OTSU_BINS + cut.parts * OTSU_BINS;
+    split->bytes_read = state_bytes;
+    pass_plane(split, state, 0);
+    pass_int(split, (int32_t)cut.parts);
+
+    struct pixel_function function = {0};
+    fill_function(config, plane->type, &function);
+    snprintf(function.variant, sizeof function.variant, "otsu");
+    function.args[0] = (struct pass_arg){.kind = PASS_BUFFER, .operand = state};
+    pass_pixel(plan, index, &function);
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    uint32_t parts = 0;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct cut cut = cut_plane(plan, &plan->in->planes[i]);
+        parts = cut.parts > parts ? cut.parts : parts;
+    }
+    unsigned state = stage_plan_scratch(plan, OTSU_BINS, parts + 1, 1, SAMPLE_I32);
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        add_passes(config, plan, i, state);
+    return 0;
+}
+
+const struct stage stage_threshold = {
+    .name = "threshold",
+    .summary = "two values: one where the sample is at least a threshold, one where it is below",
+    .params = params,
+    .config_size = sizeof(struct threshold_config),
+    .shape = shape,
+    .passes = passes,
+    .pixel = pixel,
+    .is_per_pixel = is_per_pixel,
+    .reference = threshold_reference,
+};

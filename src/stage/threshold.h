@@ -1,0 +1,28 @@
+/* Parameters of the stage threshold. */
+#ifndef SLUICE_STAGE_THRESHOLD_H
+#define SLUICE_STAGE_THRESHOLD_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+
+enum {
+    THRESHOLD_OTSU = 0, /* choice of t */
+    THRESHOLD_MAX = 0,  /* choice of high */
+    OTSU_BINS = 256,
+};
+
+/* More samples than this in a plane, and the sums of Otsu's method leave 64 bits. */
+#define OTSU_SAMPLES_MAX (UINT64_C(1) << 29)
+
+struct threshold_config {
+    struct param_scalar t;    /* a number, or Otsu's method */
+    double low;               /* what comes out below t */
+    struct param_scalar high; /* what comes out else: a number, or the type's largest */
+};
+
+/* The definition, in plain C. */
+int threshold_reference(const void *config, const struct picture *in, struct picture *out,
+                        struct fault *fault);
+
+#endif

@@ -1,0 +1,143 @@
+/* threshold by its definition. Otsu's method counts the samples of a plane in 256 bins of equal
+ * width from its least sample to its greatest and splits them where the variance between the two
+ * classes is greatest, at the first such place; what is not finite does not count, nor does alpha.
+ */
+#include "stage/threshold.h"
+
+#include <math.h>
+
+#include "stage/stage.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+struct samples {
+    const struct picture *picture;
+    size_t plane;
+    enum sample_type type;
+    double least, most;
+};
+
+static bool is_alpha(const struct plane *plane, uint32_t x)
+{
+    return plane_has_alpha(plane) && x % plane->channels == plane->channels - 1;
+}
+
+static double edge(const struct samples *s, int i)
+{
+    if (s->type == SAMPLE_F32) {
+        float width = (float)s->most * 0.00390625f - (float)s->least * 0.00390625f;
+        float step = (float)i * width;
+        return (float)s->least + step;
+    }
+    return s->least + ceil((s->most - s->least) * i / 256); /* exact in a double */
+}
+
+static void each(struct samples *s, void (*visit)(struct samples *, double v, void *),
+                 void *context)
+{
+    const struct plane *p = &s->picture->frame.planes[s->plane];
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *row = picture_row(s->picture, s->plane, y);
+        for (uint32_t x = 0; x < p->width * p->channels; x++) {
+            double v = sample_load(p->type, row + x * sample_size(p->type));
+            if (!is_alpha(p, x) && isfinite(v))
+                visit(s, v, context);
+        }
+    }
+}
+
+static void widen_range(struct samples *s, double v, void *context)
+{
+    (void)context;
+    s->least = fmin(s->least, v);
+    s->most = fmax(s->most, v);
+}
+
+static void count(struct samples *s, double v, void *context)
+{
+    uint64_t *counts = context;
+    int bin = OTSU_BINS - 1;
+    while (bin > 0 && v < edge(s, bin))
+        bin--;
+    counts[bin]++;
+}
+
+/* a²/b as whole part and rest, so that fractions compare exactly. */
+struct variance {
+    wide whole, rest, divisor;
+};
+
+static bool is_greater(struct variance a, struct variance b)
+{
+    return a.whole != b.whole ? a.whole > b.whole : a.rest * b.divisor > b.rest * a.divisor;
+}
+
+/* The last bin of the lower class. Between the classes the variance is, but for a factor,
+ * (s·n0 − s0·n)² / (n0·n1). */
+static int best_split(const uint64_t counts[OTSU_BINS])
+{
+    uint64_t n = 0, s = 0, n0 = 0, s0 = 0;
+    struct variance best = {0, 0, 1};
+    int split = 0;
+    for (int i = 0; i < OTSU_BINS; i++) {
+        n += counts[i];
+        s += counts[i] * (uint64_t)i;
+    }
+    for (int i = 0; i < OTSU_BINS - 1; i++) {
+        n0 += counts[i];
+        s0 += counts[i] * (uint64_t)i;
+        if (n0 == 0 || n0 == n)
+            continue;
+        wide difference = (wide)s * n0 - (wide)s0 * n, divisor = (wide)n0 * (n - n0);
+        struct variance v = {difference * difference / divisor, difference * difference % divisor,
+                             divisor};
+        if (is_greater(v, best)) {
+            best = v;
+            split = i;
+        }
+    }
+    return split;
+}
+
+static double otsu(const struct picture *picture, size_t plane)
+{
+    uint64_t counts[OTSU_BINS] = {0};
+    struct samples s = {picture, plane, picture->frame.planes[plane].type, INFINITY, -INFINITY};
+    each(&s, widen_range, NULL);
+    if (s.least > s.most)
+        return 0; /* nothing counts */
+    each(&s, count, counts);
+    return edge(&s, best_split(counts) + 1);
+}
+
+static double limited(enum sample_type type, double v)
+{
+    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (double)(float)v;
+}
+
+int threshold_reference(const void *config_, const struct picture *in, struct picture *out,
+                        struct fault *fault)
+{
+    const struct threshold_config *config = config_;
+    (void)fault;
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *p = &in->frame.planes[i];
+        size_t size = sample_size(p->type);
+        double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
+        double high =
+            config->high.choice == THRESHOLD_MAX ? sample_max(p->type) : config->high.value;
+        if (p->type == SAMPLE_F32)
+            t = (float)t;
+        for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *from = picture_row(in, i, y);
+            uint8_t *to = picture_row(out, i, y);
+            for (uint32_t x = 0; x < p->width * p->channels; x++) {
+                double v = sample_load(p->type, from + x * size);
+                if (!is_alpha(p, x))
+                    v = limited(p->type, v >= t ? high : config->low);
+                sample_store(p->type, to + x * size, v);
+            }
+        }
+    }
+    return 0;
+}
