@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "chain/plan.h"
@@ -70,6 +71,31 @@ static void test_launches_are_split(void **state)
     plan_destroy(&plan);
 }
 
+/* The widest fir on a large picture: no launch is estimated above the limit. */
+static void test_wide_fir_is_split(void **state)
+{
+    static const char *const classes[] = {"cpu", "gpu", "mali"};
+    char text[2048] = "fir:";
+    (void)state;
+    for (int i = 0; i < 31 * 31; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s1",
+                 i == 0        ? ""
+                 : i % 31 == 0 ? "/"
+                               : "_");
+    for (size_t i = 0; i < 3; i++) {
+        struct plan_options options = {.profile = device_profile_by_name(classes[i])};
+        struct plan *plan = plan_for(text, 8000, 6000, 1, SAMPLE_U8, &options);
+        const struct pass *pass = &plan->steps[0].work.passes[0];
+        uint32_t rows = plan_rows_per_launch(pass, options.profile);
+        assert_true(pass->work >= 31 * 31);
+        assert_true(rows < 6000);
+        assert_true(pass->work * 8000 * rows / options.profile->work_per_second <=
+                    LAUNCH_SECONDS_MAX);
+        assert_int_equal(plan_total_launches(plan), (6000 + rows - 1) / rows);
+        plan_destroy(&plan);
+    }
+}
+
 static int fit_to_u8(void *context, struct plane *plane, struct fault *fault)
 {
     (void)context;
@@ -135,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_memory_is_reused),
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_launches_are_split),
+        cmocka_unit_test(test_wide_fir_is_split),
         cmocka_unit_test(test_sink),
         cmocka_unit_test(test_source),
     };

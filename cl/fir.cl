@@ -1,0 +1,210 @@
+/* fir: the sum of k[j][i] times the sample at (x + i - left, y + j - top), divided, biased, rounded.
+ *
+ * The grid counts samples of the source's pixels (CH) at the destination's places; where the
+ * destination has no alpha (DST_CH < CH), those of alpha give nothing. A pass defines
+ *
+ *     NUM, WIDEN(v)    the type of sums, and V(SRC) as V(NUM); ACC, the same for one sample
+ *     COEFFICIENT      of the table: int or float
+ *     NUM_BITS, …      exact sums: what EXACT_RESULT asks for
+ *     DIVIDE, ADD_BIAS f32 sums: how the result follows from the sum
+ *     TAPS, ROWS       a window that is written out, T(row, offset, lane, k) for each coefficient;
+ *                      else it is looped over, by the table
+ *
+ * A coefficient of 0 takes no part: what lies under it is not looked at. Sums are added in the order
+ * of the rows. Vectors hold positions whose window lies inside; what is left, and everything in the
+ * scalar form, is computed sample by sample. */
+#ifdef NUM_BITS
+#define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
+#else
+#define FINISH(n) WIDE_SATURATE(DST, DIVIDE(n) ADD_BIAS)
+#endif
+
+#ifdef RECIPROCAL
+/* a / DIVISOR, correctly rounded, on devices that do not promise it: the remainder of an estimate is
+ * exact with fma, and what it is worth brings the estimate within half an ulp (P. Markstein,
+ * Computation of elementary functions on the IBM RISC System/6000 processor, 1990, theorem 7.1: the
+ * reciprocal is correctly rounded, and after the first step the estimate is one of the two nearest).
+ * Infinities and NaN are right already. */
+inline V(float) FN(divide)(V(float) a)
+{
+    V(float) reciprocal = RECIPROCAL, negative = -DIVISOR;
+    V(float) first = a * reciprocal;
+    V(float) q = fma(fma(first, negative, a), reciprocal, first);
+    q = fma(fma(q, negative, a), reciprocal, q);
+    return fabs(first) < INFINITY ? q : first;
+}
+#endif
+
+/* The sum for channel c of the window whose first sample is at (px, py). */
+inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict table, int pitch,
+                   int columns, int rows, int width, int height, int border, int px, int py, int c)
+{
+    ACC sum = 0;
+    for (int j = 0; j < rows; j++) {
+        int row = border_index(py + j, height, border);
+        if (row < 0)
+            continue;
+        for (int i = 0; i < columns; i++) {
+            COEFFICIENT k = table[j * pitch + i];
+            int column = border_index(px + i, width, border);
+            if (k != 0 && column >= 0)
+                sum += (ACC)k * (ACC)ROW(src, row)[column * CH + c];
+        }
+    }
+    return sum;
+}
+
+#if LANES + 0
+#ifdef FORM_VECTOR
+/* A row is where it begins in the source's memory, counted in vectors; v counts vectors within it. Those
+ * beside the row are another of it: their lanes do not count. */
+#define ROW_TYPE    int
+#define ROW_AT(y)   ((src_offset + (y) * src_stride) / LANES)
+#define AT(row, v)  ((__global const V(SRC) *)src_base)[(row) + clamp(v, 0, last)]
+#define TAKEN(j, o, b) VECTOR_SHIFT(LANES, b, V(SRC), AT(r[j], x / LANES + (o)), AT(r[j], x / LANES + (o) + 1))
+#define LOAD(at)     CAT(vload, LANES)(0, at)
+#define STORE(v, at) *(__global V(DST) *)(at) = v
+#else
+#define ROW_TYPE       __global const SRC *
+#define ROW_AT(y)      ROW(src, y)
+#define TAKEN(j, o, b) LOAD(r[j] + x + (o))
+#define LOAD(at)       UNALIGNED_IN(SRC, LANES, at)
+#define STORE(v, at)   UNALIGNED_OUT(DST, LANES, at) = v
+#endif
+
+/* Without alpha. */
+#define STORE_4_2(v, at)  vstore2((v).s02, 0, at)
+#define STORE_4_4(v, at)  vstore3((v).s012, 0, at)
+#define STORE_16_2(v, at) vstore8((v).s02468ace, 0, at)
+#define STORE_16_4(v, at)                                                                          \
+    vstore3((v).s012, 0, at), vstore3((v).s456, 1, at), vstore3((v).s89a, 2, at),                  \
+        vstore3((v).scde, 3, at)
+
+#if defined(TAPS)
+#define T(j, o, b, k) sum += (NUM)(k) * WIDEN(TAKEN(j, o, b));
+#elif defined(FORM_VECTOR)
+/* Four coefficients of a row and the CH vectors that they slide over, from `p` on. */
+#define ADD(k, v)                                                                                  \
+    if ((k) != 0)                                                                                  \
+        sum += (NUM)(k) * WIDEN(v);
+#define BESIDE(k, a, b) VECTOR_SHIFT(4, k, V(SRC), a, b)
+#if CH == 1
+#define BLOCK(k, row, v)                                                                           \
+    V(SRC) n = AT(row, v + 1);                                                                     \
+    ADD(k.s0, p) ADD(k.s1, BESIDE(1, p, n)) ADD(k.s2, BESIDE(2, p, n)) ADD(k.s3, BESIDE(3, p, n))  \
+    p = n;
+#elif CH == 2
+#define BLOCK(k, row, v)                                                                           \
+    V(SRC) n = AT(row, v + 1), m = AT(row, v + 2);                                                 \
+    ADD(k.s0, p) ADD(k.s1, BESIDE(2, p, n)) ADD(k.s2, n) ADD(k.s3, BESIDE(2, n, m))                \
+    p = m;
+#elif CH == 3
+#define BLOCK(k, row, v)                                                                           \
+    V(SRC) n = AT(row, v + 1), m = AT(row, v + 2), l = AT(row, v + 3);                             \
+    ADD(k.s0, p) ADD(k.s1, BESIDE(3, p, n)) ADD(k.s2, BESIDE(2, n, m)) ADD(k.s3, BESIDE(1, m, l))  \
+    p = l;
+#else
+#define BLOCK(k, row, v)                                                                           \
+    ADD(k.s0, p) ADD(k.s1, AT(row, v + 1)) ADD(k.s2, AT(row, v + 2)) ADD(k.s3, AT(row, v + 3))     \
+    p = AT(row, v + 4);
+#endif
+#endif
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
+                     __global const COEFFICIENT *restrict table, int pitch, int lead, int columns,
+                     int rows, int left, int top, int width, int height, int border, int first)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global DST *out = ROW(dst, y);
+    /* The sample at x: the window's middle. */
+    __global const SRC *middle = ROW(src, y + rows / 2 - top) + (columns / 2 - left) * CH;
+    int begin = x, end = SPAN_END(x), inner = end, inner_end = end;
+#if LANES + 0
+    inner = max(left * CH, x);
+    inner_end = min((width - columns + 1 + left) * CH, end);
+#ifdef FORM_VECTOR
+    int last = (width * CH - 1) / LANES;
+    bool fits = x + LANES <= grid_width && inner < inner_end;
+#else
+    bool fits = inner + LANES <= inner_end;
+#endif
+#ifdef TAPS
+    ROW_TYPE r[ROWS];
+    for (int j = 0; j < ROWS; j++) {
+        int row = border_index(y - top + j, height, border);
+        fits = fits && row >= 0; /* rows of zeros are left to FN(sum) */
+        r[j] = ROW_AT(row);
+    }
+#endif
+    if (!fits)
+        inner = inner_end = end;
+#ifdef FORM_VECTOR
+    if (fits) {
+#else
+    for (x = inner; x < inner_end; x += LANES) {
+        x = min(x, inner_end - LANES);
+#endif
+        V(NUM) sum = 0;
+#if defined(TAPS)
+        TAPS
+#else
+        for (int j = 0; j < rows; j++) {
+            int row = border_index(y - top + j, height, border);
+            if (row < 0)
+                continue;
+#ifdef FORM_VECTOR
+            ROW_TYPE in = ROW_AT(row);
+            __global const CAT(COEFFICIENT, 4) *k =
+                (__global const CAT(COEFFICIENT, 4) *)(table + j * pitch);
+            int v = x / LANES + first;
+            V(SRC) p = AT(in, v);
+            for (int b = 0; b < pitch / 4; b++, v += CH) {
+                BLOCK(k[b], in, v)
+            }
+#else
+            __global const SRC *in = ROW(src, row) + x - left * CH;
+            for (int i = 0; i < columns; i++, in += CH) {
+                COEFFICIENT k = table[j * pitch + i];
+                if (k != 0)
+                    sum += (NUM)k * WIDEN(LOAD(in));
+            }
+#endif
+        }
+#endif
+        V(DST) result = FINISH(sum);
+#if DST_CH < CH
+        CAT4(STORE_, LANES, _, CH)(result, out + x / CH * DST_CH);
+#else
+#if ALPHA
+        V(SRC) alpha = LOAD(middle + x);
+        TAKE_ALPHA(LANES, CH, result, alpha);
+#endif
+        STORE(result, out + x);
+#endif
+    }
+#endif
+    for (x = begin; x < end; x++) {
+        if (x == inner) {
+            x = inner_end;
+            if (x == end)
+                return;
+        }
+        int pixel = x / CH, c = x % CH;
+#if ALPHA
+        if (c == CH - 1) {
+            out[x] = middle[x];
+            continue;
+        }
+#elif DST_CH < CH
+        if (c == CH - 1)
+            continue;
+#endif
+        ACC sum = FN(sum)(src_base, src_offset, src_stride, table + lead, pitch, columns, rows,
+                          width, height, border, pixel - left, y - top, c);
+        out[pixel * DST_CH + c] = FIRST(FINISH((V(NUM))((NUM)sum)));
+    }
+}

@@ -1,0 +1,51 @@
+/* Parameters of the stage fir. */
+#ifndef SLUICE_STAGE_FIR_H
+#define SLUICE_STAGE_FIR_H
+
+#include "base/fault.h"
+#include "image/border.h"
+#include "image/frame.h"
+#include "param/param.h"
+
+enum fir_name {
+    FIR_SAMPLE, /* of Arm's FIR sample */
+    FIR_GAUSSIAN3,
+    FIR_GAUSSIAN5,
+    FIR_SHARPEN,
+    FIR_LAPLACIAN,
+    FIR_EMBOSS,
+    FIR_IDENTITY,
+};
+
+enum fir_out {
+    FIR_OUT_SAME, /* the type that comes in */
+    FIR_OUT_F32,
+};
+
+struct fir_config {
+    struct param_matrix k; /* a name's choice, or numbers */
+    double divisor;        /* not 0 */
+    double bias;
+    int border; /* enum border */
+    int out;    /* enum fir_out */
+};
+
+/* What a config comes down to. */
+struct fir_window {
+    unsigned columns, rows;                          /* odd */
+    double k[PARAM_MATRIX_SIDE * PARAM_MATRIX_SIDE]; /* row after row */
+    double divisor, bias;
+};
+
+/* The window of a config that was read: names looked up. */
+void fir_window(const struct fir_config *config, struct fir_window *window);
+
+/* True when coefficients, divisor and bias are whole numbers, so that integer samples give the
+ * exact quotient. */
+bool fir_is_whole(const struct fir_window *window);
+
+/* The definition, in plain C. */
+int fir_reference(const void *config, const struct picture *in, struct picture *out,
+                  struct fault *fault);
+
+#endif
