@@ -45,8 +45,10 @@ static void define_all(struct text *text, const char *defines)
 
 static void undefine_pass(struct text *text, const char *defines)
 {
-    for (const char *line = defines; *line;) {
-        text_printf(text, "#undef %.*s\n", (int)strcspn(line, " (\n"), line);
+    const char *line = defines;
+    while (*line) {
+        int name = (int)strcspn(line, " (\n");
+        text_printf(text, "#undef %.*s\n", name, line);
         line += strcspn(line, "\n");
         line += *line == '\n';
     }

@@ -40,9 +40,11 @@ int stage_require_type(const char *stage, enum sample_type type, unsigned types,
     for (int t = 0; t < SAMPLE_TYPES; t++)
         if (types & 1u << t)
             text_printf(&list, "%s%s", list.length ? ", " : "", sample_name(t));
+    /* What `convert` makes, the one that keeps most of the values first. */
+    const char *to = types & 1u << SAMPLE_F32 ? "f32" : types & 1u << SAMPLE_U16 ? "u16" : "u8";
     int result = fault_set(fault, FAULT_SHAPE,
-                           "%s takes samples of type %s, not %s; put convert:type=f32 in front",
-                           stage, text_string(&list), sample_name(type));
+                           "%s takes samples of type %s, not %s; put convert:type=%s in front",
+                           stage, text_string(&list), sample_name(type), to);
     text_finish(&list);
     return result;
 }

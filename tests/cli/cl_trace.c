@@ -1,0 +1,120 @@
+/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that writes down what
+ * a process really asks of OpenCL, a line each, to the end of SLUICE_CL_TRACE=FILE:
+ *
+ *     context PID
+ *     build PID
+ *     kernel NAME GLOBAL_X GLOBAL_Y
+ *     copy FUNCTION               any read, write, copy or fill of a buffer
+ *
+ * so that tests need not believe what the program says of itself. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl_layer.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cl_icd_dispatch *target;
+static cl_icd_dispatch layer;
+static int file = -1;
+
+/* One write a line: several processes append. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (write(file, line, (size_t)length) != length)
+        abort();
+}
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *p, cl_uint n,
+                                             const cl_device_id *d,
+                                             void(CL_CALLBACK *f)(const char *, const void *,
+                                                                  size_t, void *),
+                                             void *u, cl_int *error)
+{
+    say("context %d\n", (int)getpid());
+    return target->clCreateContext(p, n, d, f, u, error);
+}
+
+/* Of a program from source; one from a binary is only linked. */
+static cl_program CL_API_CALL create_program(cl_context c, cl_uint n, const char **s,
+                                             const size_t *l, cl_int *error)
+{
+    say("build %d\n", (int)getpid());
+    return target->clCreateProgramWithSource(c, n, s, l, error);
+}
+
+static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint d,
+                                         const size_t *o, const size_t *g, const size_t *l,
+                                         cl_uint n, const cl_event *w, cl_event *e)
+{
+    char name[256] = "?";
+    target->clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    say("kernel %s %zu %zu\n", name, g[0], d > 1 ? g[1] : 1);
+    return target->clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, e);
+}
+
+static cl_int CL_API_CALL enqueue_read(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s,
+                                       void *p, cl_uint n, const cl_event *w, cl_event *e)
+{
+    say("copy clEnqueueReadBuffer\n");
+    return target->clEnqueueReadBuffer(q, m, b, o, s, p, n, w, e);
+}
+
+static cl_int CL_API_CALL enqueue_write(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s,
+                                        const void *p, cl_uint n, const cl_event *w, cl_event *e)
+{
+    say("copy clEnqueueWriteBuffer\n");
+    return target->clEnqueueWriteBuffer(q, m, b, o, s, p, n, w, e);
+}
+
+static cl_int CL_API_CALL enqueue_copy(cl_command_queue q, cl_mem a, cl_mem b, size_t oa, size_t ob,
+                                       size_t s, cl_uint n, const cl_event *w, cl_event *e)
+{
+    say("copy clEnqueueCopyBuffer\n");
+    return target->clEnqueueCopyBuffer(q, a, b, oa, ob, s, n, w, e);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
+                                               size_t *size_ret)
+{
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    static const char name[] = "sluice trace layer";
+    const void *from = what == CL_LAYER_NAME ? (const void *)name : &version;
+    size_t length = what == CL_LAYER_NAME ? sizeof name : sizeof version;
+    if (value && size >= length)
+        memcpy(value, from, length);
+    if (size_ret)
+        *size_ret = length;
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *dispatch,
+                                            cl_uint *n_ret, const cl_icd_dispatch **layer_ret)
+{
+    const char *path = getenv("SLUICE_CL_TRACE");
+    file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    if (file < 0) {
+        fprintf(stderr, "SLUICE_CL_TRACE names no file that can be written\n");
+        abort();
+    }
+    target = dispatch;
+    if (n > sizeof layer / sizeof(void *))
+        n = sizeof layer / sizeof(void *);
+    memcpy(&layer, dispatch, n * sizeof(void *));
+    layer.clCreateContext = create_context;
+    layer.clCreateProgramWithSource = create_program;
+    layer.clEnqueueNDRangeKernel = enqueue_kernel;
+    layer.clEnqueueReadBuffer = enqueue_read;
+    layer.clEnqueueWriteBuffer = enqueue_write;
+    layer.clEnqueueCopyBuffer = enqueue_copy;
+    *layer_ret = &layer;
+    *n_ret = n;
+    return CL_SUCCESS;
+}

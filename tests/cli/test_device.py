@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Every stage runs on the device that was chosen: with every choice of its parameters, on every type,
+number of channels and odd size, what `--timing --json` names is what OpenCL was asked to launch.
+
+Usage: test_device.py SLUICE CL_TRACE [unittest options]"""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+import pictures  # noqa: E402
+
+SLUICE = os.path.abspath(sys.argv.pop(1))
+CL_TRACE = os.path.abspath(sys.argv.pop(1))
+
+# What a parameter without a default is given, by its type.
+GIVEN = {'matrix': '1_2_1', 'number or choice': '100'}
+# Other names of a value; the chain that comes out is the same.
+ALIASES = ('replicate', 'clamp', 'reflect101', 'mirror', 'periodic', 'constant')
+# Stages that only undo others, each behind the one it undoes.
+BEHIND = {'idwt': 'dwt', 'shrink': 'dwt', 'synthesis': 'analysis'}
+# (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
+# picture; the Mali sample's shifts are of integers.
+REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32')]
+
+
+def npy(descr, shape, values, code):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head = head.ljust(117) + '\n'
+    return (b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() +
+            struct.pack('<%d%s' % (len(values), code), *values))
+
+
+def inputs():
+    """{name: bytes}: each type, 1 to 4 channels, sizes of one sample, odd ones and around 16 and 256."""
+    sizes = [(1, 1), (1, 19), (23, 1), (15, 17), (257, 33)]
+    files = {}
+    for width, height in sizes:
+        samples = pictures.noise(width, height, seed=width)
+        files['grey8_%dx%d.pgm' % (width, height)] = pictures.pnm(width, height, samples)
+    width, height = 37, 21
+    files['rgb8.ppm'] = pictures.pnm(width, height, pictures.noise(width, height, 3), 3)
+    files['grey16.pgm'] = pictures.pnm(width, height,
+                                       pictures.noise(width, height, maxval=65535), maxval=65535)
+    for channels in (2, 4):
+        values = pictures.noise(width, height, channels)
+        shape = (height, width, channels)
+        files['u8_c%d.npy' % channels] = npy('|u1', shape, values, 'B')
+        files['f32_c%d.npy' % channels] = npy('<f4', shape, values, 'f')
+    files['f32_c1.npy'] = npy('<f4', (height, width), pictures.noise(width, height), 'f')
+    files['f32_c3.npy'] = npy('<f4', (height, width, 3), pictures.noise(width, height, 3), 'f')
+    return files
+
+
+def given(stage):
+    """A value for each parameter that must have one; box takes one of two."""
+    if stage['name'] == 'box':
+        return {'width': '3'}
+    return {p['name']: p['choices'][0] if p['type'] == 'choice' else GIVEN[p['type']]
+            for p in stage['params'] if p['required']}
+
+
+def chains(stage):
+    """The stage with what it must have, and once with each value of each parameter that is a choice."""
+    must = given(stage)
+    settings = [must]
+    for param in stage['params']:
+        if param['type'] in ('choice', 'matrix', 'flag'):
+            choices = [c for c in param.get('choices') or ['0', '1'] if c not in ALIASES]
+            settings += [dict(must, **{param['name']: choice}) for choice in choices]
+    before = [BEHIND[stage['name']]] if stage['name'] in BEHIND else []
+    seen = []
+    for setting in settings:
+        text = ','.join(before + [':'.join([stage['name']] +
+                                           ['%s=%s' % item for item in setting.items()])])
+        if text not in seen:
+            seen.append(text)
+    return seen
+
+
+class OnTheDevice(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix='sluice-device-')
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.trace = os.path.join(self.dir, 'trace')
+        self.files = inputs()
+        for name, data in self.files.items():
+            with open(os.path.join(self.dir, name), 'wb') as file:
+                file.write(data)
+
+    def run_traced(self, chain, *files):
+        """The report of a run and the lines of its trace."""
+        if os.path.exists(self.trace):
+            os.unlink(self.trace)
+        out = os.path.join(self.dir, 'out')
+        shutil.rmtree(out, ignore_errors=True)
+        result = subprocess.run(
+            [SLUICE, 'run', '-c', chain, '-f', 'npy', '-o', out + '/', '--timing', '--json', *files],
+            cwd=self.dir, capture_output=True, timeout=600,
+            env=dict(os.environ, OPENCL_LAYERS=CL_TRACE, SLUICE_CL_TRACE=self.trace))
+        self.assertIn(result.returncode, (0, 1, 65), '%s: %s' % (chain, result.stderr.decode()))
+        lines = []
+        if os.path.exists(self.trace):
+            with open(self.trace, encoding='utf-8') as file:
+                lines = [line.split() for line in file]
+        return json.loads(result.stdout), lines
+
+    def unchanged(self, name, out):
+        """Whether a result is its input, sample for sample."""
+        shutil.rmtree(os.path.join(self.dir, 'same'), ignore_errors=True)
+        subprocess.run([SLUICE, 'run', '-f', 'npy', '-o', 'same/', name], cwd=self.dir, check=True)
+        stem = os.path.splitext(name)[0]
+        with open(os.path.join(self.dir, 'same', stem + '.npy'), 'rb') as a, \
+                open(os.path.join(out, stem + '.npy'), 'rb') as b:
+            return a.read() == b.read()
+
+    def check_file(self, chain, stage, report):
+        name, where = report['input'], '%s on %s' % (chain, report['input'])
+        if report['result'] != 'ok':
+            self.assertTrue(any(a in chain and b in name for a, b in REFUSED),
+                            '%s: %s' % (where, report))
+            return
+        self.assertEqual(report['bytes_copied'], 0, where)
+        if not any(launch['stage'] == stage for launch in report['launches']):
+            self.assertTrue(self.unchanged(name, os.path.join(self.dir, 'out')),
+                            where + ': changed, but no kernel ran')
+
+    def check_chain(self, stage, chain):
+        report, trace = self.run_traced(chain, *sorted(self.files))
+        named, asked = {}, {}
+        for file in report['files']:
+            self.check_file(chain, stage, file)
+            for launch in file.get('launches', []):
+                named[launch['kernel']] = named.get(launch['kernel'], 0) + 1
+        for line in trace:
+            self.assertNotEqual(line[0], 'copy', '%s: %s' % (chain, line))
+            if line[0] == 'kernel':
+                asked[line[1]] = asked.get(line[1], 0) + 1
+        self.assertEqual(named, asked, chain)
+        self.assertLessEqual(sum(line[0] == 'context' for line in trace), 1, chain)
+
+    def test_every_stage_and_choice(self):
+        stages = json.loads(subprocess.run([SLUICE, 'stages', '--json'], capture_output=True,
+                                           check=True).stdout)
+        for stage in stages:
+            for chain in chains(stage):
+                with self.subTest(chain=chain):
+                    self.check_chain(stage['name'], chain)
+
+    def test_long_launches_are_split_by_rows(self):
+        """961 taps on 12 megapixels would hold the device for more than a tenth of a second."""
+        width, height = 4000, 3000
+        row = bytes(pictures.noise(width, 1))
+        with open(os.path.join(self.dir, 'large.pgm'), 'wb') as file:
+            file.write(b'P5\n%d %d\n255\n' % (width, height) + row * height)
+        matrix = '/'.join(['_'.join(['1'] * 31)] * 31)
+        chain = 'fir:%s' % matrix
+        plan = json.loads(subprocess.run(
+            [SLUICE, 'plan', '--json', '-c', chain, '%dx%d' % (width, height)], capture_output=True,
+            check=True).stdout)
+        report, trace = self.run_traced(chain, 'large.pgm')
+        kernels = [line for line in trace if line[0] == 'kernel']
+        self.assertGreater(len(kernels), 3)
+        self.assertEqual(len(kernels), plan['launches'])
+        self.assertEqual(len(kernels), len(report['files'][0]['launches']))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
