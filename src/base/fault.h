@@ -58,6 +58,12 @@ int fault_set_at(struct fault *fault, enum fault_code code, int position, int le
 /* Stores what errno says about `what` ("open", "write"), with the code that suits it. */
 int fault_set_errno(struct fault *fault, enum fault_code code, const char *what);
 
+/* Appends two lines that show the place a fault marks in `source`, the text that it is about: the
+ * text (of a long one the part that matters), and carets under the place; nothing when the fault
+ * marks none. */
+struct text;
+void fault_print_caret(const struct fault *fault, const char *source, struct text *text);
+
 /* Forgets a stored fault. */
 void fault_clear(struct fault *fault);
 

@@ -168,7 +168,7 @@ int cli_complain(const char *what, const struct fault *fault)
 int cli_complain_chain(const char *chain_text, const struct fault *fault)
 {
     struct text caret = {0};
-    chain_print_caret(chain_text, fault, &caret);
+    fault_print_caret(fault, chain_text, &caret);
     int status = cli_complain(fault->code == FAULT_CHAIN ? "chain" : NULL, fault);
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
