@@ -35,6 +35,9 @@ static const struct {
     [FAULT_BUSY] = {"busy", 75, true},
     [FAULT_PERMISSION] = {"permission", 77, false},
     [FAULT_CONFIG] = {"config", 78, false},
+    [FAULT_CRASHED] = {"crashed-worker", 70, false},
+    [FAULT_TIME] = {"job-time", 70, false},
+    [FAULT_INTERRUPTED] = {"interrupted", 70, false},
 };
 
 static int store(struct fault *fault, enum fault_code code, int position, int length,
