@@ -294,5 +294,5 @@ def main():
     unittest.main(verbosity=2)
 
 
-__all__ = ['Daemon', 'DaemonTest', 'SLUICE', 'SLUICED', 'FAKE_WORKER', 'PATIENCE', 'alive', 'fcntl', 'main',
+__all__ = ['Daemon', 'DaemonTest', 'HERE', 'SLUICE', 'SLUICED', 'FAKE_WORKER', 'PATIENCE', 'alive', 'fcntl', 'main',
            'picture', 'pictures', 'wait_for']

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from sluice_test import SLUICED, Daemon, DaemonTest, alive, main, picture, wait_for
+from sluice_test import HERE, SLUICED, Daemon, DaemonTest, alive, main, picture, wait_for
 
 
 class Options(DaemonTest):
@@ -36,6 +36,10 @@ class Options(DaemonTest):
         for option in ('watch', 'output', 'chain', 'format', 'state', 'device', 'max-pixels', 'max-file',
                        'memory', 'jobs', 'quiet', 'verbose', 'help', 'version'):
             self.assertIn('--' + option, result.stdout)
+        with open(os.path.join(HERE, '..', '..', 'docs', 'daemon.md'), encoding='utf-8') as file:
+            page = file.read()
+        for option in re.findall(r'^ +(?:-\w, +)?--([a-z-]+) [A-Z]', result.stdout, re.M):
+            self.assertIn('--' + option, page)
         self.assertRegex(self.run_it('-V', status=0).stdout, r'^sluiced \d+\.\d+\.\d+\n$')
 
     def test_usage(self):
