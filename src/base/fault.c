@@ -1,10 +1,13 @@
 #include "base/fault.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/text.h"
 
 static const struct {
     const char *name;
@@ -32,6 +35,9 @@ static const struct {
     [FAULT_BUSY] = {"busy", 75, true},
     [FAULT_PERMISSION] = {"permission", 77, false},
     [FAULT_CONFIG] = {"config", 78, false},
+    [FAULT_CRASHED] = {"crashed-worker", 70, false},
+    [FAULT_TIME] = {"job-time", 70, false},
+    [FAULT_INTERRUPTED] = {"interrupted", 70, false},
 };
 
 static int store(struct fault *fault, enum fault_code code, int position, int length,
@@ -114,4 +120,24 @@ int fault_exit_status(enum fault_code code)
 bool fault_is_temporary(enum fault_code code)
 {
     return code < FAULT_CODES && codes[code].temporary;
+}
+
+void fault_print_caret(const struct fault *fault, const char *source, struct text *text)
+{
+    int length = (int)strlen(source);
+    if (fault->position < 0 || fault->position > length)
+        return;
+    /* A window of the text that fits a terminal, with the place at fault in it. */
+    int begin = fault->position > 60 ? fault->position - 40 : 0;
+    int shown = length - begin > 100 ? 100 : length - begin;
+    int carets = fault->length > 0 ? fault->length : 1;
+    if (carets > begin + shown - fault->position)
+        carets = begin + shown - fault->position;
+    text_append(text, "  ");
+    for (int i = begin; i < begin + shown; i++)
+        text_printf(text, "%c", isprint((unsigned char)source[i]) ? source[i] : ' ');
+    text_printf(text, "\n  %*s", fault->position - begin, "");
+    for (int i = 0; i < (carets > 0 ? carets : 1); i++)
+        text_append(text, "^");
+    text_append(text, "\n");
 }

@@ -11,26 +11,29 @@
 
 enum fault_code {
     FAULT_NONE,
-    FAULT_USAGE,      /* the command line is wrong */
-    FAULT_CHAIN,      /* the chain's text is wrong; position and length mark the place in it */
-    FAULT_FORMAT,     /* no codec knows these bytes, or none writes this kind of plane */
-    FAULT_DATA,       /* damaged image data */
-    FAULT_TRUNCATED,  /* image data that ends early: it may still be growing */
-    FAULT_EMPTY,      /* a file of no bytes */
-    FAULT_LIMIT,      /* over a limit; the text names the limit and its option */
-    FAULT_SHAPE,      /* a valid chain that cannot take this picture (type, channels, size) */
-    FAULT_NO_INPUT,   /* no such input */
-    FAULT_NO_DEVICE,  /* no OpenCL device, or no daemon */
-    FAULT_DEVICE,     /* an OpenCL call failed; the text holds its name, stage and kernel */
-    FAULT_VERIFY,     /* device and reference differ */
-    FAULT_MEMORY,     /* out of memory */
-    FAULT_INTERNAL,   /* a defect of ours */
-    FAULT_CREATE,     /* an output cannot be created */
-    FAULT_IO,         /* reading or writing failed */
-    FAULT_NO_SPACE,   /* the disk is full */
-    FAULT_BUSY,       /* try later */
-    FAULT_PERMISSION, /* not permitted */
-    FAULT_CONFIG,     /* a configuration is wrong */
+    FAULT_USAGE,       /* the command line is wrong */
+    FAULT_CHAIN,       /* the chain's text is wrong; position and length mark the place in it */
+    FAULT_FORMAT,      /* no codec knows these bytes, or none writes this kind of plane */
+    FAULT_DATA,        /* damaged image data */
+    FAULT_TRUNCATED,   /* image data that ends early: it may still be growing */
+    FAULT_EMPTY,       /* a file of no bytes */
+    FAULT_LIMIT,       /* over a limit; the text names the limit and its option */
+    FAULT_SHAPE,       /* a valid chain that cannot take this picture (type, channels, size) */
+    FAULT_NO_INPUT,    /* no such input */
+    FAULT_NO_DEVICE,   /* no OpenCL device, or no daemon */
+    FAULT_DEVICE,      /* an OpenCL call failed; the text holds its name, stage and kernel */
+    FAULT_VERIFY,      /* device and reference differ */
+    FAULT_MEMORY,      /* out of memory */
+    FAULT_INTERNAL,    /* a defect of ours */
+    FAULT_CREATE,      /* an output cannot be created */
+    FAULT_IO,          /* reading or writing failed */
+    FAULT_NO_SPACE,    /* the disk is full */
+    FAULT_BUSY,        /* try later */
+    FAULT_PERMISSION,  /* not permitted */
+    FAULT_CONFIG,      /* a configuration is wrong */
+    FAULT_CRASHED,     /* the worker died at this job, twice while it did nothing else */
+    FAULT_TIME,        /* longer than a job may take */
+    FAULT_INTERRUPTED, /* the daemon or the machine went down at this job, time and again */
     FAULT_CODES
 };
 
@@ -57,6 +60,12 @@ int fault_set_at(struct fault *fault, enum fault_code code, int position, int le
 
 /* Stores what errno says about `what` ("open", "write"), with the code that suits it. */
 int fault_set_errno(struct fault *fault, enum fault_code code, const char *what);
+
+/* Appends two lines that show the place a fault marks in `source`, the text that it is about: the
+ * text (of a long one the part that matters), and carets under the place; nothing when the fault
+ * marks none. */
+struct text;
+void fault_print_caret(const struct fault *fault, const char *source, struct text *text);
 
 /* Forgets a stored fault. */
 void fault_clear(struct fault *fault);

@@ -45,6 +45,45 @@ void text_append(struct text *text, const char *string)
     text_append_bytes(text, string, strlen(string));
 }
 
+/* The length of the valid character that `s` begins with, by table 3-7 of the Unicode standard; 0
+ * when there is none. */
+static size_t character_length(const unsigned char *s)
+{
+    unsigned low = 0x80, high = 0xbf; /* of the second byte */
+    size_t more;
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    more = s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    if (s[0] == 0xed)
+        high = 0x9f;
+    if (s[0] == 0xf0)
+        low = 0x90;
+    if (s[0] == 0xf4)
+        high = 0x8f;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i <= more; i++)
+        if (s[i] < 0x80 || s[i] > 0xbf) /* the end of the string, too */
+            return 0;
+    return more + 1;
+}
+
+void text_append_utf8(struct text *text, const char *string)
+{
+    while (*string) {
+        size_t length = character_length((const unsigned char *)string);
+        if (length > 0)
+            text_append_bytes(text, string, length);
+        else
+            text_append(text, "\xef\xbf\xbd");
+        string += length > 0 ? length : 1;
+    }
+}
+
 void text_printf(struct text *text, const char *format, ...)
 {
     va_list args;

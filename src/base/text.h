@@ -15,6 +15,10 @@ struct text {
 void text_finish(struct text *text);
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
+
+/* Appends `string` with U+FFFD in the place of each byte that is no part of valid UTF-8. */
+void text_append_utf8(struct text *text, const char *string);
+
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The string, "" while empty; valid until the next change. */

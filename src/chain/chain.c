@@ -173,23 +173,3 @@ void chain_print_short(const struct chain *chain, struct text *text)
         }
     }
 }
-
-void chain_print_caret(const char *chain_text, const struct fault *fault, struct text *text)
-{
-    int length = (int)strlen(chain_text);
-    if (fault->position < 0 || fault->position > length)
-        return;
-    /* A window of the text that fits a terminal, with the place at fault in it. */
-    int begin = fault->position > 60 ? fault->position - 40 : 0;
-    int shown = length - begin > 100 ? 100 : length - begin;
-    int carets = fault->length > 0 ? fault->length : 1;
-    if (carets > begin + shown - fault->position)
-        carets = begin + shown - fault->position;
-    text_append(text, "  ");
-    for (int i = begin; i < begin + shown; i++)
-        text_printf(text, "%c", isprint((unsigned char)chain_text[i]) ? chain_text[i] : ' ');
-    text_printf(text, "\n  %*s", fault->position - begin, "");
-    for (int i = 0; i < (carets > 0 ? carets : 1); i++)
-        text_append(text, "^");
-    text_append(text, "\n");
-}

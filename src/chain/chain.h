@@ -36,8 +36,4 @@ void chain_print(const struct chain *chain, struct text *text);
 /* Appends the shortest form: only the parameters that differ from their defaults. */
 void chain_print_short(const struct chain *chain, struct text *text);
 
-/* Appends two lines that show the place a chain fault marks: the text, and carets under it; nothing
- * when the fault marks none. */
-void chain_print_caret(const char *chain_text, const struct fault *fault, struct text *text);
-
 #endif

@@ -11,7 +11,7 @@
 
 #define AT(member) offsetof(struct common_options, member)
 
-const struct cli_option cli_device_options[] = {
+const struct options_row cli_device_options[] = {
     {0,
      "SEL",
      {.name = "device",
@@ -58,7 +58,7 @@ const struct cli_option cli_device_options[] = {
     {0},
 };
 
-const struct cli_option cli_limit_options[] = {
+const struct options_row cli_limit_options[] = {
     {0,
      "PIXELS",
      {.name = "max-pixels",
@@ -98,7 +98,7 @@ const struct cli_option cli_limit_options[] = {
     {0},
 };
 
-const struct cli_option cli_output_options[] = {
+const struct options_row cli_output_options[] = {
     {0,
      NULL,
      {.name = "json",
@@ -160,10 +160,15 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
     };
 }
 
+int cli_complain(const char *what, const struct fault *fault)
+{
+    return options_complain("sluice", what, fault);
+}
+
 int cli_complain_chain(const char *chain_text, const struct fault *fault)
 {
     struct text caret = {0};
-    chain_print_caret(chain_text, fault, &caret);
+    fault_print_caret(fault, chain_text, &caret);
     int status = cli_complain(fault->code == FAULT_CHAIN ? "chain" : NULL, fault);
     fputs(text_string(&caret), stderr);
     text_finish(&caret);

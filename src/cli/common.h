@@ -2,8 +2,8 @@
 #ifndef SLUICE_CLI_COMMON_H
 #define SLUICE_CLI_COMMON_H
 
-#include "cli/options.h"
 #include "engine/engine.h"
+#include "param/options.h"
 #include <stdio.h>
 
 struct common_options {
@@ -16,15 +16,18 @@ struct common_options {
 };
 
 /* Must be the first member of a subcommand's options. */
-extern const struct cli_option cli_device_options[];
-extern const struct cli_option cli_limit_options[];
-extern const struct cli_option cli_output_options[];
+extern const struct options_row cli_device_options[];
+extern const struct options_row cli_limit_options[];
+extern const struct options_row cli_output_options[];
 
 /* Sets the log level; what the environment says (SLUICE_DEVICE, SLUICE_LOG_LEVEL) comes before the
  * options. */
 void cli_common_apply(struct common_options *options);
 
 void cli_engine_options(const struct common_options *options, struct engine_options *engine);
+
+/* `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
+int cli_complain(const char *what, const struct fault *fault);
 
 /* cli_complain for a chain's fault, with carets under the place in the chain's text. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);

@@ -16,7 +16,7 @@ struct compare_options {
     const char *input;
 };
 
-static const struct cli_option options[] = {
+static const struct options_row options[] = {
     {0,
      "OPTIONS",
      {.name = "input",
@@ -27,7 +27,8 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "compare",
     .operands = "A B",
     .summary =
@@ -171,9 +172,9 @@ static int compare_files(const struct compare_options *o, char **paths)
 int command_compare(int argc, char **argv)
 {
     struct compare_options o = {0};
-    int first = cli_parse(&usage, &o, argc, argv);
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
     if (argc - first != 2) {
         fputs("sluice: compare: two pictures are compared (see sluice compare --help)\n", stderr);

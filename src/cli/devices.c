@@ -11,7 +11,8 @@ struct devices_options {
     struct common_options common;
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "devices",
     .operands = "",
     .summary = "Prints every OpenCL platform and device, the one that is taken, and its limits.",
@@ -77,9 +78,9 @@ int command_devices(int argc, char **argv)
     struct engine_options engine;
     const struct device_info *list;
     size_t count, fitting = 0;
-    int first = cli_parse(&usage, &o, argc, argv);
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
     cli_engine_options(&o.common, &engine);
     if (device_list(&list, &count, &fault) != 0)

@@ -18,7 +18,7 @@ struct plan_command_options {
 
 #define AT(member) offsetof(struct plan_command_options, member)
 
-static const struct cli_option options[] = {
+static const struct options_row options[] = {
     {'c', "CHAIN", {.name = "chain", .type = PARAM_TEXT, .offset = AT(chain), .help = "the chain"}},
     {0,
      "TYPE",
@@ -49,7 +49,8 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "plan",
     .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
@@ -238,9 +239,9 @@ int command_plan(int argc, char **argv)
     struct chain chain;
     struct device *device = NULL;
     const struct device_profile *profile;
-    int first = cli_parse(&usage, &o, argc, argv);
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
     if (argc - first != 1 || !cli_parse_size(argv[first], &plane)) {
         fprintf(stderr,

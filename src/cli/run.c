@@ -24,7 +24,7 @@ struct run_options {
 
 #define AT(member) offsetof(struct run_options, member)
 
-static const struct cli_option options[] = {
+static const struct options_row options[] = {
     {'c',
      "CHAIN",
      {.name = "chain",
@@ -79,7 +79,8 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "run",
     .operands = "[-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, here, without a daemon. IN may be - for stdin.",
@@ -399,9 +400,9 @@ static int run_all(struct run *run, char **inputs, size_t count)
 int command_run(int argc, char **argv)
 {
     struct run run = {0};
-    int first = cli_parse(&usage, &run.options, argc, argv);
+    int first = options_parse(&usage, &run.options, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&run.options.common);
     if (first == argc) {
         fputs("sluice: run: no input (see sluice run --help)\n", stderr);

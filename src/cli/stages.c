@@ -10,7 +10,8 @@ struct stages_options {
     struct common_options common;
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "stages",
     .operands = "[NAME…]",
     .summary = "Prints every stage, or those named, with their parameters.",
@@ -91,9 +92,9 @@ static int unknown(const char *name)
 int command_stages(int argc, char **argv)
 {
     struct stages_options o = {0};
-    int first = cli_parse(&usage, &o, argc, argv);
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     json_t *list = json_array();
     for (int i = first; i < argc; i++) {
         const struct stage *stage = stage_find(argv[i], strlen(argv[i]));

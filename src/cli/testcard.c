@@ -17,7 +17,7 @@ struct testcard_options {
 
 #define AT(member) offsetof(struct testcard_options, member)
 
-static const struct cli_option options[] = {
+static const struct options_row options[] = {
     {'o',
      "FILE",
      {.name = "output",
@@ -41,7 +41,8 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static const struct cli_usage usage = {
+static const struct options_usage usage = {
+    .program = "sluice",
     .command = "testcard",
     .operands = "[-o FILE] [--size WIDTHxHEIGHT]",
     .summary = "Draws a picture to try chains on.",
@@ -169,9 +170,9 @@ int command_testcard(int argc, char **argv)
     struct testcard_options o = {0};
     struct fault fault = FAULT_INIT;
     struct plane plane;
-    int first = cli_parse(&usage, &o, argc, argv);
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
-        return first == CLI_HELP_SHOWN ? 0 : -first;
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
     if (first != argc || !cli_parse_size(o.size, &plane) || plane.channels != 1 ||
         (uint64_t)plane.width * plane.height > 100000000) {

@@ -237,7 +237,8 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
     return result;
 }
 
-int engine_warm(struct engine *engine, const struct chain *chain, struct fault *fault)
+int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
+                struct fault *fault)
 {
     static const uint32_t channels[] = {1, 3};
     struct device *device;
@@ -252,7 +253,7 @@ int engine_warm(struct engine *engine, const struct chain *chain, struct fault *
         struct fault why = FAULT_INIT;
         if (!frame_add_plane(&frame, &plane, FRAME_ALIGNMENT))
             result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-        else if (prepared_get(engine, chain, &frame, NULL, false, &prepared, &why) == 0)
+        else if (prepared_get(engine, chain, &frame, format, false, &prepared, &why) == 0)
             prepared_release(engine, &prepared);
         else if (why.code != FAULT_SHAPE)
             result = fault_set(fault, why.code, "%s", why.text);

@@ -43,7 +43,8 @@ struct engine_report {
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
-    bool began;       /* the input's bytes were looked at */
+    const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
+                         "write"; a constant */
     uint64_t bytes_in, bytes_out;
     uint64_t read, decode, prepare, device, encode, write, total;
     uint64_t crossings_in, crossings_out; /* hand-overs of pictures to and from the device */
@@ -60,6 +61,10 @@ struct engine_job {
     struct engine_output output;
     bool verify;         /* compare the device's result with the reference */
     unsigned iterations; /* of the device's part; 0 and 1 alike */
+
+    /* The input's bytes are about to be looked at: from here on they can be at fault. Called on the
+     * job's thread; may be NULL. */
+    void (*began)(struct engine_job *job);
 
     struct fault fault; /* how it ended */
     struct engine_report report;
@@ -81,9 +86,10 @@ int engine_run(struct engine *engine, struct engine_job *job);
 /* Queues the job for the threads; `done` is called when it has ended. */
 void engine_submit(struct engine *engine, struct engine_job *job);
 
-/* Opens the device now, and compiles what the chain needs for grey and RGB pictures of 8 bits, so
- * that the first jobs do not wait. */
-int engine_warm(struct engine *engine, const struct chain *chain, struct fault *fault);
+/* Opens the device now, and compiles what the chain needs for grey and RGB pictures of 8 bits that
+ * are written as `format`, so that the first jobs do not wait. */
+int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
+                struct fault *fault);
 
 /* The device, or NULL when none is open (reference, or not yet). */
 struct device *engine_device(struct engine *engine);

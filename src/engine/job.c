@@ -85,7 +85,9 @@ static int read_header(struct job_state *s, struct fault *fault)
     if (result != 0)
         return result;
     report->bytes_in = s->file.size;
-    report->began = true;
+    report->step = "decode";
+    if (s->job->began)
+        s->job->began(s->job);
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.luma = wants_stored_luma(s->job->chain);
@@ -105,6 +107,7 @@ static bool keeps_input(const struct engine_job *job)
 
 static int prepare(struct job_state *s, struct fault *fault)
 {
+    s->job->report.step = "plan";
     int result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
                               keeps_input(s->job), &s->prepared, fault);
     if (result != 0)
@@ -128,6 +131,7 @@ static int decode(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
     int result = 0;
+    s->job->report.step = "decode";
     if (s->prepared->recording) {
         void *data;
         result =
@@ -178,6 +182,7 @@ static int run_on_device(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
+    s->job->report.step = "device";
     int result = recording_run(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
     s->job->report.device = span(s);
     if (result != 0)
@@ -197,6 +202,7 @@ static int run_on_device(struct job_state *s, struct fault *fault)
 static int run_on_host(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
+    s->job->report.step = "device";
     if (plan->n_steps == 0) {
         s->result = s->host_in;
         return 0;
@@ -212,9 +218,11 @@ static int encode_plane(struct job_state *s, size_t index, const char *name, str
     const struct engine_output *to = &s->job->output;
     const struct format *format = s->job->format;
     int fd = -1;
+    s->job->report.step = "write";
     int result = to->open(to->context, name, &fd, fault);
     if (result != 0)
         return result;
+    s->job->report.step = "encode";
     struct output *output = output_create(fd);
     result = output ? format->codec->encode(format->config, &s->result, index, output, fault)
                     : fault_set(fault, FAULT_MEMORY, "no memory for an output");
@@ -224,6 +232,8 @@ static int encode_plane(struct job_state *s, size_t index, const char *name, str
         s->job->report.bytes_out += output->written;
     output_destroy(&output);
     s->job->report.encode += span(s);
+    if (result == 0)
+        s->job->report.step = "write";
     int closed = to->close(to->context, fd, result == 0, result == 0 ? fault : NULL);
     s->job->report.write += span(s);
     return result ? result : closed;
@@ -247,7 +257,7 @@ int engine_run(struct engine *engine, struct engine_job *job)
     struct job_state s = {.engine = engine, .job = job, .mark = clock_now()};
     uint64_t begin = s.mark;
     fault_clear(&job->fault);
-    job->report = (struct engine_report){0};
+    job->report = (struct engine_report){.step = "read"};
     struct fault *fault = &job->fault;
     int result = read_header(&s, fault);
     if (result == 0)

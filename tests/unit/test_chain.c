@@ -76,11 +76,11 @@ static void test_caret(void **state)
     struct fault fault = {.code = FAULT_CHAIN, .position = 6, .length = 3};
     struct text text = {0};
     (void)state;
-    chain_print_caret("sobel:abc,x", &fault, &text);
+    fault_print_caret(&fault, "sobel:abc,x", &text);
     assert_string_equal(text_string(&text), "  sobel:abc,x\n        ^^^\n");
     text_finish(&text);
     fault.position = -1;
-    chain_print_caret("sobel", &fault, &text);
+    fault_print_caret(&fault, "sobel", &text);
     assert_string_equal(text_string(&text), "");
 }
 

@@ -1,0 +1,271 @@
+#include "daemon/folder_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/name.h"
+
+#define SECOND     UINT64_C(1000000000)
+#define SCAN_EVERY (60 * SECOND)
+#define POLL_EVERY (2 * SECOND) /* where there is no inotify, and for a directory that is gone */
+
+/* How often the paths are looked at. The kernel says nothing when a directory is removed that we
+ * have open, nor when another is mounted over it. */
+#define CHECK_EVERY (5 * SECOND)
+
+bool folder_is_live(const struct folder *folder)
+{
+    return folder->state == FOLDER_WATCHING;
+}
+
+/* ---- the watch's news ---- */
+
+static void on_hint(void *context, const char *name, bool closed)
+{
+    struct folder *folder = context;
+    if (!folder_is_live(folder) || name_is_ignored(name, folder->settings->ignore))
+        return;
+    candidates_hint(&folder->candidates, name, closed);
+    folder_pump(folder);
+}
+
+static void on_overflow(void *context)
+{
+    struct folder *folder = context;
+    folder->n_overflows++;
+    log_info("%s: more happened than inotify could tell; the folder is read again",
+             folder->settings->input);
+    folder->next_scan = clock_now();
+    folder_pump(folder);
+}
+
+static void on_lost(void *context, const char *why)
+{
+    folder_lose(context, why);
+}
+
+static const struct watch_events watch_events = {
+    .hint = on_hint, .overflow = on_overflow, .lost = on_lost};
+
+/* ---- the directories come and go ---- */
+
+/* First the watch, then the scan: what comes between the two is seen twice, not never. */
+static void begin(struct folder *folder)
+{
+    struct fault fault = FAULT_INIT;
+    const char *path = folder->settings->input;
+    folder->state = FOLDER_WATCHING;
+    if (watch_open(&folder->watch, folder->loop, path, &watch_events, folder, &fault) == 0)
+        log_info("watching %s (inotify), chain '%s', results as %s in %s", path,
+                 folder->settings->chain, folder->settings->format, folder->settings->output);
+    else
+        log_warning("watching %s by reading it every %d s: %s", path, (int)(POLL_EVERY / SECOND),
+                    fault.text);
+    folder->next_scan = clock_now();
+    folder_pump(folder);
+}
+
+struct reopening {
+    uv_work_t work;
+    struct folder *folder;
+    struct spool *spool;
+    struct fault fault;
+};
+
+static void reopen(uv_work_t *work)
+{
+    struct reopening *r = work->data;
+    spool_open(&r->spool, r->folder->settings->input, r->folder->settings->output, &r->fault);
+}
+
+static void after_reopen(uv_work_t *work, int status)
+{
+    struct reopening *r = work->data;
+    struct folder *folder = r->folder;
+    (void)status;
+    folder->reopening = false;
+    if (r->spool && folder->state == FOLDER_LOST) {
+        folder->spool = r->spool;
+        r->spool = NULL;
+        log_info("%s is back", folder->settings->input);
+        queue_hurry(folder->queue);
+        begin(folder);
+    } else {
+        log_debug("%s", r->fault.text);
+        folder->next_scan = clock_now() + POLL_EVERY;
+    }
+    spool_leave(&r->spool);
+    free(r);
+    folder_arm_timer(folder);
+    folder_check_stopped(folder);
+}
+
+static void start_reopening(struct folder *folder)
+{
+    struct reopening *r = calloc(1, sizeof *r);
+    folder->next_scan = clock_now() + POLL_EVERY; /* if this comes to nothing */
+    if (!r)
+        return;
+    r->folder = folder;
+    r->work.data = r;
+    fault_clear(&r->fault);
+    if (uv_queue_work(folder->loop, &r->work, reopen, after_reopen) == 0)
+        folder->reopening = true;
+    else
+        free(r);
+}
+
+/* Jobs that came from the old directory keep it open until they have ended. */
+void folder_lose(struct folder *folder, const char *why)
+{
+    if (!folder_is_live(folder))
+        return;
+    log_warning("%s: %s; it is taken up again when it returns", folder->settings->input, why);
+    folder->state = FOLDER_LOST;
+    watch_close(&folder->watch);
+    candidates_clear(&folder->candidates);
+    spool_leave(&folder->spool);
+    folder->next_scan = clock_now();
+    folder_arm_timer(folder);
+}
+
+/* ---- what is due ---- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    folder_pump(timer->data);
+}
+
+/* Sleeps until the next scan or the first name that waits. */
+void folder_arm_timer(struct folder *folder)
+{
+    uint64_t now = clock_now(), due = folder->next_scan;
+    if (folder->state == FOLDER_WATCHING && folder->next_check < due)
+        due = folder->next_check;
+    if (folder->state != FOLDER_WATCHING && folder->state != FOLDER_LOST) {
+        uv_timer_stop(&folder->timer);
+        return;
+    }
+    uint64_t wake = candidates_wake(&folder->candidates, now);
+    if (wake != 0 && wake < due)
+        due = wake;
+    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+}
+
+void folder_pump(struct folder *folder)
+{
+    uint64_t now = clock_now();
+    folder_settle(folder);
+    if (folder->state == FOLDER_LOST && !folder->reopening && now >= folder->next_scan)
+        start_reopening(folder);
+    if (folder_is_live(folder)) {
+        struct candidates *c = &folder->candidates;
+        if (c->overflowed && c->count < CANDIDATES_MAX / 2)
+            folder->next_scan = now;
+        if (!folder->scanning && now >= folder->next_scan) {
+            folder->next_scan = now + (folder->watch ? SCAN_EVERY : POLL_EVERY);
+            folder->next_check = now + CHECK_EVERY;
+            folder_scan(folder, true);
+        } else if (!folder->scanning && now >= folder->next_check) {
+            folder->next_check = now + CHECK_EVERY;
+            folder_scan(folder, false);
+        }
+        candidates_wake(c, now);
+        folder_look(folder);
+    }
+    folder_arm_timer(folder);
+}
+
+/* ---- life ---- */
+
+int folder_create(struct folder **folder, uv_loop_t *loop, const struct watch_settings *settings,
+                  const char *extension, struct queue *queue, const struct folder_events *events,
+                  void *context, struct fault *fault)
+{
+    struct folder *f = calloc(1, sizeof *f);
+    *folder = NULL;
+    if (!f)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    *f = (struct folder){.loop = loop,
+                         .settings = settings,
+                         .extension = extension,
+                         .queue = queue,
+                         .events = events,
+                         .context = context};
+    STAILQ_INIT(&f->to_settle);
+    int result = spool_open(&f->spool, settings->input, settings->output, fault);
+    if (result == 0)
+        result = candidates_init(&f->candidates, fault);
+    int error = result == 0 ? uv_timer_init(loop, &f->timer) : 0;
+    if (error < 0)
+        result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+    if (result != 0) {
+        candidates_finish(&f->candidates);
+        spool_leave(&f->spool);
+        free(f);
+        return result;
+    }
+    f->timer.data = f;
+    *folder = f;
+    return 0;
+}
+
+void folder_start(struct folder *folder)
+{
+    begin(folder);
+}
+
+void folder_stop(struct folder *folder)
+{
+    if (folder->state >= FOLDER_STOPPING)
+        return;
+    folder->state = FOLDER_STOPPING;
+    watch_close(&folder->watch);
+    candidates_clear(&folder->candidates);
+    uv_timer_stop(&folder->timer);
+    folder_check_stopped(folder);
+}
+
+void folder_check_stopped(struct folder *folder)
+{
+    if (folder->state != FOLDER_STOPPING || folder->n_jobs > 0 || folder->scanning ||
+        folder->looking || folder->settling || folder->reopening)
+        return;
+    folder->state = FOLDER_STOPPED;
+    folder->events->stopped(folder->context);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void folder_destroy(struct folder **folder)
+{
+    struct folder *f = *folder;
+    *folder = NULL;
+    if (!f)
+        return;
+    watch_close(&f->watch);
+    candidates_finish(&f->candidates);
+    spool_leave(&f->spool);
+    uv_close((uv_handle_t *)&f->timer, on_closed);
+}
+
+bool folder_is_quiet(const struct folder *folder)
+{
+    return folder->scanned && !folder->scanning && folder->candidates.count == 0;
+}
+
+void folder_log_state(const struct folder *folder)
+{
+    static const char *const states[] = {"not started", "watching", "gone", "stopping", "stopped"};
+    const struct candidates *c = &folder->candidates;
+    log_info("%s: %s (%s), %u files taken, %zu complete ones wait for room, %zu not complete yet, "
+             "%u overflows",
+             folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
+             folder->n_jobs, c->counts[CANDIDATE_READY], c->count - c->counts[CANDIDATE_READY],
+             folder->n_overflows);
+}

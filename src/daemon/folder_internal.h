@@ -1,0 +1,120 @@
+/* Shared by folder.c, folder_take.c, folder_job.c and folder_settle.c alone. */
+#ifndef SLUICE_DAEMON_FOLDER_INTERNAL_H
+#define SLUICE_DAEMON_FOLDER_INTERNAL_H
+
+#include "daemon/candidate.h"
+#include "daemon/claim.h"
+#include "daemon/draft.h"
+#include "daemon/folder.h"
+#include "daemon/watch.h"
+
+#define LOOKS_AT_ONCE 64 /* names that one trip to the pool looks at */
+
+enum folder_state {
+    FOLDER_CREATED,
+    FOLDER_WATCHING,
+    FOLDER_LOST, /* a directory is gone; it is looked for */
+    FOLDER_STOPPING,
+    FOLDER_STOPPED,
+};
+
+struct folder_job;
+STAILQ_HEAD(folder_jobs, folder_job);
+
+struct folder {
+    uv_loop_t *loop;
+    const struct watch_settings *settings;
+    const char *extension;
+    struct queue *queue;
+    const struct folder_events *events;
+    void *context;
+
+    enum folder_state state;
+    struct spool *spool; /* NULL while lost */
+    struct watch *watch; /* NULL: polled */
+    struct candidates candidates;
+    uv_timer_t timer;
+    uint64_t next_scan;   /* monotonic nanoseconds; while lost: the next look for the directory */
+    uint64_t next_check;  /* whether the paths still lead here */
+    bool scanned;         /* once, since the start */
+    bool scanning;        /* in the pool, as the next three; one of each at a time */
+    bool looking;         /* … */
+    bool settling;        /* … */
+    bool reopening;       /* … */
+    unsigned n_overflows; /* of inotify's queue */
+    unsigned n_jobs;
+    struct folder_jobs to_settle;
+};
+
+/* What is done for a job in the pool, one thing at a time. */
+enum folder_step {
+    STEP_NONE,
+    STEP_OPEN,
+    STEP_OUTPUT,
+    STEP_BEGUN,
+};
+
+/* How a job ends, or goes on. */
+enum folder_end {
+    END_NONE,
+    END_DONE,      /* results to OUT, the original to done */
+    END_FAILED,    /* the original to failed, with its reason */
+    END_RETURNED,  /* back where it came from: truncated, or it changed */
+    END_CHANGED,   /* found out while settling: to be returned */
+    END_RETRIED,   /* stays ours; the results so far are void */
+    END_GIVEN_BACK /* the daemon ends */
+};
+
+struct folder_job {
+    struct job job;
+    struct folder *folder;
+    struct claim *claim;
+    bool last_chance; /* called truncated before, and not changed since */
+    uint64_t taken;   /* when it became ours, monotonic nanoseconds */
+    size_t n_drafts;
+    struct draft *drafts; /* owned */
+    size_t n_planes;
+    char (*planes)[32]; /* as the worker told; owned */
+    char step[20];      /* what the worker was at */
+
+    uv_work_t work;
+    enum folder_step at; /* in the pool, now */
+    bool begun_wanted;   /* a step that has to wait for it */
+    bool output_wanted;  /* … */
+    bool open_wanted;    /* … */
+    char plane[32];      /* of the output that is wanted */
+    bool ended_on_disk;  /* STEP_OPEN found a verdict and carried it out */
+    struct fault step_fault;
+    enum folder_end end; /* wanted, then in the works */
+    struct fault end_fault;
+    STAILQ_ENTRY(folder_job) next_to_settle;
+};
+
+/* folder.c */
+void folder_lose(struct folder *folder, const char *why);
+void folder_arm_timer(struct folder *folder);
+void folder_check_stopped(struct folder *folder);
+bool folder_is_live(const struct folder *folder); /* watching: new files may be taken */
+
+/* folder_take.c. A scan that is not `whole` only checks that the paths lead to the same places. */
+void folder_scan(struct folder *folder, bool whole);
+void folder_look(struct folder *folder);
+
+/* folder_job.c: takes over a claim (whose spool is counted here). */
+void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance);
+void folder_drop_job(struct folder_job *fj);
+
+/* True, and the job is gone, when it failed because its directories are not the ones that are
+ * watched now. What is claimed stays there; once nobody holds its lock, a scan finds it. */
+bool folder_leave_behind(struct folder_job *fj);
+
+/* folder_settle.c: `end` is set; waits for the steps that are under way. */
+void folder_end_job(struct folder_job *fj, enum folder_end end);
+void folder_settle(struct folder *folder);
+
+static inline struct folder_job *folder_job_of(struct job *job)
+{
+    return (struct folder_job *)((char *)job - offsetof(struct folder_job, job));
+}
+
+#endif

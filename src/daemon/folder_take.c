@@ -1,0 +1,290 @@
+/* How files are found and become ours: scans and looks, in the pool; their findings, on the loop.
+ */
+#include "daemon/folder_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/recovery.h"
+
+/* ---- the scan ---- */
+
+struct found {
+    char *name;
+    struct identity identity;
+};
+
+struct scan {
+    uv_work_t work;
+    struct folder *folder;
+    struct spool *spool;
+    bool whole; /* else only is_current is wanted */
+    bool is_current;
+    bool is_cut; /* there is more than was kept */
+    size_t n_found, found_capacity;
+    struct found *found;
+    size_t n_claims, claim_capacity;
+    struct claim **claims; /* of daemons that are gone */
+    struct fault fault;
+};
+
+/* Room for one more; false when memory is out. */
+static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *larger = realloc(*array, wanted * size);
+    if (!larger)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
+
+static bool keep_found(void *context, const char *name, const struct identity *identity)
+{
+    struct scan *scan = context;
+    char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
+    if (!copy ||
+        !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
+        free(copy);
+        scan->is_cut = true;
+        return false;
+    }
+    scan->found[scan->n_found++] = (struct found){copy, *identity};
+    return true;
+}
+
+/* One that cannot be kept in memory stays in our instance's folder, until the next start. */
+static void keep_claim(void *context, struct claim *claim)
+{
+    struct scan *scan = context;
+    if (grow((void **)&scan->claims, scan->n_claims, &scan->claim_capacity, sizeof *scan->claims))
+        scan->claims[scan->n_claims++] = claim;
+    else
+        claim_destroy(&claim);
+}
+
+static void do_scan(uv_work_t *work)
+{
+    struct scan *scan = work->data;
+    scan->is_current = spool_is_current(scan->spool);
+    if (!scan->is_current || !scan->whole)
+        return;
+    recovery_run(scan->spool, keep_claim, scan, &scan->fault);
+    spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
+}
+
+static void destroy_scan(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->n_found; i++)
+        free(scan->found[i].name);
+    free(scan->found);
+    free(scan->claims);
+    spool_leave(&scan->spool);
+    free(scan);
+}
+
+static void take_findings(struct folder *folder, const struct scan *scan)
+{
+    uint64_t now = clock_now();
+    for (size_t i = 0; i < scan->n_found; i++)
+        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
+                         folder->settings->stable);
+    folder->candidates.overflowed |= scan->is_cut;
+}
+
+static void after_scan(uv_work_t *work, int status)
+{
+    struct scan *scan = work->data;
+    struct folder *folder = scan->folder;
+    (void)status;
+    folder->scanning = false;
+    if (scan->fault.code != FAULT_NONE)
+        log_warning("%s: %s", folder->settings->input, scan->fault.text);
+    for (size_t i = 0; i < scan->n_claims; i++)
+        folder_add_job(folder, scan->claims[i], false);
+    if (scan->n_claims > 0)
+        log_info("%s: %zu files are taken up again that an earlier run had not finished",
+                 folder->settings->input, scan->n_claims);
+    if (folder_is_live(folder) && scan->spool == folder->spool) {
+        folder->candidates.overflowed &= !scan->whole;
+        take_findings(folder, scan);
+        if (!scan->is_current)
+            folder_lose(folder, "the path leads elsewhere now");
+    }
+    bool first = scan->whole && !folder->scanned;
+    folder->scanned |= scan->whole;
+    destroy_scan(scan);
+    if (first)
+        folder->events->scanned(folder->context);
+    folder_pump(folder);
+    folder_check_stopped(folder);
+}
+
+void folder_scan(struct folder *folder, bool whole)
+{
+    struct scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        return; /* the next one is due as usual */
+    scan->folder = folder;
+    scan->whole = whole;
+    scan->spool = spool_use(folder->spool);
+    scan->work.data = scan;
+    fault_clear(&scan->fault);
+    if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
+        folder->scanning = true;
+    else
+        destroy_scan(scan);
+}
+
+/* ---- the look ---- */
+
+/* One name, on its way through the pool. */
+struct look_at {
+    struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate_facts facts;
+    enum candidate_verdict verdict;
+    struct claim *claim;
+    struct fault fault;
+};
+
+struct look {
+    uv_work_t work;
+    struct folder *folder;
+    struct spool *spool;
+    unsigned room; /* claims that may be made */
+    size_t count;
+    struct look_at at[LOOKS_AT_ONCE];
+};
+
+static void claim(struct look *look, struct look_at *at)
+{
+    int result =
+        claim_take(&at->claim, look->spool, at->candidate->name, &at->facts.seen, &at->fault);
+    if (result == 0)
+        look->room--;
+    else
+        at->verdict = CANDIDATE_WAIT; /* whatever it is now is looked at again */
+    if (result == FAULT_BUSY)
+        fault_clear(&at->fault);
+}
+
+static void look_at(struct look *look, struct look_at *at)
+{
+    struct identity identity = {0};
+    uint64_t now = clock_now(), stable = look->folder->settings->stable;
+    enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
+    enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    if (at->verdict == CANDIDATE_DROP && sight == SPOOL_FILE && at->facts.closed)
+        log_info("%s: empty; it waits until something is written to it", at->candidate->name);
+    if (at->verdict != CANDIDATE_TAKE)
+        return;
+    sight = spool_probe(look->spool, at->candidate->name, &writer);
+    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    if (at->facts.unreadable)
+        fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
+    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
+        claim(look, at);
+}
+
+static void do_look(uv_work_t *work)
+{
+    struct look *look = work->data;
+    for (size_t i = 0; i < look->count; i++)
+        look_at(look, &look->at[i]);
+}
+
+/* What the look and events since then make of a candidate. */
+static void apply(struct folder *folder, struct look_at *at)
+{
+    struct candidates *candidates = &folder->candidates;
+    struct candidate *c = at->candidate;
+    bool closed = c->hinted && c->facts.closed;
+    bool forget = at->claim || at->verdict == CANDIDATE_DROP;
+    if (at->fault.code != FAULT_NONE && !c->complained)
+        log_warning("%s: %s; it is tried again", c->name, at->fault.text);
+    c->complained = at->fault.code != FAULT_NONE;
+    c->facts = forget ? (struct candidate_facts){0} : at->facts;
+    c->facts.closed |= closed;
+    if (c->hinted)
+        candidates_move(candidates, c, CANDIDATE_HINTED);
+    else if (forget)
+        candidates_remove(candidates, c);
+    else if (at->verdict == CANDIDATE_TAKE)
+        candidates_move(candidates, c, CANDIDATE_READY);
+    else
+        candidates_wait(candidates, c, clock_now(), folder->settings->stable);
+}
+
+static void after_look(uv_work_t *work, int status)
+{
+    struct look *look = work->data;
+    struct folder *folder = look->folder;
+    bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
+    (void)status;
+    folder->looking = false;
+    for (size_t i = 0; i < look->count; i++) {
+        struct look_at *at = &look->at[i];
+        if (at->claim)
+            folder_add_job(folder, at->claim, at->facts.truncated);
+        if (of_this_folder)
+            apply(folder, at);
+        else
+            candidates_remove(&folder->candidates, at->candidate);
+    }
+    if (!of_this_folder)
+        folder->next_scan = clock_now(); /* the same names may be there, in the new directory */
+    spool_leave(&look->spool);
+    free(look);
+    folder_pump(folder);
+    folder_check_stopped(folder);
+}
+
+/* Those that are known to be complete come first, as many as there is room for. */
+static void choose(struct folder *folder, struct look *look)
+{
+    struct candidates *candidates = &folder->candidates;
+    static const enum candidate_state states[] = {CANDIDATE_READY, CANDIDATE_HINTED};
+    for (int i = 0; i < 2; i++) {
+        struct candidate *c;
+        while (look->count < LOOKS_AT_ONCE &&
+               (states[i] != CANDIDATE_READY || look->count < look->room) &&
+               (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
+            candidates_move(candidates, c, CANDIDATE_LOOKING);
+            c->hinted = false;
+            look->at[look->count] = (struct look_at){.candidate = c, .facts = c->facts};
+            fault_clear(&look->at[look->count].fault);
+            look->count++;
+        }
+    }
+}
+
+void folder_look(struct folder *folder)
+{
+    const struct candidates *c = &folder->candidates;
+    unsigned room = queue_room(folder->queue);
+    if (folder->looking ||
+        (c->counts[CANDIDATE_HINTED] == 0 && (c->counts[CANDIDATE_READY] == 0 || room == 0)))
+        return;
+    struct look *look = calloc(1, sizeof *look);
+    if (!look)
+        return; /* the timer comes back to it */
+    look->folder = folder;
+    look->room = room;
+    look->work.data = look;
+    look->spool = spool_use(folder->spool);
+    choose(folder, look);
+    if (uv_queue_work(folder->loop, &look->work, do_look, after_look) == 0) {
+        folder->looking = true;
+        return;
+    }
+    for (size_t i = 0; i < look->count; i++)
+        candidates_move(&folder->candidates, look->at[i].candidate, CANDIDATE_HINTED);
+    spool_leave(&look->spool);
+    free(look);
+}

@@ -1,0 +1,40 @@
+/* Names of results, of originals set aside and of temporary files. Pure. A name is one component of
+ * a path, at most NAME_BYTES long; one that would be longer loses the end of its stem, never half a
+ * character of UTF-8. */
+#ifndef SLUICE_DAEMON_NAME_H
+#define SLUICE_DAEMON_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NAME_BYTES 255
+typedef char name_buffer[NAME_BYTES + 1];
+
+/* What a picture's result is called: "a.jpg", 2, "dx", "png" → "a-2.dx.png". Number 0 and an empty
+ * plane leave no trace. */
+void name_of_result(name_buffer name, const char *original, unsigned number, const char *plane,
+                    const char *extension);
+
+/* What an original is called among others: "a.jpg", 2 → "a-2.jpg". */
+void name_of_original(name_buffer name, const char *original, unsigned number);
+
+/* The reason beside a failed original: "a-2.jpg" → "a-2.jpg.error.json". */
+void name_of_reason(name_buffer name, const char *original);
+
+/* The hidden name under which a file is written before it gets its own: "a.png", "TAG" →
+ * ".a.png.TAG.tmp". A tag begins with the instance that it belongs to, and "-". */
+void name_of_temporary(name_buffer name, const char *final, const char *tag);
+
+/* True for a temporary name whose tag begins with `instance` and "-". */
+bool name_is_temporary_of(const char *name, const char *instance);
+
+/* A number that is free: 0 if that is, else one found by doubling and halving, so that a name that
+ * was used ten thousand times costs a few dozen questions. `taken` is asked about numbers; UINT_MAX
+ * when all are taken. */
+unsigned name_find_number(bool (*taken)(void *context, unsigned number), void *context);
+
+/* True for names that are never looked at: hidden ones (our own folder among them), and those that
+ * match one of the patterns of fnmatch(3); the list ends with NULL. */
+bool name_is_ignored(const char *name, const char *const *patterns);
+
+#endif

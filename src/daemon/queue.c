@@ -1,0 +1,449 @@
+#include "daemon/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "daemon/supervise.h"
+#include "worker/message.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* Jobs that are opened ahead, so that the worker never waits for a directory. */
+#define AHEAD 2
+
+#define CRASHES_MAX 2
+
+/* How long a job that goes last waits for a quiet moment at most. */
+#define LAST_WAITS (30 * SECOND)
+
+static bool is_with_worker(const struct job *job)
+{
+    return job->state == JOB_SENT || job->state == JOB_BEGUN;
+}
+
+static unsigned with_worker(const struct queue *queue)
+{
+    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN];
+}
+
+static unsigned under_way(const struct queue *queue)
+{
+    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + with_worker(queue);
+}
+
+static struct job_list *list_of(struct queue *queue, const struct job *job)
+{
+    return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
+}
+
+static bool is_move_of_a_job(enum job_state from, enum job_state to)
+{
+    static const unsigned allowed[JOB_STATES] = {
+        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
+        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
+        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
+        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+    };
+    return (allowed[from] >> to & 1) != 0;
+}
+
+/* The one place where a job's state changes. */
+static void enter(struct queue *queue, struct job *job, enum job_state state)
+{
+    if (!is_move_of_a_job(job->state, state)) {
+        log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
+                  (int)state);
+        abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
+    }
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    queue->counts[job->state]--;
+    job->state = state;
+    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+    queue->counts[state]++;
+}
+
+/* ---- once a turn of the loop ---- */
+
+static struct job *next_of_the_last(struct queue *queue)
+{
+    struct job *job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
+    return now ? job : NULL;
+}
+
+/* Opens are answered later, so a handful of them at a time is all that this starts. */
+static struct job *next_to_open(struct queue *queue)
+{
+    struct job *suspect = TAILQ_FIRST(&queue->queued[JOB_SUSPECT]);
+    struct job *normal = TAILQ_FIRST(&queue->queued[JOB_NORMAL]);
+    unsigned busy = under_way(queue);
+    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
+        const struct job *job = TAILQ_FIRST(&queue->lists[state]);
+        if (job && job->lane != JOB_NORMAL)
+            return NULL; /* it is alone */
+    }
+    if (suspect)
+        return busy == 0 ? suspect : NULL;
+    if (normal)
+        return busy < queue->slots + AHEAD ? normal : NULL;
+    return busy == 0 ? next_of_the_last(queue) : NULL;
+}
+
+static void open_jobs(struct queue *queue)
+{
+    struct job *job;
+    while (!queue->draining && (job = next_to_open(queue)) != NULL) {
+        enter(queue, job, JOB_OPENING);
+        job->source->open(job);
+    }
+}
+
+static void send_jobs(struct queue *queue)
+{
+    struct job *job;
+    while (supervisor_is_ready(queue->supervisor) && with_worker(queue) < queue->slots &&
+           (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL) {
+        job->attempts++;
+        job->late = false;
+        job->deadline = clock_now() + queue->job_time;
+        enter(queue, job, JOB_SENT);
+        supervisor_send_job(queue->supervisor, job);
+    }
+}
+
+static void wake_jobs(struct queue *queue, uint64_t now)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->not_before <= now)
+            enter(queue, job, JOB_QUEUED);
+    }
+}
+
+/* A job past its deadline has a worker that hangs: there is no other way to end it than to end the
+ * worker. queue_worker_died sorts out the rest. */
+static void check_deadlines(struct queue *queue, uint64_t now)
+{
+    static const enum job_state states[] = {JOB_SENT, JOB_BEGUN};
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        struct job *job;
+        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
+        {
+            if (job->deadline <= now && !job->late) {
+                log_warning("%s: still not done after its time: the worker is killed", job->label);
+                job->late = any = true;
+            }
+        }
+    }
+    if (any)
+        supervisor_kill(queue->supervisor);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm_timer(struct queue *queue, uint64_t now)
+{
+    uint64_t due = UINT64_MAX;
+    const struct job *job;
+    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
+    due = earlier(due, job->not_before);
+    TAILQ_FOREACH(job, &queue->lists[JOB_SENT], in_list)
+    due = job->late ? due : earlier(due, job->deadline);
+    TAILQ_FOREACH(job, &queue->lists[JOB_BEGUN], in_list)
+    due = job->late ? due : earlier(due, job->deadline);
+    job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    if (job && job->not_before > now)
+        due = earlier(due, job->not_before);
+    if (due == UINT64_MAX)
+        uv_timer_stop(&queue->timer);
+    else
+        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+}
+
+/* Turns are asked for, so that nothing happens within the call that caused it. */
+static void want_turn(struct queue *queue);
+
+static void on_timer(uv_timer_t *timer)
+{
+    want_turn(timer->data);
+}
+
+static void give_back_queued(struct queue *queue);
+
+static void on_turn(uv_check_t *check)
+{
+    struct queue *queue = check->data;
+    uint64_t now = clock_now();
+    if (!queue->turn_wanted)
+        return;
+    queue->turn_wanted = false;
+    uv_idle_stop(&queue->idle);
+    check_deadlines(queue, now);
+    if (queue->draining) {
+        give_back_queued(queue);
+    } else {
+        wake_jobs(queue, now);
+        open_jobs(queue);
+        send_jobs(queue);
+    }
+    arm_timer(queue, now);
+    queue->events.changed(queue->context);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+static void want_turn(struct queue *queue)
+{
+    if (queue->turn_wanted)
+        return;
+    queue->turn_wanted = true;
+    uv_idle_start(&queue->idle, on_idle);
+}
+
+int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault)
+{
+    for (int i = 0; i < JOB_LANES; i++)
+        TAILQ_INIT(&queue->queued[i]);
+    for (int i = 0; i < JOB_STATES; i++)
+        TAILQ_INIT(&queue->lists[i]);
+    queue->timer.data = queue->check.data = queue->idle.data = queue;
+    int error = uv_timer_init(loop, &queue->timer);
+    if (error == 0)
+        error = uv_check_init(loop, &queue->check);
+    if (error == 0)
+        error = uv_idle_init(loop, &queue->idle);
+    if (error == 0)
+        error = uv_check_start(&queue->check, on_turn);
+    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+}
+
+void queue_close(struct queue *queue)
+{
+    uv_close((uv_handle_t *)&queue->timer, NULL);
+    uv_close((uv_handle_t *)&queue->check, NULL);
+    uv_close((uv_handle_t *)&queue->idle, NULL);
+}
+
+unsigned queue_room(const struct queue *queue)
+{
+    return queue->draining || queue->n_jobs >= queue->limit ? 0 : queue->limit - queue->n_jobs;
+}
+
+unsigned queue_count(const struct queue *queue, enum job_state state)
+{
+    return queue->counts[state];
+}
+
+bool queue_is_empty(const struct queue *queue)
+{
+    return queue->n_jobs == 0;
+}
+
+void queue_add(struct queue *queue, struct job *job)
+{
+    job->id = ++queue->last_id;
+    job->in_fd = job->out_fd = -1;
+    job->state = JOB_QUEUED;
+    job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
+    fault_clear(&job->fault);
+    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+    queue->counts[JOB_QUEUED]++;
+    queue->n_jobs++;
+    want_turn(queue);
+}
+
+/* ---- answers of the source ---- */
+
+void queue_opened(struct queue *queue, struct job *job)
+{
+    enter(queue, job, JOB_OPEN);
+    want_turn(queue);
+}
+
+void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
+                       const struct fault *fault)
+{
+    if (is_with_worker(job)) /* else it died meanwhile */
+        supervisor_send_output(queue->supervisor, job, plane, fd, fault);
+}
+
+void queue_remove(struct queue *queue, struct job *job)
+{
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    queue->counts[job->state]--;
+    queue->n_jobs--;
+    want_turn(queue);
+}
+
+void queue_retry(struct queue *queue, struct job *job)
+{
+    static const unsigned seconds[] = {1, 5, 30, 120, 600};
+    unsigned last = sizeof seconds / sizeof *seconds - 1;
+    unsigned wait = seconds[job->retries < last ? job->retries : last];
+    job->retries++;
+    job->not_before = clock_now() + wait * SECOND;
+    log_warning("%s: %s; tried again in %u s", job->label, job->fault.text, wait);
+    fault_clear(&job->fault);
+    enter(queue, job, JOB_WAITING);
+    want_turn(queue);
+}
+
+void queue_hurry(struct queue *queue)
+{
+    struct job *job;
+    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
+    job->not_before = 0;
+    want_turn(queue);
+}
+
+void queue_try_again(struct queue *queue, struct job *job)
+{
+    fault_clear(&job->fault);
+    enter(queue, job, JOB_QUEUED);
+    want_turn(queue);
+}
+
+static void settle(struct queue *queue, struct job *job, const struct message *report)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->done(job, report);
+    want_turn(queue);
+}
+
+void queue_give_up(struct queue *queue, struct job *job)
+{
+    settle(queue, job, NULL);
+}
+
+/* ---- news of the worker ---- */
+
+void queue_worker_ready(struct queue *queue)
+{
+    want_turn(queue);
+}
+
+static struct job *find_with_worker(struct queue *queue, int64_t id)
+{
+    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
+    struct job *job;
+    for (int i = 0; i < 2; i++)
+        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
+    if (job->id == id)
+        return job;
+    return NULL;
+}
+
+void queue_worker_said(struct queue *queue, const struct message *message)
+{
+    struct job *job = find_with_worker(queue, message->id);
+    if (!job) {
+        log_error("the worker said '%s' about job %lld, which it does not have",
+                  message_kind_name(message->kind), (long long)message->id);
+        return;
+    }
+    if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
+        enter(queue, job, JOB_BEGUN);
+        job->source->began(job);
+    } else if (message->kind == MESSAGE_NEED_OUTPUT) {
+        job->source->need_output(job, message->plane);
+    } else if (message->kind == MESSAGE_DONE) {
+        message_get_fault(message, &job->fault);
+        settle(queue, job, message);
+    }
+}
+
+/* What becomes of one of the `held` jobs that a dead worker had, `killed` for being late or not. */
+static void judge_survivor(struct queue *queue, struct job *job, unsigned held, bool killed)
+{
+    char limit[NUMBER_TEXT_MAX];
+    bool suspicious = killed ? job->late : job->state == JOB_BEGUN;
+    if (suspicious && held == 1 && killed)
+        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
+                  number_format_duration(queue->job_time, limit));
+    else if (suspicious && held == 1 && ++job->crashes >= CRASHES_MAX)
+        fault_set(&job->fault, FAULT_CRASHED,
+                  "the worker died at this file %u times while it did nothing else", job->crashes);
+    if (job->fault.code != FAULT_NONE) {
+        settle(queue, job, NULL);
+        return;
+    }
+    if (suspicious)
+        job->lane = JOB_SUSPECT;
+    queue_try_again(queue, job);
+}
+
+void queue_worker_died(struct queue *queue)
+{
+    struct job_list held = TAILQ_HEAD_INITIALIZER(held);
+    unsigned count = with_worker(queue);
+    struct job *job, *next;
+    bool killed = false;
+    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
+    for (int i = 0; i < 2; i++)
+        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
+    killed |= job->late;
+    for (int i = 0; i < 2; i++) {
+        for (job = TAILQ_FIRST(&queue->lists[states[i]]); job; job = next) {
+            next = TAILQ_NEXT(job, in_list);
+            judge_survivor(queue, job, count, killed);
+        }
+    }
+    /* Those that were only open wait behind the suspects. */
+    while (!queue->draining && (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL)
+        queue_try_again(queue, job);
+}
+
+/* ---- the end ---- */
+
+static void give_back(struct queue *queue, struct job *job)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->give_back(job);
+}
+
+static void give_back_all(struct queue *queue, struct job_list *list)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(list); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        give_back(queue, job);
+    }
+}
+
+static void give_back_queued(struct queue *queue)
+{
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        give_back_all(queue, &queue->queued[lane]);
+    give_back_all(queue, &queue->lists[JOB_OPEN]);
+    give_back_all(queue, &queue->lists[JOB_WAITING]);
+}
+
+void queue_drain(struct queue *queue)
+{
+    queue->draining = true;
+    want_turn(queue);
+}
+
+void queue_cancel(struct queue *queue)
+{
+    queue->draining = true;
+    give_back_all(queue, &queue->lists[JOB_SENT]);
+    give_back_all(queue, &queue->lists[JOB_BEGUN]);
+    want_turn(queue);
+}

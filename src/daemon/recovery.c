@@ -1,0 +1,199 @@
+#include "daemon/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/disk.h"
+#include "daemon/draft.h"
+#include "daemon/name.h"
+
+static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
+{
+    struct fault why = FAULT_INIT;
+    if (drafts_place(claim, out_fd, &why) == FAULT_NO_INPUT) {
+        claim->note.verdict = NOTE_OPEN; /* the noted one matches no file: it does no harm */
+        return 0;
+    }
+    if (why.code != FAULT_NONE)
+        return fault_set(fault, why.code, "%s", why.text);
+    if (disk_sync_directory(out_fd) != 0)
+        return fault_set_errno(fault, FAULT_IO, "fsync of the output folder");
+    int result = claim_done(claim, fault);
+    *ended = result == 0;
+    return result;
+}
+
+int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
+{
+    *ended = false;
+    switch (claim->note.verdict) {
+    case NOTE_DONE:
+        return resume_done(claim, out_fd, ended, fault);
+    case NOTE_FAILED: {
+        int result = claim_failed(claim, fault);
+        *ended = result == 0;
+        return result;
+    }
+    case NOTE_OPEN:
+        break;
+    }
+    return 0;
+}
+
+/* An instance that is gone, while we hold its lock. */
+struct remains {
+    char id[SPOOL_INSTANCE_ID + 1];
+    int fd, lock_fd;
+    int out_fd; /* where its results went; −1: nowhere that could be opened */
+    struct remains *next;
+};
+
+struct recovery {
+    struct spool *spool;
+    struct remains *list, *at;
+    void (*found)(void *context, struct claim *claim);
+    void *context;
+    unsigned n_ended;
+    struct fault fault; /* the first; the rest is gone on with */
+};
+
+static void close_remains(struct remains *remains)
+{
+    if (remains->out_fd >= 0)
+        close(remains->out_fd);
+    if (remains->lock_fd >= 0)
+        close(remains->lock_fd);
+    if (remains->fd >= 0)
+        close(remains->fd);
+    free(remains);
+}
+
+/* The path stands in the lock's file; an instance that died young has written none. */
+static int open_output(const struct spool *spool, int lock_fd)
+{
+    char path[PATH_MAX];
+    ssize_t length = pread(lock_fd, path, sizeof path - 1, 0);
+    if (length <= 0)
+        return fcntl(spool->out_fd, F_DUPFD_CLOEXEC, 3);
+    path[length] = '\0';
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        log_warning("%s: %s; what an earlier run left there stays", path, strerror(errno));
+    return fd;
+}
+
+/* True when the lock is ours now and the folder still there: another daemon may have been faster.
+ */
+static bool lock(struct remains *remains)
+{
+    struct stat status;
+    remains->lock_fd =
+        openat(remains->fd, SPOOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return remains->lock_fd >= 0 && flock(remains->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
+           fstat(remains->lock_fd, &status) == 0 && status.st_nlink > 0;
+}
+
+static int visit_instance(void *context, const char *name, unsigned char kind)
+{
+    struct recovery *r = context;
+    (void)kind;
+    if (strlen(name) != SPOOL_INSTANCE_ID || strcmp(name, r->spool->instance) == 0)
+        return 0;
+    struct remains *remains = malloc(sizeof *remains);
+    if (!remains) {
+        fault_set(&r->fault, FAULT_MEMORY, "no memory for recovery");
+        return 1;
+    }
+    *remains = (struct remains){.lock_fd = -1, .out_fd = -1};
+    memcpy(remains->id, name, SPOOL_INSTANCE_ID + 1);
+    remains->fd = disk_open_directory(r->spool->work_fd, name, 0);
+    if (remains->fd < 0 || !lock(remains)) {
+        close_remains(remains);
+        return 0;
+    }
+    remains->out_fd = open_output(r->spool, remains->lock_fd);
+    remains->next = r->list;
+    r->list = remains;
+    return 0;
+}
+
+static int visit_claim(void *context, const char *folder, unsigned char kind)
+{
+    struct recovery *r = context;
+    struct fault fault = FAULT_INIT;
+    struct claim *claim;
+    bool ended = false;
+    (void)kind;
+    if (strcmp(folder, SPOOL_LOCK) == 0)
+        return 0;
+    int out_fd = r->at->out_fd >= 0 ? r->at->out_fd : r->spool->out_fd;
+    if (claim_adopt(&claim, r->spool, r->at->fd, folder, &fault) == 0 && claim)
+        recovery_resume(claim, out_fd, &ended, &fault);
+    if (fault.code != FAULT_NONE) {
+        log_warning("%s: %s", claim ? claim->name : folder, fault.text);
+        fault_set(&r->fault, fault.code, "%s", fault.text);
+    }
+    if (ended) {
+        log_info("%s: was all but %s when an earlier run ended", claim->name,
+                 claim->note.verdict == NOTE_DONE ? "done" : "failed");
+        r->n_ended++;
+        claim_destroy(&claim);
+    }
+    if (claim)
+        r->found(r->context, claim);
+    return 0;
+}
+
+struct sweep {
+    int directory_fd;
+    const char *instance;
+};
+
+static int visit_temporary(void *context, const char *name, unsigned char kind)
+{
+    const struct sweep *sweep = context;
+    (void)kind;
+    if (name_is_temporary_of(name, sweep->instance) && unlinkat(sweep->directory_fd, name, 0) != 0)
+        log_warning("%s: cannot be removed: %s", name, strerror(errno));
+    return 0;
+}
+
+/* Temporary files first, then the folder: as long as there may be some, it tells of them. */
+static void bury(struct recovery *r, struct remains *remains)
+{
+    struct sweep results = {remains->out_fd, remains->id};
+    struct sweep reasons = {r->spool->failed_fd, remains->id};
+    if (remains->out_fd >= 0 && disk_list(results.directory_fd, visit_temporary, &results) < 0)
+        return;
+    if (disk_list(reasons.directory_fd, visit_temporary, &reasons) < 0)
+        return;
+    unlinkat(remains->fd, SPOOL_LOCK, 0);
+    unlinkat(r->spool->work_fd, remains->id, AT_REMOVEDIR);
+}
+
+int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
+                 void *context, struct fault *fault)
+{
+    struct recovery r = {.spool = spool, .found = found, .context = context};
+    fault_clear(&r.fault);
+    if (disk_list(spool->work_fd, visit_instance, &r) < 0)
+        fault_set_errno(&r.fault, FAULT_IO, "read the folder of work");
+    /* All claims before all temporary files: a claim may have been taken over once before, and its
+     * drafts carry the name of the instance before that. */
+    for (r.at = r.list; r.at; r.at = r.at->next)
+        if (disk_list(r.at->fd, visit_claim, &r) < 0)
+            fault_set_errno(&r.fault, FAULT_IO, "read an instance's folder");
+    while (r.list) {
+        struct remains *remains = r.list;
+        r.list = remains->next;
+        bury(&r, remains);
+        close_remains(remains);
+    }
+    return fault_set(fault, r.fault.code, "%s", r.fault.text);
+}

@@ -1,0 +1,301 @@
+#include "daemon/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/disk.h"
+#include "daemon/name.h"
+
+static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    if (errno == ENOENT || errno == ENOTDIR)
+        fault_set(fault, missing, "%s: %s", path,
+                  errno == ENOENT ? "no such folder" : "not a folder");
+    else
+        fault_set_errno(fault, missing, path);
+    return -1;
+}
+
+static int check_folders(const struct spool *spool, struct fault *fault)
+{
+    struct stat in, out;
+    if (fstat(spool->in_fd, &in) != 0 || fstat(spool->out_fd, &out) != 0)
+        return fault_set_errno(fault, FAULT_IO, "stat");
+    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return fault_set(fault, FAULT_USAGE,
+                         "%s: results would be taken for new pictures: input and output are one "
+                         "folder",
+                         spool->in_path);
+    if (faccessat(spool->out_fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, spool->out_path);
+    return 0;
+}
+
+/* Who else may write in `work` could swap what we have claimed. */
+static int check_owner(const struct spool *spool, struct fault *fault)
+{
+    struct stat status;
+    if (fstat(spool->work_fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, "stat");
+    if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s/" SPOOL_HIDDEN "/work belongs to another user, or others may write to "
+                         "it",
+                         spool->in_path);
+    return 0;
+}
+
+static int open_own(struct spool *spool, struct fault *fault)
+{
+    int hidden = disk_open_directory(spool->in_fd, SPOOL_HIDDEN, 0777);
+    if (hidden >= 0) {
+        spool->work_fd = disk_open_directory(hidden, "work", 0700);
+        if (spool->work_fd >= 0)
+            spool->done_fd = disk_open_directory(hidden, "done", 0777);
+        if (spool->done_fd >= 0)
+            spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
+    }
+    int result = 0;
+    if (spool->failed_fd < 0) {
+        char what[200];
+        snprintf(what, sizeof what, "%.150s/" SPOOL_HIDDEN, spool->in_path);
+        result = fault_set_errno(fault, FAULT_CREATE, what);
+    }
+    if (hidden >= 0)
+        close(hidden);
+    return result ? result : check_owner(spool, fault);
+}
+
+static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(id, SPOOL_INSTANCE_ID + 1, "%016" PRIx64, random);
+    return true;
+}
+
+/* Makes the folder and takes its lock. Another daemon that looks for abandoned work may come
+ * between the two; then this folder is lost, and the caller makes another. */
+static bool make_instance(struct spool *spool)
+{
+    if (!make_id(spool->instance) || mkdirat(spool->work_fd, spool->instance, 0700) != 0)
+        return false;
+    spool->instance_fd = disk_open_directory(spool->work_fd, spool->instance, 0);
+    if (spool->instance_fd < 0)
+        return false;
+    spool->lock_fd = openat(spool->instance_fd, SPOOL_LOCK,
+                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (spool->lock_fd >= 0 && flock(spool->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    int error = errno;
+    if (spool->lock_fd >= 0)
+        close(spool->lock_fd);
+    close(spool->instance_fd);
+    spool->lock_fd = spool->instance_fd = -1;
+    errno = error;
+    return false;
+}
+
+/* The lock's file says where this instance's results go, for whoever finds its work. The folder is
+ * synced: a temporary result must not survive the folder that it belongs to. */
+static int open_instance(struct spool *spool, struct fault *fault)
+{
+    char *out = NULL;
+    for (int tries = 0; spool->lock_fd < 0; tries++)
+        if (!make_instance(spool) && tries == 10)
+            return fault_set_errno(fault, FAULT_CREATE, "a folder for work in " SPOOL_HIDDEN);
+    out = realpath(spool->out_path, NULL);
+    if (!out)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
+    int result = file_write(spool->lock_fd, out, strlen(out), fault);
+    free(out);
+    if (result == 0 &&
+        (fsync(spool->lock_fd) != 0 || disk_sync_directory(spool->instance_fd) != 0 ||
+         disk_sync_directory(spool->work_fd) != 0))
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a folder for work");
+    return result;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static int is_work(void *context, const char *name, unsigned char kind)
+{
+    (void)context;
+    (void)kind;
+    return strcmp(name, SPOOL_LOCK) != 0;
+}
+
+/* Lets go of the instance. Its folder stays as long as there is work in it, and the lock's file
+ * with it, which says where the results of that work go. */
+static void close_instance(struct spool *spool)
+{
+    if (spool->instance_fd >= 0 && spool->lock_fd >= 0) {
+        if (disk_list(spool->instance_fd, is_work, NULL) != 0) {
+            log_info("%s: unfinished work stays in " SPOOL_HIDDEN "/work for the next start",
+                     spool->in_path);
+        } else {
+            unlinkat(spool->instance_fd, SPOOL_LOCK, 0);
+            unlinkat(spool->work_fd, spool->instance, AT_REMOVEDIR);
+        }
+    }
+    close_fd(spool->lock_fd);
+    close_fd(spool->instance_fd);
+}
+
+static void spool_destroy(struct spool *spool)
+{
+    close_instance(spool);
+    close_fd(spool->failed_fd);
+    close_fd(spool->done_fd);
+    close_fd(spool->work_fd);
+    close_fd(spool->out_fd);
+    close_fd(spool->in_fd);
+    free(spool->in_path);
+    free(spool->out_path);
+    free(spool);
+}
+
+int spool_open(struct spool **spool, const char *in_path, const char *out_path, struct fault *fault)
+{
+    struct spool *s = malloc(sizeof *s);
+    *spool = NULL;
+    if (!s)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    *s = (struct spool){.in_path = strdup(in_path),
+                        .out_path = strdup(out_path),
+                        .in_fd = -1,
+                        .out_fd = -1,
+                        .work_fd = -1,
+                        .instance_fd = -1,
+                        .lock_fd = -1,
+                        .done_fd = -1,
+                        .failed_fd = -1,
+                        .users = 1};
+    int result = 0;
+    if (!s->in_path || !s->out_path)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    if (result == 0 && (s->in_fd = open_watched(in_path, FAULT_NO_INPUT, fault)) < 0)
+        result = fault->code;
+    if (result == 0 && (s->out_fd = open_watched(out_path, FAULT_CREATE, fault)) < 0)
+        result = fault->code;
+    if (result == 0)
+        result = check_folders(s, fault);
+    if (result == 0)
+        result = open_own(s, fault);
+    if (result == 0)
+        result = open_instance(s, fault);
+    if (result != 0)
+        spool_destroy(s);
+    else
+        *spool = s;
+    return result;
+}
+
+struct spool *spool_use(struct spool *spool)
+{
+    spool->users++;
+    return spool;
+}
+
+void spool_leave(struct spool **spool)
+{
+    if (*spool && --(*spool)->users == 0)
+        spool_destroy(*spool);
+    *spool = NULL;
+}
+
+static bool leads_to(const char *path, int fd)
+{
+    struct stat there, here;
+    return stat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
+           there.st_ino == here.st_ino;
+}
+
+bool spool_is_current(const struct spool *spool)
+{
+    return leads_to(spool->in_path, spool->in_fd) && leads_to(spool->out_path, spool->out_fd);
+}
+
+enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
+{
+    struct stat status;
+    if (fstatat(spool->in_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return SPOOL_GONE;
+    if (!S_ISREG(status.st_mode))
+        return SPOOL_NO_FILE;
+    *identity = identity_of(&status);
+    return SPOOL_FILE;
+}
+
+/* A read lease is granted only where nobody has the file open for writing. It is given back at
+ * once; who opens the file for writing in between waits for that moment. */
+static enum spool_writer probe_writer(int fd)
+{
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+        return SPOOL_NOT_WRITTEN;
+    }
+    return errno == EAGAIN ? SPOOL_WRITTEN : SPOOL_WRITER_UNKNOWN;
+}
+
+enum spool_sight spool_probe(const struct spool *spool, const char *name, enum spool_writer *writer)
+{
+    struct stat status;
+    int fd = openat(spool->in_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *writer = SPOOL_WRITER_UNKNOWN;
+    if (fd < 0)
+        return errno == ENOENT ? SPOOL_GONE : errno == ELOOP ? SPOOL_NO_FILE : SPOOL_UNREADABLE;
+    enum spool_sight sight = SPOOL_NO_FILE;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        sight = SPOOL_FILE;
+        *writer = probe_writer(fd);
+    }
+    close(fd);
+    return sight;
+}
+
+struct scan {
+    const struct spool *spool;
+    const char *const *ignore;
+    bool (*found)(void *context, const char *name, const struct identity *identity);
+    void *context;
+};
+
+static int visit(void *context, const char *name, unsigned char kind)
+{
+    const struct scan *scan = context;
+    struct identity identity;
+    if ((kind != DT_REG && kind != DT_UNKNOWN) || name_is_ignored(name, scan->ignore))
+        return 0;
+    if (spool_look(scan->spool, name, &identity) != SPOOL_FILE || identity.size == 0)
+        return 0;
+    return scan->found(scan->context, name, &identity) ? 0 : 1;
+}
+
+int spool_scan(const struct spool *spool, const char *const *ignore,
+               bool (*found)(void *context, const char *name, const struct identity *identity),
+               void *context, struct fault *fault)
+{
+    struct scan scan = {spool, ignore, found, context};
+    if (disk_list(spool->in_fd, visit, &scan) < 0)
+        return fault_set_errno(fault, FAULT_IO, spool->in_path);
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* An inotify watch on one directory, polled by the loop. A hint, never the truth: names that it
+ * reports may be gone, and when it overflows names are missing; the scan knows.
+ *
+ * libuv's own watcher is of no use here: it cannot ask for closed-after-writing, and it drops the
+ * kernel's notice of an overflow. IN_MODIFY is never asked for: it is what fills the queue. */
+#ifndef SLUICE_DAEMON_WATCH_H
+#define SLUICE_DAEMON_WATCH_H
+
+#include "base/fault.h"
+#include <stdbool.h>
+#include <uv.h>
+
+struct watch;
+
+struct watch_events {
+    /* A file appeared or was written; `closed`: closed after writing, or renamed in. */
+    void (*hint)(void *context, const char *name, bool closed);
+    /* The kernel's queue ran over: names are missing. */
+    void (*overflow)(void *context);
+    /* The directory was moved, removed or unmounted: this watch will tell nothing more. */
+    void (*lost)(void *context, const char *why);
+};
+
+/* Watches the directory at `path` from now on: scan after this, not before. The events come on the
+ * loop's thread until watch_close, which a callback may call, too. FAULT_IO for a network or FUSE
+ * file system, where inotify would miss most: such a directory has to be polled. */
+int watch_open(struct watch **watch, uv_loop_t *loop, const char *path,
+               const struct watch_events *events, void *context, struct fault *fault);
+
+/* The memory is freed by the loop once it has let go of it. Takes NULL; clears the pointer. */
+void watch_close(struct watch **watch);
+
+#endif

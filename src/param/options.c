@@ -1,0 +1,175 @@
+#include "param/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+
+#define OPTIONS_MAX 64
+
+/* The tables as one list, and as getopt_long wants them. */
+struct gathered {
+    const struct options_row *rows[OPTIONS_MAX];
+    struct option longs[OPTIONS_MAX + 2];
+    char shorts[2 * OPTIONS_MAX + 4];
+    int count;
+};
+
+static void gather(const struct options_usage *usage, struct gathered *g)
+{
+    char *s = g->shorts;
+    *s++ = ':'; /* tell a missing value from an unknown option */
+    g->count = 0;
+    for (int t = 0; t < OPTIONS_TABLES_MAX && usage->tables[t]; t++) {
+        for (const struct options_row *row = usage->tables[t]; row->param.name; row++) {
+            bool flag = row->param.type == PARAM_FLAG;
+            g->rows[g->count] = row;
+            g->longs[g->count] = (struct option){
+                row->param.name, flag ? no_argument : required_argument, NULL, 256 + g->count};
+            g->count++;
+            if (row->letter) {
+                *s++ = row->letter;
+                if (!flag)
+                    *s++ = ':';
+            }
+        }
+    }
+    g->longs[g->count] = (struct option){"help", no_argument, NULL, 'h'};
+    g->longs[g->count + 1] = (struct option){0};
+    *s++ = 'h';
+    *s = '\0';
+}
+
+static const struct options_row *find(const struct gathered *g, int value)
+{
+    if (value >= 256)
+        return g->rows[value - 256];
+    for (int i = 0; i < g->count; i++)
+        if (g->rows[i]->letter == value)
+            return g->rows[i];
+    return NULL;
+}
+
+int options_complain(const char *program, const char *what, const struct fault *fault)
+{
+    if (what)
+        fprintf(stderr, "%s: %s: %s\n", program, what, fault->text);
+    else
+        fprintf(stderr, "%s: %s\n", program, fault->text);
+    return fault_exit_status(fault->code);
+}
+
+/* "sluice: run: " or "sluiced: ", before what is wrong. */
+static void begin_complaint(const struct options_usage *usage)
+{
+    fprintf(stderr, "%s: ", usage->program);
+    if (usage->command)
+        fprintf(stderr, "%s: ", usage->command);
+}
+
+static const char *command_separator(const struct options_usage *usage)
+{
+    return usage->command ? " " : "";
+}
+
+static const char *command_name(const struct options_usage *usage)
+{
+    return usage->command ? usage->command : "";
+}
+
+static int unknown(const struct options_usage *usage, const struct gathered *g, const char *word)
+{
+    struct nearest nearest = {0};
+    if (word[0] == '-' && word[1] == '-')
+        for (int i = 0; i < g->count; i++)
+            nearest_offer(&nearest, word + 2, strcspn(word + 2, "="), g->rows[i]->param.name);
+    begin_complaint(usage);
+    fprintf(stderr, "unknown option '%s'%s%s%s (see %s%s%s --help)\n", word,
+            nearest.best ? "; did you mean '--" : "", nearest.best ? nearest.best : "",
+            nearest.best ? "'?" : "", usage->program, command_separator(usage),
+            command_name(usage));
+    return -64;
+}
+
+static int set_option(const char *program, const struct options_row *row, void *config,
+                      const char *value)
+{
+    struct fault fault = FAULT_INIT;
+    static const char what[] = "option";
+    if (row->param.type == PARAM_FLAG)
+        value = "1";
+    if (param_set(&row->param, config, value, strlen(value), true, what, &fault) == 0)
+        return 0;
+    fprintf(stderr, "%s: --%s\n", program, fault.text + strlen(what) + 2);
+    return -64;
+}
+
+int options_parse(const struct options_usage *usage, void *config, int argc, char **argv,
+                  FILE *help)
+{
+    struct gathered g;
+    int value;
+    gather(usage, &g);
+    for (int i = 0; i < g.count; i++) {
+        struct param one[2] = {g.rows[i]->param, {0}};
+        param_defaults(one, config);
+    }
+    opterr = 0;
+    optind = 1;
+    while ((value = getopt_long(argc, argv, g.shorts, g.longs, NULL)) != -1) {
+        char shown[3] = {'-', (char)optopt, '\0'};
+        const char *word = optopt > 0 && optopt < 256 ? shown : argv[optind - 1];
+        if (value == 'h') {
+            options_print_help(usage, help);
+            return OPTIONS_HELP_SHOWN;
+        }
+        if (value == ':') {
+            begin_complaint(usage);
+            fprintf(stderr, "option '%s' needs a value\n", argv[optind - 1]);
+            return -64;
+        }
+        if (value == '?')
+            return unknown(usage, &g, word);
+        int result = set_option(usage->program, find(&g, value), config, optarg);
+        if (result != 0)
+            return result;
+    }
+    return optind;
+}
+
+static void print_row(const struct options_row *row, FILE *to)
+{
+    char left[64];
+    const struct param *p = &row->param;
+    char letter[8] = "    ";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, p->name, row->value_name ? " " : "",
+             row->value_name ? row->value_name : "");
+    fprintf(to, "%-32s %s", left, p->help);
+    if (p->choices) {
+        struct text allowed = {0};
+        param_print_allowed(p, &allowed);
+        fprintf(to, " (%s)", text_string(&allowed));
+        text_finish(&allowed);
+    }
+    if (p->fallback && p->type != PARAM_FLAG)
+        fprintf(to, " [%s]", p->fallback);
+    putc('\n', to);
+}
+
+void options_print_help(const struct options_usage *usage, FILE *to)
+{
+    fprintf(to, "usage: %s%s%s %s\n\n%s\n", usage->program, command_separator(usage),
+            command_name(usage), usage->operands, usage->summary);
+    for (int t = 0; t < OPTIONS_TABLES_MAX && usage->tables[t]; t++) {
+        fputs(t == 0 ? "\noptions:\n" : "", to);
+        for (const struct options_row *row = usage->tables[t]; row->param.name; row++)
+            print_row(row, to);
+    }
+    fprintf(to, "%-32s %s\n", "  -h, --help", "this text");
+    if (usage->details)
+        fprintf(to, "\n%s", usage->details);
+}

@@ -1,0 +1,42 @@
+/* sluice-worker: the engine behind the job messages. sluiced starts it; it is no user's command. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "version.h"
+#include "worker/message.h"
+#include "worker/serve.h"
+#include "worker/signals.h"
+
+static bool is_socket(int fd)
+{
+    int type;
+    socklen_t size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0)) {
+        puts("sluice-worker " SLUICE_VERSION);
+        return 0;
+    }
+    if (argc > 1 || !is_socket(MESSAGE_WORKER_FD)) {
+        fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
+        return 64;
+    }
+    log_init("sluice-worker", LOG_LEVEL_WARNING);
+    signals_forget_inherited();
+    signals_settle();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);       /* the socket's end of file says the same, later */
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* what a driver starts (PoCL: ld) gains nothing */
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { /* drivers print banners */
+        log_error("stdout cannot be moved aside");
+        return 74;
+    }
+    return serve(MESSAGE_WORKER_FD);
+}

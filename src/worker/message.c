@@ -1,0 +1,443 @@
+#include "worker/message.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum field_type {
+    FIELD_INTEGER,
+    FIELD_TEXT,
+    FIELD_PLANE,
+    FIELD_PLANES,
+};
+
+struct field {
+    const char *name;
+    enum field_type type;
+    size_t offset;      /* in struct message */
+    unsigned required;  /* kinds that must have it, a bit each */
+    unsigned optional;  /* kinds that may */
+    int64_t min, limit; /* of an integer; the longest text in bytes */
+    int64_t absent;     /* an integer that is not sent */
+};
+
+#define AT(member)   offsetof(struct message, member)
+#define BIT(kind)    (1u << MESSAGE_##kind)
+#define ABOUT_A_JOB  (BIT(BEGAN) | BIT(NEED_OUTPUT) | BIT(OUTPUT) | BIT(DONE))
+#define ANSWER       (BIT(CHECKED) | BIT(DONE))
+#define SIZE_LIMIT   (INT64_C(1) << 50)
+#define TIME_LIMIT   INT64_MAX
+#define CHAIN_LIMIT  60000 /* longer ones than chain/ takes arrive there, and are refused there */
+#define FORMAT_LIMIT 1000
+
+static const struct field fields[] = {
+    {"id", FIELD_INTEGER, AT(id), BIT(JOB) | BIT(CHECK) | BIT(CHECKED) | ABOUT_A_JOB, 0, 0,
+     INT64_MAX, -1},
+    {"device", FIELD_TEXT, AT(device), BIT(SETUP), BIT(CHECKED), 0, 300, 0},
+    {"log_level", FIELD_TEXT, AT(log_level), 0, BIT(SETUP), 0, 20, 0},
+    {"max_pixels", FIELD_INTEGER, AT(max_pixels), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
+    {"max_file", FIELD_INTEGER, AT(max_file), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
+    {"memory", FIELD_INTEGER, AT(memory), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
+    {"threads", FIELD_INTEGER, AT(threads), BIT(SETUP), 0, 1, 1024, 0},
+    {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
+    {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
+    {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},
+    {"result", FIELD_TEXT, AT(result), ANSWER, 0, 0, 40, 0},
+    {"text", FIELD_TEXT, AT(text), 0, ANSWER | BIT(OUTPUT), 0, 4000, 0},
+    {"subject", FIELD_TEXT, AT(subject), 0, ANSWER, 0, 20, 0},
+    {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},
+    {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
+    {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
+    {"extension", FIELD_TEXT, AT(extension), 0, BIT(CHECKED), 0, 20, 0},
+    {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
+    {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
+    {"plane", FIELD_PLANE, AT(plane), BIT(NEED_OUTPUT) | BIT(OUTPUT), 0, 0, 0, 0},
+    {"planes", FIELD_PLANES, AT(planes), 0, BIT(DONE), 0, 0, 0},
+    {"bytes_in", FIELD_INTEGER, AT(bytes_in), 0, BIT(DONE), 0, INT64_MAX, 0},
+    {"bytes_out", FIELD_INTEGER, AT(bytes_out), 0, BIT(DONE), 0, INT64_MAX, 0},
+    {"read", FIELD_INTEGER, AT(read), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"decode", FIELD_INTEGER, AT(decode), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"prepare", FIELD_INTEGER, AT(prepare), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"run", FIELD_INTEGER, AT(run), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"encode", FIELD_INTEGER, AT(encode), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"write", FIELD_INTEGER, AT(write), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"total", FIELD_INTEGER, AT(total), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+};
+#define N_FIELDS (sizeof fields / sizeof *fields)
+
+/* Names, and how many descriptors come with each kind. An output without one is a refusal. */
+static const struct {
+    const char *name;
+    unsigned min_fds, max_fds;
+} kinds[MESSAGE_KINDS] = {
+    [MESSAGE_JOB] = {"job", 2, 2},       [MESSAGE_SETUP] = {"setup", 0, 0},
+    [MESSAGE_CHECK] = {"check", 0, 0},   [MESSAGE_CHECKED] = {"checked", 0, 0},
+    [MESSAGE_BEGAN] = {"began", 0, 0},   [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
+    [MESSAGE_OUTPUT] = {"output", 0, 1}, [MESSAGE_DONE] = {"done", 0, 0},
+};
+
+const char *message_kind_name(enum message_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool message_is_plane_name(const char *name)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t length = strlen(name);
+    return length >= 1 && length <= 31 && strspn(name, allowed) == length;
+}
+
+void message_init(struct message *message, enum message_kind kind)
+{
+    *message = (struct message){.kind = kind, .position = -1};
+    for (size_t i = 0; i < MESSAGE_FDS_MAX; i++)
+        message->fds[i] = -1;
+}
+
+void message_finish(struct message *message)
+{
+    for (size_t i = 0; i < message->n_fds; i++)
+        if (message->fds[i] >= 0)
+            close(message->fds[i]);
+    json_decref(message->json);
+    message_init(message, MESSAGE_JOB);
+}
+
+int message_take_fd(struct message *message, size_t index)
+{
+    if (index >= message->n_fds)
+        return -1;
+    int fd = message->fds[index];
+    message->fds[index] = -1;
+    return fd;
+}
+
+void message_set_fault(struct message *message, const struct fault *fault)
+{
+    message->result = fault_name(fault->code);
+    message->text = fault->code ? fault->text : NULL;
+    message->position = fault->position;
+    message->length = fault->length;
+}
+
+int message_get_fault(const struct message *message, struct fault *fault)
+{
+    enum fault_code code = fault_by_name(message->result);
+    if (code == FAULT_NONE)
+        return 0;
+    return fault_set_at(fault, code, (int)message->position, (int)message->length, "%s",
+                        message->text ? message->text : message->result);
+}
+
+/* A text of ours may hold bytes of a file's name, or end in the middle of a character. */
+static json_t *make_text(const char *string)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, string);
+    json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
+    text_finish(&valid);
+    return json;
+}
+
+static json_t *make_planes(const struct message *message)
+{
+    json_t *planes = json_array();
+    for (size_t i = 0; planes && i < message->n_planes; i++) {
+        if (json_array_append_new(planes, json_string(message->planes[i])) != 0) {
+            json_decref(planes);
+            return NULL;
+        }
+    }
+    return planes;
+}
+
+static const void *member(const struct field *field, const struct message *message)
+{
+    return (const char *)message + field->offset;
+}
+
+static bool is_absent(const struct field *field, const struct message *message)
+{
+    if (field->type == FIELD_INTEGER)
+        return *(const int64_t *)member(field, message) == field->absent;
+    if (field->type == FIELD_PLANES)
+        return message->n_planes == 0;
+    return *(const char *const *)member(field, message) == NULL;
+}
+
+static json_t *make_field(const struct field *field, const struct message *message)
+{
+    if (field->type == FIELD_INTEGER)
+        return json_integer(*(const int64_t *)member(field, message));
+    if (field->type == FIELD_PLANES)
+        return make_planes(message);
+    return make_text(*(const char *const *)member(field, message));
+}
+
+static json_t *make_object(const struct message *message)
+{
+    unsigned bit = 1u << message->kind;
+    json_t *object = json_object();
+    int failed =
+        object ? json_object_set_new(object, "type", json_string(message_kind_name(message->kind)))
+               : -1;
+    for (size_t i = 0; i < N_FIELDS && failed == 0; i++)
+        if (((fields[i].required | fields[i].optional) & bit) && !is_absent(&fields[i], message))
+            failed = json_object_set_new(object, fields[i].name, make_field(&fields[i], message));
+    if (failed == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+int message_encode(const struct message *message, struct text *json, struct fault *fault)
+{
+    json_t *object = make_object(message);
+    char *dumped = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    size_t length = dumped ? strlen(dumped) : 0;
+    json_decref(object);
+    if (dumped && length <= MESSAGE_BYTES_MAX)
+        text_append_bytes(json, dumped, length);
+    free(dumped);
+    if (!dumped || json->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a message");
+    if (length > MESSAGE_BYTES_MAX)
+        return fault_set(fault, FAULT_LIMIT, "a message of %zu bytes; the limit is %d", length,
+                         MESSAGE_BYTES_MAX);
+    return 0;
+}
+
+static int wrong(struct fault *fault, const struct message *message, const char *name,
+                 const char *why)
+{
+    return fault_set(fault, FAULT_DATA, "message '%s': %.60s %s", message_kind_name(message->kind),
+                     name, why);
+}
+
+static int read_planes(struct message *message, const json_t *value, struct fault *fault)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value) || count > MESSAGE_PLANES_MAX)
+        return wrong(fault, message, "planes", "is no list of at most 256 names");
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(value, i));
+        bool whole = name && count == 1 && name[0] == '\0';
+        if (!name || (!whole && !message_is_plane_name(name)))
+            return wrong(fault, message, "planes", "holds what is no plane's name");
+        message->planes[i] = name;
+    }
+    message->n_planes = count;
+    return 0;
+}
+
+static int read_field(struct message *message, const struct field *field, const json_t *value,
+                      struct fault *fault)
+{
+    void *at = (char *)message + field->offset;
+    switch (field->type) {
+    case FIELD_INTEGER:
+        *(int64_t *)at = json_integer_value(value);
+        if (!json_is_integer(value) || json_integer_value(value) < field->min ||
+            json_integer_value(value) > field->limit)
+            return wrong(fault, message, field->name, "is no integer in its range");
+        return 0;
+    case FIELD_TEXT:
+        *(const char **)at = json_string_value(value);
+        if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit)
+            return wrong(fault, message, field->name, "is no text of its length");
+        return 0;
+    case FIELD_PLANE:
+        *(const char **)at = json_string_value(value);
+        if (!json_is_string(value) || !message_is_plane_name(json_string_value(value)))
+            return wrong(fault, message, field->name, "is no plane's name");
+        return 0;
+    case FIELD_PLANES:
+        return read_planes(message, value, fault);
+    }
+    return fault_set(fault, FAULT_INTERNAL, "a field of no type");
+}
+
+static const struct field *find_field(const char *name)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/* A message without a type is a job. */
+static int read_kind(struct message *message, const json_t *object, struct fault *fault)
+{
+    const json_t *type = json_object_get(object, "type");
+    if (!type)
+        return 0;
+    for (int kind = 0; kind < MESSAGE_KINDS && json_is_string(type); kind++) {
+        if (strcmp(kinds[kind].name, json_string_value(type)) == 0) {
+            message->kind = kind;
+            return 0;
+        }
+    }
+    return fault_set(fault, FAULT_DATA, "a message of unknown type");
+}
+
+static int read_object(struct message *message, json_t *object, struct fault *fault)
+{
+    const char *key;
+    json_t *value;
+    unsigned seen = 0;
+    _Static_assert(N_FIELDS <= 32, "one bit a field");
+    int result = read_kind(message, object, fault);
+    unsigned bit = 1u << message->kind;
+    json_object_foreach(object, key, value)
+    {
+        const struct field *field = find_field(key);
+        if (result == 0 && strcmp(key, "type") != 0) {
+            if (!field || !((field->required | field->optional) & bit))
+                return wrong(fault, message, key, "is no field of it");
+            seen |= 1u << (field - fields);
+            result = read_field(message, field, value, fault);
+        }
+    }
+    for (size_t i = 0; i < N_FIELDS && result == 0; i++)
+        if ((fields[i].required & bit) && !(seen & 1u << i))
+            result = wrong(fault, message, fields[i].name, "is missing");
+    return result;
+}
+
+int message_decode(struct message *message, const char *json, size_t size, struct fault *fault)
+{
+    json_error_t error;
+    message_init(message, MESSAGE_JOB);
+    if (size > MESSAGE_BYTES_MAX)
+        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+    json_t *object = json_loadb(json, size, JSON_REJECT_DUPLICATES, &error);
+    if (!object)
+        return fault_set(fault, FAULT_DATA, "a message that is no JSON: %s", error.text);
+    message->json = object;
+    int result = json_is_object(object)
+                     ? read_object(message, object, fault)
+                     : fault_set(fault, FAULT_DATA, "a message that is no JSON object");
+    if (result != 0)
+        message_finish(message);
+    return result;
+}
+
+/* Room for the descriptors of one message; the union aligns it. */
+union control {
+    char bytes[CMSG_SPACE(MESSAGE_FDS_MAX * sizeof(int))];
+    struct cmsghdr header;
+};
+
+int message_send_encoded(int socket, const struct text *json, const int *fds, size_t n_fds,
+                         struct fault *fault)
+{
+    union control control = {{0}};
+    struct iovec bytes = {json->data, json->length};
+    struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (n_fds > MESSAGE_FDS_MAX)
+        return fault_set(fault, FAULT_INTERNAL, "%zu descriptors in one message", n_fds);
+    if (n_fds > 0) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(rights), fds, n_fds * sizeof(int));
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0)
+        return 0;
+    bool full = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ||
+                errno == ETOOMANYREFS; /* too many descriptors are on their way already */
+    return fault_set(fault, full ? FAULT_BUSY : FAULT_IO, "sendmsg: %s", strerror(errno));
+}
+
+int message_send(int socket, const struct message *message, struct fault *fault)
+{
+    struct text json = {0};
+    int result = message_encode(message, &json, fault);
+    if (result == 0)
+        result = message_send_encoded(socket, &json, message->fds, message->n_fds, fault);
+    text_finish(&json);
+    return result;
+}
+
+/* Takes the descriptors out of what recvmsg filled in; those beyond our room are closed. */
+static size_t take_rights(struct msghdr *header, int *fds)
+{
+    size_t count = 0;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (count < MESSAGE_FDS_MAX)
+                fds[count++] = fd;
+            else
+                close(fd);
+        }
+    }
+    return count;
+}
+
+static ssize_t receive_bytes(int socket, struct msghdr *header)
+{
+    ssize_t got;
+    do
+        got = recvmsg(socket, header, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static int check_received(const struct message *message, int flags, size_t n_fds,
+                          struct fault *fault)
+{
+    if (flags & MSG_CTRUNC)
+        return wrong(fault, message, "descriptors", "came that there was no room for");
+    if (n_fds < kinds[message->kind].min_fds || n_fds > kinds[message->kind].max_fds)
+        return wrong(fault, message, "descriptors", "are not as many as belong to it");
+    return 0;
+}
+
+int message_receive(int socket, struct message *message, struct fault *fault)
+{
+    char buffer[MESSAGE_BYTES_MAX];
+    union control control;
+    struct iovec bytes = {buffer, sizeof buffer};
+    struct msghdr header = {.msg_iov = &bytes,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes};
+    message_init(message, MESSAGE_JOB);
+    ssize_t got = receive_bytes(socket, &header);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return fault_set(fault, FAULT_BUSY, "no message yet");
+    if (got < 0 && errno != ECONNRESET)
+        return fault_set(fault, FAULT_IO, "recvmsg: %s", strerror(errno));
+    if (got <= 0)
+        return fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
+    int fds[MESSAGE_FDS_MAX];
+    size_t n_fds = take_rights(&header, fds);
+    int result =
+        header.msg_flags & MSG_TRUNC
+            ? fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX)
+            : message_decode(message, buffer, (size_t)got, fault);
+    memcpy(message->fds, fds, n_fds * sizeof *fds);
+    message->n_fds = n_fds;
+    if (result == 0)
+        result = check_received(message, header.msg_flags, n_fds, fault);
+    if (result != 0)
+        message_finish(message);
+    return result;
+}

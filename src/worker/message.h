@@ -1,0 +1,128 @@
+/* What sluiced and sluice-worker say to each other, over a SOCK_SEQPACKET socket pair: one JSON
+ * object a message, descriptors beside it by SCM_RIGHTS. Clients will speak the same at the jobs
+ * socket, so a job is the plainest message of all and needs no "type":
+ *
+ *     front                                  worker
+ *     setup (device, limits)            ──►
+ *     check (chain, format, input)      ──►
+ *                                       ◄──  checked (or what is wrong, and where)
+ *     job (chain, format, input) + 2 fds ─►
+ *                                       ◄──  began      the input's bytes are looked at
+ *                                       ◄──  need-output (plane)     only where a picture format
+ *     output (plane) + fd               ──►                          gets a file per plane
+ *                                       ◄──  done (result, planes, report)
+ *
+ * The first output travels with the job; a result of several planes in a picture format asks for
+ * one more for each further plane, in their order, while it is encoded. So the worker never names a
+ * file and never sees a directory. `done` lists the planes, "" for a result that is one file.
+ *
+ * Whatever arrives is taken for hostile: sizes and ranges are checked, unknown and repeated fields
+ * are refused, descriptors that do not belong are closed. Nothing is kept between calls; a socket
+ * may be written by several threads (a message is sent whole or not at all), read by one. */
+#ifndef SLUICE_WORKER_MESSAGE_H
+#define SLUICE_WORKER_MESSAGE_H
+
+#include "base/fault.h"
+#include "base/text.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define MESSAGE_BYTES_MAX  65536
+#define MESSAGE_FDS_MAX    2
+#define MESSAGE_PLANES_MAX 256
+
+/* The descriptor at which the worker finds its end of the socket pair. */
+#define MESSAGE_WORKER_FD 3
+
+enum message_kind {
+    MESSAGE_JOB,
+    MESSAGE_SETUP,
+    MESSAGE_CHECK,
+    MESSAGE_CHECKED,
+    MESSAGE_BEGAN,
+    MESSAGE_NEED_OUTPUT,
+    MESSAGE_OUTPUT,
+    MESSAGE_DONE,
+    MESSAGE_KINDS
+};
+
+/* A message, to be sent or received. Which members a kind has is the table in message.c; those that
+ * it does not have stay as message_init leaves them: NULL, 0, position −1. Texts of a message to be
+ * sent are borrowed; those of a received one live until message_finish. */
+struct message {
+    enum message_kind kind;
+    int64_t id; /* which job or check this is about: the asker's own number */
+
+    /* setup */
+    const char *device;    /* as --device says it; in `checked` the name of the one that is used */
+    const char *log_level; /* "error", "warning", "info", "debug" */
+    int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
+    int64_t threads;                      /* jobs at once */
+
+    /* check and job */
+    const char *chain, *format;
+    const char *input; /* how to read: "partial=1"; NULL: as usual */
+
+    /* checked and done */
+    const char *result;  /* "ok" or the word of a fault's code */
+    const char *text;    /* why not */
+    const char *subject; /* what `text` and `position` are about: "chain", "format", "input" */
+    int64_t position, length;
+    const char *step;           /* what the job was at when it failed */
+    const char *extension;      /* that files of the format get */
+    int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
+
+    /* need-output and output: the plane's name; done: all of them in their order */
+    const char *plane;
+    const char *planes[MESSAGE_PLANES_MAX];
+    size_t n_planes;
+
+    /* done: bytes, and nanoseconds of each span */
+    int64_t bytes_in, bytes_out;
+    int64_t read, decode, prepare, run, encode, write, total;
+
+    int fds[MESSAGE_FDS_MAX]; /* received: owned until taken; to be sent: borrowed */
+    size_t n_fds;
+
+    void *json; /* received: what the texts belong to */
+};
+
+void message_init(struct message *message, enum message_kind kind);
+
+/* Closes descriptors that nobody took, frees the texts. For received messages. */
+void message_finish(struct message *message);
+
+/* Hands a received descriptor over to the caller; −1 when there is none at that place. */
+int message_take_fd(struct message *message, size_t index);
+
+/* Appends the message's JSON. FAULT_LIMIT when it is larger than a message may be. */
+int message_encode(const struct message *message, struct text *json, struct fault *fault);
+
+/* Reads a message's JSON; n_fds is left to message_receive. FAULT_DATA tells what is wrong. */
+int message_decode(struct message *message, const char *json, size_t size, struct fault *fault);
+
+/* Sends an encoded message and borrowed descriptors. FAULT_BUSY: a non-blocking socket is full;
+ * FAULT_IO: the other side is gone. */
+int message_send_encoded(int socket, const struct text *json, const int *fds, size_t n_fds,
+                         struct fault *fault);
+
+/* Encodes and sends. */
+int message_send(int socket, const struct message *message, struct fault *fault);
+
+/* Receives one message. 0: it is filled in, to be ended by message_finish. FAULT_BUSY: nothing has
+ * arrived at a non-blocking socket. FAULT_NO_INPUT: the other side has closed. FAULT_DATA: no
+ * message that we know, which was dropped with its descriptors. */
+int message_receive(int socket, struct message *message, struct fault *fault);
+
+/* A result in `checked` and `done`, from a fault and back. An unknown word becomes FAULT_INTERNAL.
+ */
+void message_set_fault(struct message *message, const struct fault *fault);
+int message_get_fault(const struct message *message, struct fault *fault);
+
+/* "job", "setup", … */
+const char *message_kind_name(enum message_kind kind);
+
+/* True for what may stand as a plane's name in a file's name: 1 to 31 of A-Z a-z 0-9 _ -. */
+bool message_is_plane_name(const char *name);
+
+#endif

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""A worker that does what the first word of a file asks for, where the real one cannot be made to:
+
+    poison      dies of SIGKILL while it looks at the file
+    early       dies before it begins
+    hang        never answers
+    truncated   says so; complete otherwise
+    full        says twice that the disk is full, then does it
+    planes N    writes N planes
+    lies        speaks of planes that it never asked for
+    nonsense    sends what is no message
+
+Anything else is copied to the output. One job after the other, as many as are sent. Each job that
+is begun is a line in the file FAKE_WORKER_LOG.
+"""
+import array
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+front = socket.socket(fileno=3)
+LOG = os.environ.get('FAKE_WORKER_LOG')
+
+
+def receive():
+    data, control, flags, _ = front.recvmsg(65536, socket.CMSG_SPACE(16))
+    fds = array.array('i')
+    for level, kind, raw in control:
+        assert (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS)
+        fds.frombytes(raw)
+    assert not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC)
+    return (json.loads(data) if data else None), list(fds)
+
+
+def send(kind, **fields):
+    front.send(json.dumps(dict(fields, type=kind)).encode())
+
+
+def note(line):
+    with open(LOG, 'a', encoding='utf-8') as file:
+        file.write(line + '\n')
+    with open(LOG, encoding='utf-8') as file:
+        return file.read().split('\n').count(line)
+
+
+def write_planes(number, first, text, count):
+    names = ['p%d' % i for i in range(count)]
+    for i, name in enumerate(names):
+        fd = first
+        if i > 0:
+            send('need-output', id=number, plane=name)
+            message, fds = receive()
+            while message.get('type') != 'output':
+                waiting.append((message, fds))
+                message, fds = receive()
+            assert (message['id'], message['plane']) == (number, name)
+            fd = fds[0]
+        os.write(fd, text + b' ' + name.encode())
+        os.close(fd)
+    return names
+
+
+def run(job, fds):
+    number, (given, out) = job['id'], fds
+    text = os.pread(given, 1 << 20, 0)
+    word = text.split(None, 1)[0].decode(errors='replace') if text.split() else ''
+    if word == 'early':
+        os.kill(os.getpid(), signal.SIGKILL)
+    send('began', id=number)
+    times = note(text.decode(errors='replace').split('\n')[0])
+    if word == 'poison':
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == 'hang':
+        time.sleep(10000)
+    if word == 'slow':
+        time.sleep(0.3)
+    if word == 'nonsense':
+        front.send(b'{"type": "done", "id":')
+        return
+    if word == 'truncated':
+        send('done', id=number, result='truncated', text='truncated fake', step='decode')
+    elif word == 'full' and times <= 2:
+        send('done', id=number, result='no-space', text='write: No space left on device', step='encode')
+    elif word == 'planes':
+        planes = write_planes(number, out, text, int(text.split()[1]))
+        send('done', id=number, result='ok', planes=planes, total=1)
+        out = -1
+    elif word == 'lies':
+        send('done', id=number, result='ok', planes=['a', 'b'])
+    else:
+        os.write(out, text)
+        send('done', id=number, result='ok', planes=[''], total=1, step='write')
+    os.close(given)
+    if out >= 0:
+        os.close(out)
+
+
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it may sleep when the front dies
+for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+    signal.signal(ignored, signal.SIG_IGN)
+waiting = []
+while True:
+    message, fds = waiting.pop(0) if waiting else receive()
+    if message is None:
+        sys.exit(0)
+    kind = message.get('type', 'job')
+    if kind == 'check':
+        send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0])
+    elif kind == 'job':
+        run(message, fds)

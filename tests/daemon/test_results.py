@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""What comes out: results, their names, originals, and the reasons of failures."""
+import os
+import re
+import struct
+import time
+import zlib
+
+from sluice_test import DaemonTest, main, picture, pictures, wait_for
+
+
+class Results(DaemonTest):
+    def test_same_bytes_as_sluice_run(self):
+        inputs = {'grey': picture(61, 43, 1), 'one': picture(1, 1, 2), 'wide': picture(997, 3, 3),
+                  'deep': pictures.pnm(31, 17, pictures.noise(31, 17, maxval=65535), maxval=65535),
+                  'rgb': pictures.pnm(53, 29, pictures.noise(53, 29, 3), 3),
+                  'text': b'P2\n# a comment\n3 2\n9\n0 1 2 3 4 9\n'}
+        for chain, form in (('luminance,sobel', 'pgm'), ('sobel:scale=1', 'ppm'), ('', 'pgm:ascii=1'),
+                            ('luminance:bt709', 'pnm')):
+            d = self.start(chain=chain, form=form, out='out-%d' % len(os.listdir(self.dir)))
+            extension = form.split(':')[0]
+            for name, data in inputs.items():
+                d.drop(name + '.img', data)
+            d.expect_all('%s.%s' % (name, extension) for name in inputs)
+            for name, data in inputs.items():
+                self.assertEqual(d.result('%s.%s' % (name, extension)),
+                                 self.by_sluice_run(data, chain, form)[''], (chain, form, name))
+            d.stop()
+
+    def test_reference_device(self):
+        data = picture(50, 40)
+        d = self.start('--device', 'reference')
+        d.drop('a.pgm', data)
+        self.assertEqual(d.expect('a.pgm'), self.by_sluice_run(data)[''])
+        log = d.stop()
+        self.assertIn('is up after', log)
+        self.assertIn('no device', log)
+
+    def test_planes_get_files_of_their_own(self):
+        data = picture(45, 33)
+        expected = self.by_sluice_run(data, 'sobel:out=both', 'pgm')
+        self.assertEqual(sorted(expected), ['dx', 'dy'])
+        d = self.start(chain='sobel:out=both')
+        d.drop('a.pgm', data)
+        d.expect_all(['a.dx.pgm', 'a.dy.pgm'])
+        for plane, bytes_ in expected.items():
+            self.assertEqual(d.result('a.%s.pgm' % plane), bytes_)
+        d.expect_done('a.pgm')
+        d.expect_line('a.pgm: done in .*: a.dx.pgm and 1 more')
+        self.assertEqual(d.results(), ['a.dx.pgm', 'a.dy.pgm'])
+        d.stop()
+        d.expect_clean()
+
+    def test_many_planes_of_many_jobs(self):
+        d = self.start(chain='sobel:out=both')
+        names = ['%02d' % i for i in range(60)]
+        for i, name in enumerate(names):
+            d.drop(name + '.pgm', picture(seed=i))
+        d.expect_all('%s.%s.pgm' % (name, plane) for name in names for plane in ('dx', 'dy'))
+        for i in (0, 31, 59):
+            expected = self.by_sluice_run(picture(seed=i), 'sobel:out=both')
+            self.assertEqual(d.result('%02d.dy.pgm' % i), expected['dy'])
+        d.stop()
+        d.expect_clean()
+
+    def test_as_many_planes_as_there_may_be(self):
+        d = self.fake().start()
+        d.drop('a', b'planes 256')
+        d.expect_all('a.p%d.pgm' % i for i in range(256))
+        self.assertEqual(d.result('a.p255.pgm'), b'planes 256 p255')
+        d.expect_done('a')
+        d.stop()
+        d.expect_clean()
+
+    def test_results_appear_whole(self):
+        """Nobody who reads OUT sees less than all of a result."""
+        d = self.start()
+        data = picture(1500, 1500)
+        size, seen = None, 0
+        d.drop('a.pgm', data)
+        path = os.path.join(d.output, 'a.pgm')
+        wait_for('the result', lambda: os.path.exists(path), pause=0)
+        size = os.path.getsize(path)
+        expected = self.by_sluice_run(data)['']
+        self.assertEqual(size, len(expected))
+        self.assertEqual(d.result('a.pgm'), expected)
+        self.assertEqual(seen, 0)
+        d.stop()
+
+
+class Names(DaemonTest):
+    def test_number_where_the_result_exists(self):
+        d = self.start()
+        for i in range(3):
+            d.drop('a.pgm', picture(seed=i))
+            wait_for('original %d' % i, lambda n=i + 1: len(d.done()) == n)
+        d.drop('a.ppm', pictures.pnm(3, 3, pictures.noise(3, 3, 3), 3))  # another input, the same result
+        wait_for('the fourth', lambda: len(d.done()) == 4)
+        self.assertEqual(d.results(), ['a-1.pgm', 'a-2.pgm', 'a-3.pgm', 'a.pgm'])
+        self.assertEqual(d.done(), ['a-1.pgm', 'a-2.pgm', 'a.pgm', 'a.ppm'])
+        for i, name in enumerate(('a.pgm', 'a-1.pgm', 'a-2.pgm')):
+            self.assertEqual(d.result(name), self.by_sluice_run(picture(seed=i))[''])
+        d.stop()
+
+    def test_planes_keep_together(self):
+        d = self.daemon(chain='sobel:out=both')
+        with open(os.path.join(d.output, 'a.dy.pgm'), 'wb') as file:
+            file.write(b'somebody else')
+        d.drop('a.pgm', picture())
+        d.start()
+        d.expect_done('a.pgm')
+        self.assertEqual(d.results(), ['a-1.dx.pgm', 'a-1.dy.pgm', 'a.dy.pgm'])
+        self.assertEqual(d.result('a.dy.pgm'), b'somebody else')
+        d.stop()
+
+    def test_hundreds_of_one_name(self):
+        d = self.fake('--jobs', '1').start()
+        for i in range(120):
+            d.drop('same.pgm', b'%d' % i)
+            wait_for('original %d' % i, lambda n=i + 1: len(d.done()) == n)
+        self.assertEqual(len(d.results()), 120)
+        self.assertEqual(d.result('same-119.pgm'), b'119')
+        d.stop()
+
+    def test_number_among_the_failed(self):
+        d = self.start()
+        for i in range(3):
+            d.drop('bad.pgm', b'nothing %d' % i)
+            wait_for('failure %d' % i, lambda n=i + 1: len(d.failed()) == 2 * n)
+        self.assertEqual(d.failed(), ['bad-1.pgm', 'bad-1.pgm.error.json', 'bad-2.pgm',
+                                      'bad-2.pgm.error.json', 'bad.pgm', 'bad.pgm.error.json'])
+        with open(os.path.join(d.hidden, 'failed', 'bad-2.pgm'), 'rb') as file:
+            self.assertEqual(file.read(), b'nothing 2')
+        self.assertEqual(d.expect_failed('bad-2.pgm')['file'], 'bad.pgm')
+        d.stop()
+
+
+class Failures(DaemonTest):
+    def test_bad_pictures_and_their_neighbours(self):
+        d = self.start('--max-pixels', '1MP', '--max-file', '100kB')
+        bad = {'garbage.pgm': (b'no picture at all', 'format', 'decode'),
+               'damaged.pgm': (b'P5\n10 x\n255\n', 'data', 'decode'),
+               'large.pgm': (b'P5\n10000 10000\n255\n' + bytes(100), 'limit', 'decode'),
+               'long.pgm': (b'P5\n' + bytes(200000), 'limit', 'read')}
+        for i, (name, (data, _, _)) in enumerate(bad.items()):
+            d.drop('good-%d.pgm' % i, picture(seed=i))
+            d.drop(name, data)
+        d.expect_all('good-%d.pgm' % i for i in range(len(bad)))
+        for name, (data, code, step) in bad.items():
+            reason = d.expect_failed(name)
+            self.assertEqual((reason['code'], reason['stage'], reason['file']), (code, step, name), reason)
+            self.assertEqual((reason['chain'], reason['format'], reason['attempts']), ('sobel', 'pgm', 1))
+            self.assertTrue(reason['message'])
+            self.assertRegex(reason['time'], r'^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$')
+            with open(os.path.join(d.hidden, 'failed', name), 'rb') as file:
+                self.assertEqual(file.read(), data)
+        self.assertIn('--max-pixels', d.expect_failed('large.pgm')['message'])
+        self.assertIn('--max-file', d.expect_failed('long.pgm')['message'])
+        log = d.stop()
+        self.assertEqual(len(re.findall(r': failed: ', log)), len(bad))
+        d.expect_clean()
+
+    def convert(self, form):
+        return self.by_sluice_run(pictures.pnm(64, 48, pictures.noise(64, 48, 3), 3), '', form)['']
+
+    def test_damaged_files_of_each_kind(self):
+        png, jpg = self.convert('png'), self.convert('jpg')
+        flipped = bytearray(png)
+        flipped[png.index(b'IDAT') + 40] ^= 4  # the chunk's checksum is wrong now
+        scan = jpg.index(b'\xff\xda')
+        body = b'IHDR' + struct.pack('>IIBBBBB', 0x7fffffff, 0x7fffffff, 16, 6, 0, 0, 0)
+        bomb = png[:12] + body + struct.pack('>I', zlib.crc32(body)) + png[33:]
+        bad = {'flipped.png': (bytes(flipped), 'data'),
+               'header-flipped.jpg': (jpg[:scan + 4] + b'\x7f' + jpg[scan + 5:], 'data'),
+               'cut.jpg': (jpg[:len(jpg) // 2], 'truncated'),
+               'cut.png': (png[:len(png) // 2], 'truncated'),
+               'absurd.png': (bomb, 'limit'),
+               'letter.jpg': (b'Dear Sir, this is no picture.\n', 'format'),
+               'zeros.png': (bytes(5000), 'format')}
+        d = self.start(chain='luminance,sobel', form='png')
+        for i, (name, (data, _)) in enumerate(bad.items()):
+            d.drop('before-%d.jpg' % i, jpg)
+            d.drop(name, data)
+            d.drop('after-%d.jpg' % i, png)  # a PNG with a JPEG's name: what counts is the content
+        d.expect_all('%s-%d.png' % (when, i) for i in range(len(bad)) for when in ('before', 'after'))
+        for name, (data, code) in bad.items():
+            reason = d.expect_failed(name)
+            self.assertEqual((reason['code'], reason['stage']), (code, 'decode'), reason)
+            self.assertTrue(reason['message'] and '\n' not in reason['message'], reason)
+        for when, data in (('before', jpg), ('after', png)):
+            expected = self.by_sluice_run(data, 'luminance,sobel', 'png')['']
+            for i in range(len(bad)):
+                self.assertEqual(d.result('%s-%d.png' % (when, i)), expected)
+        self.assertEqual(d.report()['starts'], 1)
+        log = d.stop()
+        self.assertEqual(len(re.findall(r': failed: ', log)), len(bad))
+        self.assertEqual(len(d.results()), 2 * len(bad))
+        d.expect_clean()
+
+    def test_how_to_read(self):
+        """--input is the same as that of `sluice run`."""
+        jpg = self.convert('jpg')
+        d = self.start('--input', 'partial=1', chain='')
+        d.drop('cut.jpg', jpg[:len(jpg) * 3 // 4])
+        whole = pictures.read_pnm(self.by_sluice_run(jpg, '', 'ppm')[''])
+        self.assertEqual(pictures.read_pnm(d.expect('cut.pgm'))[:2], whole[:2])
+        d.stop()
+        frame = bytes(range(48))
+        d = self.start('--input', 'raw=gray8:w=8:h=6', chain='', out='frames')
+        d.drop('frame.raw', frame)
+        self.assertEqual(d.expect('frame.pgm'), b'P5\n8 6\n255\n' + frame)
+        d.stop()
+
+    def test_a_picture_that_the_chain_cannot_take(self):
+        d = self.start(chain='sobel:border=crop')
+        d.drop('tiny.pgm', picture(1, 1))
+        self.assertEqual(d.expect_failed('tiny.pgm')['stage'], 'plan')
+        self.assertEqual(d.expect_failed('tiny.pgm')['code'], 'shape')
+        d.stop()
+
+    def test_what_passes_by_itself_is_tried_again(self):
+        d = self.fake().start()
+        begin = time.monotonic()
+        d.drop('a', b'full')
+        self.assertEqual(d.expect('a.pgm'), b'full')
+        self.assertGreater(time.monotonic() - begin, 5.9)  # 1 s, then 5 s
+        self.assertEqual(self.fake_log(), ['full'] * 3)
+        d.expect_line('No space left on device; tried again in 1 s')
+        self.assertEqual(d.failed(), [])
+        d.stop()
+        d.expect_clean()
+
+    def test_a_worker_that_lies_about_its_results(self):
+        d = self.fake().start()
+        d.drop('a', b'lies')
+        d.expect_line('wrote 1 results and speaks of 2; tried again in 1 s')
+        d.drop('b', b'good')
+        d.expect('b.pgm')
+        d.stop()
+        self.assertEqual(d.results(), ['b.pgm'])
+        d.expect_clean()
+
+    def test_a_worker_that_talks_nonsense(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'nonsense')
+        d.expect_line('the worker is killed: a message that is no JSON')
+        self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
+        d.drop('b', b'good')
+        d.expect('b.pgm')
+        d.stop()
+
+
+if __name__ == '__main__':
+    main()

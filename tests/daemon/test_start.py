@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""How sluiced starts, refuses to, and ends; what it is linked with."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from sluice_test import HERE, SLUICED, Daemon, DaemonTest, alive, main, picture, wait_for
+
+
+class Options(DaemonTest):
+    def run_it(self, *options, status):
+        result = subprocess.run([SLUICED, *options], capture_output=True, text=True, timeout=120,
+                                cwd=self.dir)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def refuse(self, status, pattern, **changes):
+        """Starts with good options but for `changes` (None leaves one out)."""
+        os.makedirs(os.path.join(self.dir, 'in'), exist_ok=True)
+        os.makedirs(os.path.join(self.dir, 'out'), exist_ok=True)
+        options = dict(dict(watch='in', output='out', chain='sobel', format='pgm', state='state'), **changes)
+        words = [word for name, value in options.items() if value is not None
+                 for word in ('--' + name, value)]
+        result = self.run_it(*words, status=status)
+        self.assertRegex(result.stderr, pattern)
+        for line in result.stderr.splitlines():
+            self.assertRegex(line, r'^(sluiced: |sluice-worker: |  )')
+        self.assertEqual(result.stdout, '')
+        return result.stderr
+
+    def test_help_and_version(self):
+        result = self.run_it('--help', status=0)
+        for option in ('watch', 'output', 'chain', 'format', 'state', 'device', 'max-pixels', 'max-file',
+                       'memory', 'jobs', 'quiet', 'verbose', 'help', 'version'):
+            self.assertIn('--' + option, result.stdout)
+        with open(os.path.join(HERE, '..', '..', 'docs', 'daemon.md'), encoding='utf-8') as file:
+            page = file.read()
+        for option in re.findall(r'^ +(?:-\w, +)?--([a-z-]+) [A-Z]', result.stdout, re.M):
+            self.assertIn('--' + option, page)
+        self.assertRegex(self.run_it('-V', status=0).stdout, r'^sluiced \d+\.\d+\.\d+\n$')
+
+    def test_usage(self):
+        self.refuse(64, '--watch DIR is missing', watch=None)
+        self.refuse(64, '--output DIR is missing', output=None)
+        self.refuse(64, '--chain CHAIN is missing', chain=None)
+        self.refuse(64, '--jobs: expected an integer from 0 to 256|--jobs=many', jobs='many')
+        self.refuse(64, 'results would be taken for new pictures', output='in')
+        result = self.run_it('--wach', 'in', status=64)
+        self.assertIn("did you mean '--watch'?", result.stderr)
+        self.run_it('--watch', 'in', '--output', 'out', '--chain', 'sobel', 'more', status=64)
+
+    def test_bad_chain_has_a_caret(self):
+        text = self.refuse(64, "sluiced: chain: unknown stage 'sobell'; did you mean 'sobel'",
+                           chain='luminance,sobell')
+        self.assertIn('\n  luminance,sobell\n            ^^^^^^\n', text)
+        self.refuse(64, 'sluiced: chain: .*scale', chain='sobel:scale=many')
+
+    def test_bad_format(self):
+        text = self.refuse(64, "sluiced: format: unknown output format 'pgn'", format='pgn')
+        self.assertIn('\n  pgn\n  ^^^\n', text)
+        self.refuse(64, 'sluiced: format: .*ascii', format='pgm:ascii=3')
+
+    def test_bad_reading(self):
+        text = self.refuse(64, 'sluiced: input: .*partial', input='partial=2')
+        self.assertIn('\n  partial=2\n', text)
+        self.refuse(64, 'sluiced: input: ', input='raw=nv12')  # without a size
+
+    def test_missing_folders(self):
+        self.refuse(66, 'sluiced: nowhere: no such folder', watch='nowhere')
+        self.refuse(73, 'sluiced: nowhere: no such folder', output='nowhere')
+        with open(os.path.join(self.dir, 'file'), 'w', encoding='ascii'):
+            pass
+        self.refuse(66, 'sluiced: file: not a folder', watch='file')
+        self.refuse(73, 'sluiced: state: ', state='file/state')
+
+    @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
+    def test_folder_that_cannot_be_written(self):
+        os.mkdir(os.path.join(self.dir, 'locked'), 0o500)
+        self.refuse(77, 'sluiced: locked', watch='locked')
+        self.refuse(77, 'sluiced: locked', output='locked')
+
+    def test_folder_of_work_that_others_may_write_to(self):
+        os.makedirs(os.path.join(self.dir, 'in', '.sluice', 'work'))
+        os.chmod(os.path.join(self.dir, 'in', '.sluice', 'work'), 0o777)
+        self.refuse(77, 'others may write to it')
+
+    def test_hidden_folder_that_is_a_link(self):
+        os.makedirs(os.path.join(self.dir, 'in'))
+        os.mkdir(os.path.join(self.dir, 'elsewhere'))
+        os.symlink('../elsewhere', os.path.join(self.dir, 'in', '.sluice'))
+        self.refuse(73, r'\.sluice: ')
+        self.assertEqual(os.listdir(os.path.join(self.dir, 'elsewhere')), [])
+
+    def test_no_device(self):
+        self.refuse(69, "no-such-device", device='no-such-device')
+
+    def test_no_worker(self):
+        os.environ['SLUICE_WORKER'] = '/nonexistent/worker'
+        try:
+            self.refuse(69, 'there is no worker program /nonexistent/worker')
+        finally:
+            del os.environ['SLUICE_WORKER']
+
+    def test_worker_that_never_comes_up(self):
+        os.environ['SLUICE_WORKER'] = '/bin/false'
+        try:
+            text = self.refuse(69, 'the worker ended with status 1 each time')
+            self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 3)
+        finally:
+            del os.environ['SLUICE_WORKER']
+
+    def test_a_refused_start_leaves_files_alone(self):
+        os.makedirs(os.path.join(self.dir, 'in'))
+        with open(os.path.join(self.dir, 'in', 'a.pgm'), 'wb') as file:
+            file.write(picture())
+        self.refuse(64, 'unknown stage', chain='nothing')
+        self.assertEqual(sorted(os.listdir(os.path.join(self.dir, 'in'))), ['.sluice', 'a.pgm'])
+        self.assertEqual(os.listdir(os.path.join(self.dir, 'in', '.sluice', 'work')), [])
+
+
+class State(DaemonTest):
+    def where(self, **env):
+        """Which of the directories under self.dir is made by a start that is told by `env` alone."""
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ('STATE_DIRECTORY', 'XDG_STATE_HOME', 'HOME')}
+        environment.update({key: os.path.join(self.dir, value) for key, value in env.items()})
+        for name in ('in', 'out'):
+            os.makedirs(os.path.join(self.dir, name), exist_ok=True)
+        result = subprocess.run([SLUICED, '-w', 'in', '-o', 'out', '-c', 'nothing', '-f', 'pgm'],
+                                cwd=self.dir, env=environment, capture_output=True, text=True, timeout=120)
+        return result
+
+    def test_places(self):
+        self.assertEqual(self.where(STATE_DIRECTORY='a', XDG_STATE_HOME='b', HOME='c').returncode, 64)
+        self.assertTrue(os.path.isdir(os.path.join(self.dir, 'a')))
+        self.where(XDG_STATE_HOME='b', HOME='c')
+        self.assertTrue(os.path.isdir(os.path.join(self.dir, 'b', 'sluice')))
+        self.where(HOME='c')
+        self.assertTrue(os.path.isdir(os.path.join(self.dir, 'c', '.local', 'state', 'sluice')))
+        result = self.where()
+        self.assertEqual(result.returncode, 73)
+        self.assertIn('--state DIR', result.stderr)
+
+
+class Links(unittest.TestCase):
+    def test_front_needs_neither_opencl_nor_codecs(self):
+        text = subprocess.run(['readelf', '-d', SLUICED], capture_output=True, text=True, check=True).stdout
+        needed = re.findall(r'\(NEEDED\).*\[(.*)\]', text)
+        allowed = r'^(libuv|libjansson|libc|libpthread|libdl|librt|libm|libasan|libubsan|libtsan|ld-linux.*)\.so'
+        self.assertTrue(needed)
+        for library in needed:
+            self.assertRegex(library, allowed)
+        loaded = subprocess.run(['ldd', SLUICED], capture_output=True, text=True, check=True).stdout
+        self.assertNotRegex(loaded, r'lib(OpenCL|pocl|png|jpeg|turbojpeg|zip|z|LLVM)[.-]')
+
+    def test_front_has_no_engine(self):
+        symbols = subprocess.run(['nm', SLUICED], capture_output=True, text=True, check=True).stdout
+        self.assertIn('queue_add', symbols)
+        self.assertNotRegex(symbols, r' [Tt] (engine_|chain_parse|decoder_|device_|clGet|stage_)')
+
+
+class Ends(DaemonTest):
+    def test_sigterm_and_sigint(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            d = self.start()
+            d.drop('a-%d.pgm' % number, picture())
+            d.expect('a-%d.pgm' % number)
+            worker = d.worker_pid()
+            d.stop(number)
+            self.assertFalse(alive(worker))
+            d.expect_clean()
+
+    def test_sigterm_while_starting(self):
+        d = self.daemon().start(ready=False)
+        time.sleep(0.05)
+        d.process.send_signal(signal.SIGTERM)
+        status = d.process.wait(60)
+        self.assertIn(status, (0, -signal.SIGTERM))  # before the handler is there: as usual
+
+    def test_signals_that_go_to_the_whole_group(self):
+        """A terminal's Ctrl-C and a service manager's SIGTERM reach the worker, too."""
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'slow')
+        wait_for('the job', lambda: self.fake_log() == ['slow'])
+        os.kill(d.worker_pid(), signal.SIGTERM)
+        os.kill(d.worker_pid(), signal.SIGINT)
+        d.stop(signal.SIGINT)
+        self.assertEqual(d.results(), ['a.pgm'])
+        real = self.start()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(real.worker_pid(), number)
+        real.drop('b.pgm', picture())
+        real.expect('b.pgm')
+        self.assertEqual(real.report()['starts'], 1)
+        real.stop()
+
+    def test_sighup_and_sigusr1(self):
+        d = self.start()
+        d.process.send_signal(signal.SIGHUP)
+        d.expect_line('SIGHUP: there is no configuration')
+        d.drop('a.pgm', picture())
+        d.expect_line('a.pgm: done in')
+        report = d.report()
+        self.assertEqual((report['pid'], report['starts'], report['jobs']), (d.worker_pid(), 1, 1))
+        d.expect_line(r'ready: 0 jobs wait.*1 done, 0 failed')
+        d.stop()
+
+    def test_worker_dies_with_the_front(self):
+        d = self.start()
+        worker = d.worker_pid()
+        d.process.kill()
+        wait_for('the end of the worker', lambda: not alive(worker), 5)
+
+    def test_draining_has_an_end(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'hang')
+        wait_for('the job', lambda: self.fake_log() == ['hang'])
+        begin = time.monotonic()
+        d.stop()
+        self.assertTrue(24 < time.monotonic() - begin < 32, time.monotonic() - begin)
+        self.assertIn('a', os.listdir(d.input))  # where it was
+        self.assertEqual(d.failed(), [])
+        d.expect_clean()
+
+    def test_second_signal_gives_up(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'hang')
+        wait_for('the job', lambda: self.fake_log())
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        d.expect_line('nothing new is begun')
+        d.stop(signal.SIGTERM)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(os.listdir(d.input).count('a'), 1, d.log())  # where it was
+        d.expect_clean()
+
+    def test_working_directory_and_relative_paths(self):
+        for name in ('in', 'out'):
+            os.mkdir(os.path.join(self.dir, name))
+        d = Daemon(self)
+        d.options[1], d.options[3] = 'in', 'out'
+        here = os.getcwd()
+        os.chdir(self.dir)
+        try:
+            d.start()
+        finally:
+            os.chdir(here)
+        d.drop('a.pgm', picture())
+        d.expect('a.pgm')
+        d.stop()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Workers that crash and hang: their jobs end all the same, and the one at fault is found."""
+import os
+import signal
+import time
+
+from sluice_test import DaemonTest, main, picture, wait_for
+
+
+class WorkerDies(DaemonTest):
+    def test_killed_in_the_middle_of_work(self):
+        d = self.start('--device', 'reference', '--jobs', '2')
+        names = ['%02d.pgm' % i for i in range(40)]
+        for i, name in enumerate(names):
+            d.drop(name, picture(900, 700, i))
+        for results in (3, 10, 20):
+            wait_for('%d results' % results, lambda n=results: len(d.results()) >= n)
+            worker, ups = d.worker_pid(), d.count_lines('is up after')
+            os.kill(worker, signal.SIGKILL)
+            wait_for('another worker', lambda n=ups: d.count_lines('is up after') > n)
+        d.expect_all(names)
+        wait_for('all originals', lambda: d.done() == names)
+        self.assertEqual(d.failed(), [])
+        self.assertEqual(d.count_lines(r'ended by signal 9'), 3)
+        for i in (0, 7, 39):
+            self.assertEqual(d.result(names[i]), self.by_sluice_run(picture(900, 700, i))[''])
+        d.stop()
+        d.expect_clean()
+
+    def test_one_file_kills_every_worker(self):
+        """The others are done, the one at fault is found and fails."""
+        d = self.fake('--jobs', '4')
+        names = ['good-%02d' % i for i in range(20)]
+        for name in names[:10]:
+            d.drop(name, name.encode())
+        d.drop('evil', b'poison')
+        for name in names[10:]:
+            d.drop(name, name.encode())
+        d.start()
+        reason = d.expect_failed('evil')
+        self.assertEqual((reason['code'], reason['stage']), ('crashed-worker', 'worker'))
+        self.assertGreaterEqual(reason['attempts'], 2)
+        d.expect_all(name + '.pgm' for name in names)
+        d.drop('later', b'later')
+        d.expect('later.pgm')
+        self.assertLessEqual(self.fake_log().count('poison'), 3)
+        d.stop()
+        self.assertEqual(d.failed(), ['evil', 'evil.error.json'])
+        d.expect_clean()
+
+    def test_alone_from_the_start(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('evil', b'poison')
+        self.assertEqual(d.expect_failed('evil')['attempts'], 2)
+        self.assertEqual(self.fake_log(), ['poison'] * 2)
+        d.stop()
+        d.expect_clean()
+
+    def test_a_crash_before_the_beginning_is_nobodys_fault(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'early')
+        d.expect_line('the worker .* ended by signal 9')
+        time.sleep(1)
+        self.assertEqual(d.failed(), [])
+        d.drop('a-good-one', b'good')
+        d.stop(seconds=60)
+        self.assertIn('a', os.listdir(d.input))
+
+    def test_a_job_that_hangs(self):
+        d = self.fake('--jobs', '1', '--job-time', '1s').start()
+        d.drop('stuck', b'hang')
+        reason = d.expect_failed('stuck')
+        self.assertEqual(reason['code'], 'job-time')
+        self.assertIn('--job-time', reason['message'])
+        d.drop('b', b'good')
+        d.expect('b.pgm')
+        d.stop()
+        d.expect_clean()
+
+    def test_a_stopped_worker_is_killed_and_its_jobs_are_done(self):
+        d = self.start('--job-time', '2s', '--jobs', '2')
+        os.kill(d.worker_pid(), signal.SIGSTOP)
+        names = ['%d.pgm' % i for i in range(6)]
+        for name in names:
+            d.drop(name, picture())
+        d.expect_all(names)
+        self.assertEqual(d.failed(), [])
+        d.stop()
+        d.expect_clean()
+
+    def test_the_count_of_crashes_outlives_the_daemon(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('evil', b'poison')
+        wait_for('the second try', lambda: len(self.fake_log()) == 2, pause=0.001)
+        d.kill()
+        d.start()
+        self.assertEqual(d.expect_failed('evil')['code'], 'crashed-worker')
+        self.assertLessEqual(len(self.fake_log()), 4)
+        d.stop()
+        d.expect_clean()
+
+
+if __name__ == '__main__':
+    main()

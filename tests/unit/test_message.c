@@ -1,0 +1,118 @@
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "worker/message.h"
+
+static int decode(const char *json)
+{
+    struct message message;
+    struct fault fault = FAULT_INIT;
+    int result = message_decode(&message, json, strlen(json), &fault);
+    message_finish(&message);
+    return result;
+}
+
+static void test_job(void **state)
+{
+    static const char json[] =
+        "{\"id\": 7, \"chain\": \"sobel\", \"format\": \"png\", \"input\": \"partial=1\"}";
+    struct message message;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_int_equal(message_decode(&message, json, strlen(json), &fault), 0);
+    assert_int_equal(message.kind, MESSAGE_JOB);
+    assert_int_equal(message.id, 7);
+    assert_string_equal(message.chain, "sobel");
+    assert_string_equal(message.format, "png");
+    assert_string_equal(message.input, "partial=1");
+    message_finish(&message);
+}
+
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "[]",
+        "7",
+        "{",
+        "{\"id\": 7}",
+        "{\"id\": 7, \"chain\": \"\"}",
+        "{\"id\": -1, \"chain\": \"\", \"format\": \"png\"}",
+        "{\"id\": \"7\", \"chain\": \"\", \"format\": \"png\"}",
+        "{\"id\": 7.5, \"chain\": \"\", \"format\": \"png\"}",
+        "{\"id\": 7, \"id\": 8, \"chain\": \"\", \"format\": \"png\"}",
+        "{\"id\": 7, \"chain\": \"\", \"format\": \"png\", \"more\": 1}",
+        "{\"id\": 7, \"chain\": \"\", \"format\": \"png\", \"device\": \"cpu\"}",
+        "{\"id\": 7, \"chain\": \"a\\u0000b\", \"format\": \"png\"}",
+        "{\"id\": 7, \"chain\": \"\", \"format\": \"png\"} x",
+        "{\"type\": \"nonsense\", \"id\": 7}",
+        "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"../up\"}",
+        "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\"}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (decode(bad[i]) != FAULT_DATA)
+            fail_msg("taken: %s", bad[i]);
+}
+
+static void test_plane_names(void **state)
+{
+    (void)state;
+    assert_true(message_is_plane_name("dx"));
+    assert_true(message_is_plane_name("level-1_HL"));
+    assert_true(message_is_plane_name("0123456789012345678901234567890"));
+    assert_false(message_is_plane_name("01234567890123456789012345678901"));
+    assert_false(message_is_plane_name(""));
+    assert_false(message_is_plane_name("a/b"));
+    assert_false(message_is_plane_name("a.b"));
+}
+
+/* Descriptors arrive as copies; those that nobody takes are closed. */
+static void test_over_a_socket(void **state)
+{
+    int ends[2], pipes[2];
+    struct message sent, got;
+    struct fault fault = FAULT_INIT;
+    char byte;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+    message_init(&sent, MESSAGE_JOB);
+    sent.id = 1;
+    sent.chain = "sobel";
+    sent.format = "png";
+    sent.fds[0] = sent.fds[1] = pipes[1];
+    sent.n_fds = 2;
+    assert_int_equal(message_send(ends[0], &sent, &fault), 0);
+    close(pipes[1]);
+    assert_int_equal(message_receive(ends[1], &got, &fault), 0);
+    int taken = message_take_fd(&got, 0);
+    assert_true(taken >= 0);
+    assert_int_equal(message_take_fd(&got, 0), -1);
+    message_finish(&got);
+    assert_int_equal(write(taken, "x", 1), 1);
+    close(taken);
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    assert_int_equal(read(pipes[0], &byte, 1), 0); /* the end: no copy is open any more */
+    close(ends[0]);
+    assert_int_equal(message_receive(ends[1], &got, &fault), FAULT_NO_INPUT);
+    message_finish(&got);
+    close(ends[1]);
+    close(pipes[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_job),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_plane_names),
+        cmocka_unit_test(test_over_a_socket),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

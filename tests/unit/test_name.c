@@ -1,0 +1,106 @@
+#include "test.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "daemon/name.h"
+
+static void test_results(void **state)
+{
+    name_buffer name;
+    (void)state;
+    name_of_result(name, "a.jpg", 0, "", "png");
+    assert_string_equal(name, "a.png");
+    name_of_result(name, "a.jpg", 2, "dx", "png");
+    assert_string_equal(name, "a-2.dx.png");
+    name_of_result(name, "a.b.c.jpg", 0, "", "png");
+    assert_string_equal(name, "a.b.c.png");
+    name_of_result(name, "plain", 1, "", "png");
+    assert_string_equal(name, "plain-1.png");
+}
+
+static void test_originals(void **state)
+{
+    name_buffer name;
+    (void)state;
+    name_of_original(name, "a.jpg", 0);
+    assert_string_equal(name, "a.jpg");
+    name_of_original(name, "a.jpg", 12);
+    assert_string_equal(name, "a-12.jpg");
+    name_of_reason(name, "a-12.jpg");
+    assert_string_equal(name, "a-12.jpg.error.json");
+}
+
+/* 254 bytes of two-byte characters: what is cut is cut between them. */
+static void test_long_names(void **state)
+{
+    char original[NAME_BYTES + 1] = "";
+    name_buffer name;
+    (void)state;
+    for (int i = 0; i < 127; i++)
+        strcat(original, "\xc3\xa9");
+    name_of_result(name, original, 0, "", "png"); /* 251 bytes are left: 125 characters */
+    assert_int_equal(strlen(name), 254);
+    assert_string_equal(name + 250, ".png");
+    name_of_reason(name, original); /* 244 bytes are left */
+    assert_int_equal(strlen(name), 255);
+    assert_string_equal(name + 244, ".error.json");
+}
+
+static void test_temporaries(void **state)
+{
+    name_buffer name;
+    (void)state;
+    name_of_temporary(name, "a.png", "0123456789abcdef-00000001-0");
+    assert_string_equal(name, ".a.png.0123456789abcdef-00000001-0.tmp");
+    assert_true(name_is_temporary_of(name, "0123456789abcdef"));
+    assert_false(name_is_temporary_of(name, "0123456789abcde0"));
+    assert_false(name_is_temporary_of(name, "0123456789abcde")); /* a part of it */
+    assert_false(name_is_temporary_of(name + 1, "0123456789abcdef"));
+    assert_false(name_is_temporary_of(".a.png.0123456789abcdef-1", "0123456789abcdef"));
+}
+
+struct taken {
+    unsigned below, questions;
+};
+
+static bool is_below(void *context, unsigned number)
+{
+    struct taken *taken = context;
+    taken->questions++;
+    return number < taken->below;
+}
+
+static void test_numbers(void **state)
+{
+    static const unsigned counts[] = {0, 1, 2, 3, 7, 8, 9, 1000, 9999};
+    struct taken all = {UINT_MAX, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct taken taken = {counts[i], 0};
+        assert_int_equal(name_find_number(is_below, &taken), counts[i]);
+        assert_true(taken.questions < 32);
+    }
+    assert_int_equal(name_find_number(is_below, &all), UINT_MAX);
+}
+
+static void test_ignored(void **state)
+{
+    static const char *const patterns[] = {"*.tmp", "*~", NULL};
+    (void)state;
+    assert_true(name_is_ignored(".sluice", patterns));
+    assert_true(name_is_ignored("a.tmp", patterns));
+    assert_true(name_is_ignored("a.jpg~", patterns));
+    assert_false(name_is_ignored("a.jpg", patterns));
+    assert_false(name_is_ignored("tmp", patterns));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results),    cmocka_unit_test(test_originals),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_temporaries),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ignored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
