@@ -45,10 +45,10 @@ static void define_all(struct text *text, const char *defines)
 
 static void undefine_pass(struct text *text, const char *defines)
 {
-    const char *line = defines;
-    while (*line) {
-        int name = (int)strcspn(line, " (\n");
-        text_printf(text, "#undef %.*s\n", name, line);
+    for (const char *line = defines; *line;) {
+        text_append(text, "#undef ");
+        text_append_bytes(text, line, strcspn(line, " (\n"));
+        text_append(text, "\n");
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
