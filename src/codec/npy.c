@@ -1,19 +1,13 @@
 /* NPY, numpy's format for one array: versions 1.0 to 3.0 as numpy/lib/format.py describes them. The
- * header is a Python dictionary of three known keys; a parser for just that reads it. */
-#include <stdio.h>
+ * header is a Python dictionary of three known keys; a parser for just that reads it
+ * (npy_header.c). */
+#include "codec/npy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "codec/byte_order.h"
-#include "codec/codec.h"
 #include "codec/output.h"
-
-#define MAGIC      "\x93NUMPY"
-#define MAGIC_SIZE 6
-#define HEADER_MAX 65535 /* what version 1.0 can say; none with our three keys comes near */
-#define ALIGNMENT  64
-#define RANK_MAX   3
 
 /* Fortran order is read in blocks of this many rows, so that the rows written stay cached. */
 #define BLOCK_ROWS 64
@@ -24,252 +18,28 @@ struct npy_state {
     bool fortran;
 };
 
-static const struct {
-    char name[3];
-    enum sample_type type;
-} types[] = {
-    {"u1", SAMPLE_U8},  {"i1", SAMPLE_I8},  {"u2", SAMPLE_U16}, {"i2", SAMPLE_I16},
-    {"i4", SAMPLE_I32}, {"f4", SAMPLE_F32}, {"f8", SAMPLE_F64},
-};
-
-/* The header's text, and what was found in it. */
-struct header {
-    const char *text;
-    size_t length, at;
-    bool has_type, has_order, has_shape;
-    enum sample_type type;
-    bool big_endian, fortran;
-    unsigned rank;
-    uint64_t shape[RANK_MAX];
-};
-
 static bool probe(const uint8_t *data, size_t size)
 {
-    return size >= 4 && memcmp(data, MAGIC, size < MAGIC_SIZE ? size : MAGIC_SIZE) == 0;
-}
-
-static int damaged(const struct header *h, const char *what, struct fault *fault)
-{
-    return fault_set(fault, FAULT_DATA, "damaged npy: %s at byte %zu of the header", what, h->at);
-}
-
-static void skip_blanks(struct header *h)
-{
-    while (h->at < h->length && (h->text[h->at] == ' ' || h->text[h->at] == '\t' ||
-                                 h->text[h->at] == '\n' || h->text[h->at] == '\r'))
-        h->at++;
-}
-
-/* Takes the character when it comes next, after blanks. */
-static bool take(struct header *h, char c)
-{
-    skip_blanks(h);
-    if (h->at >= h->length || h->text[h->at] != c)
-        return false;
-    h->at++;
-    return true;
-}
-
-static bool take_word(struct header *h, const char *word)
-{
-    size_t length = strlen(word);
-    skip_blanks(h);
-    if (h->length - h->at < length || memcmp(h->text + h->at, word, length) != 0)
-        return false;
-    h->at += length;
-    return true;
-}
-
-/* A quoted string without escapes. */
-static bool take_string(struct header *h, const char **string, size_t *length)
-{
-    skip_blanks(h);
-    if (h->at >= h->length || (h->text[h->at] != '\'' && h->text[h->at] != '"'))
-        return false;
-    const char *begin = h->text + h->at + 1;
-    const char *end = memchr(begin, begin[-1], h->length - h->at - 1);
-    if (!end || memchr(begin, '\\', (size_t)(end - begin)))
-        return false;
-    *string = begin;
-    *length = (size_t)(end - begin);
-    h->at += *length + 2;
-    return true;
-}
-
-static int unknown_type(const char *descr, size_t length, struct fault *fault)
-{
-    return fault_set(fault, FAULT_FORMAT,
-                     "unsupported npy: samples of type '%.*s'; readable are u1, i1, u2, i2, i4, f4 "
-                     "and f8",
-                     (int)(length > 20 ? 20 : length), descr);
-}
-
-/* '<f4', '>i2', '|u1'. */
-static int parse_type(struct header *h, struct fault *fault)
-{
-    const char *descr;
-    size_t length;
-    skip_blanks(h);
-    if (h->at < h->length && h->text[h->at] == '[')
-        return fault_set(fault, FAULT_FORMAT, "unsupported npy: samples that are records");
-    if (!take_string(h, &descr, &length))
-        return damaged(h, "no type", fault);
-    if (length != 3 || !memchr("<>=|", descr[0], 4))
-        return unknown_type(descr, length, fault);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (memcmp(types[i].name, descr + 1, 2) != 0)
-            continue;
-        h->type = types[i].type;
-        h->big_endian = descr[0] == '>' || (descr[0] == '=' && HOST_IS_BIG_ENDIAN);
-        if (descr[0] == '|' && sample_size(h->type) > 1)
-            break;
-        return 0;
-    }
-    return unknown_type(descr, length, fault);
-}
-
-static bool take_number(struct header *h, uint64_t *number)
-{
-    uint64_t value = 0;
-    skip_blanks(h);
-    size_t begin = h->at;
-    while (h->at < h->length && h->text[h->at] >= '0' && h->text[h->at] <= '9' &&
-           value <= INT32_MAX)
-        value = value * 10 + (uint64_t)(h->text[h->at++] - '0');
-    *number = value;
-    return h->at > begin;
-}
-
-/* (480, 640), (480, 640, 3), (480,), as Python writes tuples. */
-static int parse_shape(struct header *h, struct fault *fault)
-{
-    if (!take(h, '('))
-        return damaged(h, "no shape", fault);
-    while (!take(h, ')')) {
-        if (h->rank == RANK_MAX)
-            return fault_set(fault, FAULT_FORMAT,
-                             "unsupported npy: an array of more than %d dimensions", RANK_MAX);
-        if (!take_number(h, &h->shape[h->rank]))
-            return damaged(h, "no number", fault);
-        h->rank++;
-        if (!take(h, ',') && (h->rank == 1 || h->at >= h->length || h->text[h->at] != ')'))
-            return damaged(h, "no comma", fault); /* (3) is no tuple */
-    }
-    return 0;
-}
-
-static int parse_order(struct header *h, struct fault *fault)
-{
-    if (take_word(h, "True"))
-        h->fortran = true;
-    else if (!take_word(h, "False"))
-        return damaged(h, "neither True nor False", fault);
-    return 0;
-}
-
-static int parse_entry(struct header *h, struct fault *fault)
-{
-    static const struct {
-        const char *name;
-        size_t seen;
-        int (*parse)(struct header *h, struct fault *fault);
-    } keys[] = {
-        {"descr", offsetof(struct header, has_type), parse_type},
-        {"fortran_order", offsetof(struct header, has_order), parse_order},
-        {"shape", offsetof(struct header, has_shape), parse_shape},
-    };
-    const char *key;
-    size_t length;
-    if (!take_string(h, &key, &length) || !take(h, ':'))
-        return damaged(h, "no key", fault);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        bool *seen = (bool *)((char *)h + keys[i].seen);
-        if (strlen(keys[i].name) != length || memcmp(keys[i].name, key, length) != 0)
-            continue;
-        if (*seen)
-            return damaged(h, "a key for the second time", fault);
-        *seen = true;
-        return keys[i].parse(h, fault);
-    }
-    return damaged(h, "an unknown key", fault);
-}
-
-static int parse_header(struct header *h, struct fault *fault)
-{
-    if (!take(h, '{'))
-        return damaged(h, "no dictionary", fault);
-    while (!take(h, '}')) {
-        int result = parse_entry(h, fault);
-        if (result != 0)
-            return result;
-        skip_blanks(h);
-        if (!take(h, ',') && (h->at >= h->length || h->text[h->at] != '}'))
-            return damaged(h, "no comma", fault);
-    }
-    skip_blanks(h);
-    if (h->at != h->length)
-        return damaged(h, "more than a dictionary", fault);
-    if (!h->has_type || !h->has_order || !h->has_shape)
-        return damaged(h, "a key is missing", fault);
-    return 0;
-}
-
-static int truncated(struct fault *fault)
-{
-    return fault_set(fault, FAULT_TRUNCATED, "truncated npy: the file ends before its array does");
-}
-
-/* Where the header's text lies: after its length, of 2 bytes in version 1 and 4 later. */
-static int find_header(const struct decoder *d, struct header *h, struct fault *fault)
-{
-    if (d->size < 12)
-        return truncated(fault);
-    unsigned major = d->data[6], minor = d->data[7];
-    if (major < 1 || major > 3 || minor != 0)
-        return fault_set(fault, FAULT_FORMAT, "unsupported npy: version %u.%u", major, minor);
-    uint32_t length = major == 1 ? load_le16(d->data + 8) : load_le32(d->data + 8);
-    size_t begin = major == 1 ? 10 : 12;
-    if (length > HEADER_MAX)
-        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %u bytes", length);
-    if (d->size - begin < length)
-        return truncated(fault);
-    *h = (struct header){.text = (const char *)d->data + begin, .length = length};
-    return 0;
-}
-
-static int set_plane(struct decoder *d, const struct header *h, struct fault *fault)
-{
-    if (h->rank == 0)
-        return fault_set(fault, FAULT_FORMAT, "unsupported npy: a single number");
-    uint64_t channels = h->rank == 3 ? h->shape[2] : 1;
-    if (channels < 1 || channels > PLANE_CHANNELS_MAX)
-        return fault_set(fault, FAULT_FORMAT,
-                         "unsupported npy: %llu channels in the last dimension; a picture has 1 to "
-                         "%d",
-                         (unsigned long long)channels, PLANE_CHANNELS_MAX);
-    uint64_t width = h->rank == 1 ? h->shape[0] : h->shape[1];
-    uint64_t height = h->rank == 1 ? 1 : h->shape[0];
-    return decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);
+    return size >= 4 && memcmp(data, NPY_MAGIC, size < NPY_MAGIC_SIZE ? size : NPY_MAGIC_SIZE) == 0;
 }
 
 static int open_npy(struct decoder *d, struct fault *fault)
 {
-    struct header h;
+    struct npy_header h;
     struct npy_state *state = d->state = calloc(1, sizeof *state);
     if (!state)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
-    int result = find_header(d, &h, fault);
+    int result = npy_read_header(&h, d->data, d->size, fault);
     if (result == 0)
-        result = parse_header(&h, fault);
-    if (result == 0)
-        result = set_plane(d, &h, fault);
+        result = npy_add_plane(d, &h, fault);
     if (result != 0)
         return result;
-    state->at = (size_t)(h.text - (const char *)d->data) + h.length;
+    state->at = h.begin;
     state->swap = h.big_endian != HOST_IS_BIG_ENDIAN;
     state->fortran = h.fortran;
     if (!d->options.partial && d->size - state->at < plane_bytes(&d->frame.planes[0]))
-        return truncated(fault);
+        return fault_set(fault, FAULT_TRUNCATED,
+                         "truncated npy: the file ends before its array does");
     return 0;
 }
 
@@ -335,40 +105,19 @@ static int fit_npy(const void *config, struct plane *plane, struct fault *fault)
     return 0; /* an array holds any plane */
 }
 
-static void print_header(const struct plane *plane, struct text *header)
-{
-    const char *type = "";
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].type == plane->type)
-            type = types[i].name;
-    text_printf(header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%u, %u",
-                sample_size(plane->type) > 1 ? '<' : '|', type, plane->height, plane->width);
-    if (plane->channels > 1)
-        text_printf(header, ", %u", plane->channels);
-    text_append(header, "), }");
-    while ((MAGIC_SIZE + 4 + header->length + 1) % ALIGNMENT != 0 && !header->failed)
-        text_append(header, " ");
-    text_append(header, "\n");
-}
-
 static int encode_npy(const void *config, const struct picture *picture, size_t index,
                       struct output *output, struct fault *fault)
 {
-    const struct plane *plane = &picture->frame.planes[index];
     struct text header = {0};
-    uint8_t begin[MAGIC_SIZE + 4] = MAGIC "\x01"; /* version 1.0, then the length */
     (void)config;
-    print_header(plane, &header);
-    if (header.failed) {
-        text_finish(&header);
-        return fault_set(fault, FAULT_MEMORY, "no memory for a header");
+    npy_print_header(&picture->frame.planes[index], &header);
+    int result = header.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
+    if (result == 0) {
+        output_write(output, header.data, header.length);
+        output_plane(output, picture, index);
     }
-    store_le16(begin + 8, (uint32_t)header.length);
-    output_write(output, begin, sizeof begin);
-    output_write(output, header.data, header.length);
     text_finish(&header);
-    output_plane(output, picture, index);
-    return 0;
+    return result;
 }
 
 static const char *const extensions[] = {"npy", NULL};

@@ -1,0 +1,252 @@
+#include "codec/npy.h"
+
+#include <string.h>
+
+#include "codec/byte_order.h"
+
+#define ALIGNMENT 64 /* of the samples, as numpy has it */
+
+static const struct {
+    char name[3];
+    enum sample_type type;
+} types[] = {
+    {"u1", SAMPLE_U8},  {"i1", SAMPLE_I8},  {"u2", SAMPLE_U16}, {"i2", SAMPLE_I16},
+    {"i4", SAMPLE_I32}, {"f4", SAMPLE_F32}, {"f8", SAMPLE_F64},
+};
+
+static int damaged(const struct npy_header *h, const char *what, struct fault *fault)
+{
+    return fault_set(fault, FAULT_DATA, "damaged npy: %s at byte %zu of the header", what, h->at);
+}
+
+static void skip_blanks(struct npy_header *h)
+{
+    while (h->at < h->length && (h->text[h->at] == ' ' || h->text[h->at] == '\t' ||
+                                 h->text[h->at] == '\n' || h->text[h->at] == '\r'))
+        h->at++;
+}
+
+/* Takes the character when it comes next, after blanks. */
+static bool take(struct npy_header *h, char c)
+{
+    skip_blanks(h);
+    if (h->at >= h->length || h->text[h->at] != c)
+        return false;
+    h->at++;
+    return true;
+}
+
+static bool take_word(struct npy_header *h, const char *word)
+{
+    size_t length = strlen(word);
+    skip_blanks(h);
+    if (h->length - h->at < length || memcmp(h->text + h->at, word, length) != 0)
+        return false;
+    h->at += length;
+    return true;
+}
+
+/* A quoted string without escapes. */
+static bool take_string(struct npy_header *h, const char **string, size_t *length)
+{
+    skip_blanks(h);
+    if (h->at >= h->length || (h->text[h->at] != '\'' && h->text[h->at] != '"'))
+        return false;
+    const char *begin = h->text + h->at + 1;
+    const char *end = memchr(begin, begin[-1], h->length - h->at - 1);
+    if (!end || memchr(begin, '\\', (size_t)(end - begin)))
+        return false;
+    *string = begin;
+    *length = (size_t)(end - begin);
+    h->at += *length + 2;
+    return true;
+}
+
+static int unknown_type(const char *descr, size_t length, struct fault *fault)
+{
+    return fault_set(fault, FAULT_FORMAT,
+                     "unsupported npy: samples of type '%.*s'; readable are u1, i1, u2, i2, i4, f4 "
+                     "and f8",
+                     (int)(length > 20 ? 20 : length), descr);
+}
+
+/* '<f4', '>i2', '|u1'. */
+static int parse_type(struct npy_header *h, struct fault *fault)
+{
+    const char *descr;
+    size_t length;
+    skip_blanks(h);
+    if (h->at < h->length && h->text[h->at] == '[')
+        return fault_set(fault, FAULT_FORMAT, "unsupported npy: samples that are records");
+    if (!take_string(h, &descr, &length))
+        return damaged(h, "no type", fault);
+    if (length != 3 || !memchr("<>=|", descr[0], 4))
+        return unknown_type(descr, length, fault);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (memcmp(types[i].name, descr + 1, 2) != 0)
+            continue;
+        h->type = types[i].type;
+        h->big_endian = descr[0] == '>' || (descr[0] == '=' && HOST_IS_BIG_ENDIAN);
+        if (descr[0] == '|' && sample_size(h->type) > 1)
+            break;
+        return 0;
+    }
+    return unknown_type(descr, length, fault);
+}
+
+static bool take_number(struct npy_header *h, uint64_t *number)
+{
+    uint64_t value = 0;
+    skip_blanks(h);
+    size_t begin = h->at;
+    while (h->at < h->length && h->text[h->at] >= '0' && h->text[h->at] <= '9' &&
+           value <= INT32_MAX)
+        value = value * 10 + (uint64_t)(h->text[h->at++] - '0');
+    *number = value;
+    return h->at > begin;
+}
+
+/* (480, 640), (480, 640, 3), (480,), as Python writes tuples. */
+static int parse_shape(struct npy_header *h, struct fault *fault)
+{
+    if (!take(h, '('))
+        return damaged(h, "no shape", fault);
+    while (!take(h, ')')) {
+        if (h->rank == NPY_RANK_MAX)
+            return fault_set(fault, FAULT_FORMAT,
+                             "unsupported npy: an array of more than %d dimensions", NPY_RANK_MAX);
+        if (!take_number(h, &h->shape[h->rank]))
+            return damaged(h, "no number", fault);
+        h->rank++;
+        if (!take(h, ',') && (h->rank == 1 || h->at >= h->length || h->text[h->at] != ')'))
+            return damaged(h, "no comma", fault); /* (3) is no tuple */
+    }
+    return 0;
+}
+
+static int parse_order(struct npy_header *h, struct fault *fault)
+{
+    if (take_word(h, "True"))
+        h->fortran = true;
+    else if (!take_word(h, "False"))
+        return damaged(h, "neither True nor False", fault);
+    return 0;
+}
+
+static int parse_entry(struct npy_header *h, struct fault *fault)
+{
+    static const struct {
+        const char *name;
+        size_t seen;
+        int (*parse)(struct npy_header *h, struct fault *fault);
+    } keys[] = {
+        {"descr", offsetof(struct npy_header, has_type), parse_type},
+        {"fortran_order", offsetof(struct npy_header, has_order), parse_order},
+        {"shape", offsetof(struct npy_header, has_shape), parse_shape},
+    };
+    const char *key;
+    size_t length;
+    if (!take_string(h, &key, &length) || !take(h, ':'))
+        return damaged(h, "no key", fault);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        bool *seen = (bool *)((char *)h + keys[i].seen);
+        if (strlen(keys[i].name) != length || memcmp(keys[i].name, key, length) != 0)
+            continue;
+        if (*seen)
+            return damaged(h, "a key for the second time", fault);
+        *seen = true;
+        return keys[i].parse(h, fault);
+    }
+    return damaged(h, "an unknown key", fault);
+}
+
+static int parse_header(struct npy_header *h, struct fault *fault)
+{
+    if (!take(h, '{'))
+        return damaged(h, "no dictionary", fault);
+    while (!take(h, '}')) {
+        int result = parse_entry(h, fault);
+        if (result != 0)
+            return result;
+        skip_blanks(h);
+        if (!take(h, ',') && (h->at >= h->length || h->text[h->at] != '}'))
+            return damaged(h, "no comma", fault);
+    }
+    skip_blanks(h);
+    if (h->at != h->length)
+        return damaged(h, "more than a dictionary", fault);
+    if (!h->has_type || !h->has_order || !h->has_shape)
+        return damaged(h, "a key is missing", fault);
+    return 0;
+}
+
+static int truncated(struct fault *fault)
+{
+    return fault_set(fault, FAULT_TRUNCATED, "truncated npy: the file ends before its array does");
+}
+
+/* Where the header's text lies: after its length, of 2 bytes in version 1 and 4 later. */
+static int find_header(struct npy_header *h, const uint8_t *data, size_t size, struct fault *fault)
+{
+    if (size < NPY_BEGIN_MAX)
+        return truncated(fault);
+    unsigned major = data[6], minor = data[7];
+    if (memcmp(data, NPY_MAGIC, NPY_MAGIC_SIZE) != 0)
+        return fault_set(fault, FAULT_DATA, "damaged npy: it does not begin as one");
+    if (major < 1 || major > 3 || minor != 0)
+        return fault_set(fault, FAULT_FORMAT, "unsupported npy: version %u.%u", major, minor);
+    uint32_t length = major == 1 ? load_le16(data + 8) : load_le32(data + 8);
+    size_t begin = major == 1 ? 10 : 12;
+    if (length > NPY_HEADER_MAX)
+        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %u bytes", length);
+    if (size - begin < length)
+        return truncated(fault);
+    *h = (struct npy_header){
+        .text = (const char *)data + begin, .length = length, .begin = begin + length};
+    return 0;
+}
+
+int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
+                    struct fault *fault)
+{
+    int result = find_header(header, data, size, fault);
+    return result ? result : parse_header(header, fault);
+}
+
+int npy_add_plane(struct decoder *d, const struct npy_header *h, struct fault *fault)
+{
+    if (h->rank == 0)
+        return fault_set(fault, FAULT_FORMAT, "unsupported npy: a single number");
+    uint64_t channels = h->rank == 3 ? h->shape[2] : 1;
+    if (channels < 1 || channels > PLANE_CHANNELS_MAX)
+        return fault_set(fault, FAULT_FORMAT,
+                         "unsupported npy: %llu channels in the last dimension; a picture has 1 to "
+                         "%d",
+                         (unsigned long long)channels, PLANE_CHANNELS_MAX);
+    uint64_t width = h->rank == 1 ? h->shape[0] : h->shape[1];
+    uint64_t height = h->rank == 1 ? 1 : h->shape[0];
+    return decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);
+}
+
+void npy_print_header(const struct plane *plane, struct text *text)
+{
+    struct text header = {0};
+    uint8_t begin[NPY_MAGIC_SIZE + 4] = NPY_MAGIC "\x01"; /* version 1.0, then the length */
+    const char *type = "";
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].type == plane->type)
+            type = types[i].name;
+    text_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%u, %u",
+                sample_size(plane->type) > 1 ? '<' : '|', type, plane->height, plane->width);
+    if (plane->channels > 1)
+        text_printf(&header, ", %u", plane->channels);
+    text_append(&header, "), }");
+    while ((sizeof begin + header.length + 1) % ALIGNMENT != 0 && !header.failed)
+        text_append(&header, " ");
+    text_append(&header, "\n");
+    store_le16(begin + 8, (uint32_t)header.length);
+    text_append_bytes(text, (const char *)begin, sizeof begin);
+    text_append_bytes(text, text_string(&header), header.length);
+    text->failed |= header.failed;
+    text_finish(&header);
+}
