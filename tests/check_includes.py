@@ -32,7 +32,7 @@ FOREIGN = {
     r'yaml\.h': {'daemon'},
     r'systemd/': {'daemon'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'worker', 'daemon', 'cli'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli'},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

@@ -133,7 +133,8 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
         if (plane[0])
             return fault_set(
                 fault, FAULT_USAGE,
-                "several planes do not fit one stream of this format; write to a file");
+                "several planes do not fit one stream of this format; say --format npz, or write "
+                "to files");
         *fd = fileno(cli_stdout);
         return 0;
     }

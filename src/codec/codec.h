@@ -93,9 +93,13 @@ struct codec {
      * format is not written. */
     int (*fit)(const void *config, struct plane *plane, struct fault *fault);
 
-    /* Writes one plane that fits. */
+    /* A file holds one plane: writes one that fits … */
     int (*encode)(const void *config, const struct picture *picture, size_t plane,
                   struct output *output, struct fault *fault);
+
+    /* … or it holds a frame: writes all planes. */
+    int (*encode_frame)(const void *config, const struct picture *picture, struct output *output,
+                        struct fault *fault);
 };
 
 extern const struct codec *const codecs[]; /* ends with NULL */
@@ -109,7 +113,7 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 void decoder_close(struct decoder *decoder);
 
-/* For open(): gives the decoder its one plane once size, channels and type are known and within the
+/* For open(): gives the decoder a plane, without a name, once size, channels and type are known and within the
  * limits. */
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);

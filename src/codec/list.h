@@ -2,6 +2,7 @@
  * CODEC(name) is defined. */
 CODEC(png)
 CODEC(npy)
+CODEC(npz)
 CODEC(jpeg)
 CODEC(bmp)
 CODEC(pnm)

@@ -213,10 +213,19 @@ static int run_on_host(struct job_state *s, struct fault *fault)
     return result;
 }
 
-static int encode_plane(struct job_state *s, size_t index, const char *name, struct fault *fault)
+/* The whole frame, or one plane, as the codec has it. */
+static int encode_into(const struct job_state *s, size_t index, struct output *output,
+                       struct fault *fault)
+{
+    const struct format *format = s->job->format;
+    if (format->codec->encode_frame)
+        return format->codec->encode_frame(format->config, &s->result, output, fault);
+    return format->codec->encode(format->config, &s->result, index, output, fault);
+}
+
+static int encode_file(struct job_state *s, size_t index, const char *name, struct fault *fault)
 {
     const struct engine_output *to = &s->job->output;
-    const struct format *format = s->job->format;
     int fd = -1;
     s->job->report.step = "write";
     int result = to->open(to->context, name, &fd, fault);
@@ -224,7 +233,7 @@ static int encode_plane(struct job_state *s, size_t index, const char *name, str
         return result;
     s->job->report.step = "encode";
     struct output *output = output_create(fd);
-    result = output ? format->codec->encode(format->config, &s->result, index, output, fault)
+    result = output ? encode_into(s, index, output, fault)
                     : fault_set(fault, FAULT_MEMORY, "no memory for an output");
     if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
         result = fault->code;
@@ -239,16 +248,35 @@ static int encode_plane(struct job_state *s, size_t index, const char *name, str
     return result ? result : closed;
 }
 
+/* Files are called after their planes. */
+static const char *file_name(const struct plane *plane)
+{
+    return plane->name[0] ? plane->name : "image";
+}
+
+static int check_names(const struct frame *frame, struct fault *fault)
+{
+    for (size_t i = 0; i < frame->n_planes; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(file_name(&frame->planes[i]), file_name(&frame->planes[k])) == 0)
+                return fault_set(fault, FAULT_SHAPE, "two planes would both be written to .%s",
+                                 file_name(&frame->planes[i]));
+    return 0;
+}
+
 static int encode(struct job_state *s, struct fault *fault)
 {
     const struct frame *frame = &s->result.frame;
+    const struct codec *codec = s->job->format->codec;
     struct engine_report *report = &s->job->report;
-    snprintf(report->out_format, sizeof report->out_format, "%s", s->job->format->codec->name);
+    snprintf(report->out_format, sizeof report->out_format, "%s", codec->name);
     report->out = frame->planes[0];
     report->n_planes_out = frame->n_planes;
-    int result = 0;
+    if (codec->encode_frame || frame->n_planes == 1)
+        return encode_file(s, 0, "", fault);
+    int result = check_names(frame, fault);
     for (size_t i = 0; i < frame->n_planes && result == 0; i++)
-        result = encode_plane(s, i, frame->planes[i].name, fault);
+        result = encode_file(s, i, file_name(&frame->planes[i]), fault);
     return result;
 }
 

@@ -13,7 +13,7 @@ static void test_told_by_bytes(void **state)
     static const struct {
         const char *extension, *codec;
     } formats[] = {{".jpg", "jpeg"}, {".png", "png"}, {".bmp", "bmp"}, {".npy", "npy"},
-                   {".pbm", "pnm"},  {".pgm", "pnm"}, {".ppm", "pnm"}};
+                   {".npz", "npz"},  {".pbm", "pnm"}, {".pgm", "pnm"}, {".ppm", "pnm"}};
     (void)state;
     for (const struct sample_file *s = sample_files; s->name; s++) {
         struct file file = {0};
@@ -46,7 +46,7 @@ static void test_unknown(void **state)
     check_unknown("", 0, FAULT_EMPTY, "empty file");
     check_unknown("hello there", 11, FAULT_FORMAT, "begins with 'hello th'");
     check_unknown("GIF89a\1\2", 8, FAULT_FORMAT,
-                  "'GIF89a..'; readable are png, npy, jpeg, bmp, pnm");
+                  "'GIF89a..'; readable are png, npy, npz, jpeg, bmp, pnm");
     check_unknown("B", 1, FAULT_FORMAT, "unknown format");
     check_unknown("BMW is a car, not a picture", 27, FAULT_FORMAT, "unknown format");
     check_unknown("\x89PNG\n\x1A\n\0\0\0\0", 11, FAULT_FORMAT, "unknown format");
