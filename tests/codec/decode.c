@@ -14,16 +14,21 @@
 #define GUARD      96
 #define GUARD_BYTE 0xA5
 
-/* Lays the decoder's plane out with a guard before and after it and some samples between rows. */
+/* Lays the decoder's planes out with a guard before and after each and some samples between rows.
+ */
 static void lay_out(struct picture *picture, const struct frame *frame)
 {
-    assert_int_equal(frame->n_planes, 1);
+    size_t at = 0;
     assert_true(frame_copy(&picture->frame, frame));
-    struct plane *plane = &picture->frame.planes[0];
-    size_t size = sample_size(plane->type);
-    plane->offset = GUARD;
-    plane->stride = ((size_t)plane->width * plane->channels + 3) * size;
-    picture->frame.size = 2 * GUARD + plane->stride * plane->height;
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        struct plane *plane = &picture->frame.planes[i];
+        size_t size = sample_size(plane->type);
+        plane->offset = at + GUARD;
+        plane->stride = ((size_t)plane->width * plane->channels + 3) * size;
+        at = plane->offset + plane->stride * plane->height + GUARD;
+        at += (8 - at % 8) % 8; /* for samples of any size */
+    }
+    picture->frame.size = at;
     picture->data = malloc(picture->frame.size);
     assert_non_null(picture->data);
     memset(picture->data, GUARD_BYTE, picture->frame.size);
@@ -38,26 +43,34 @@ static void assert_untouched(const uint8_t *from, const uint8_t *to)
 
 static void check_guards(const struct picture *picture)
 {
-    const struct plane *plane = &picture->frame.planes[0];
-    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
-    assert_untouched(picture->data, picture->data + GUARD);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        const uint8_t *begin = picture_row(picture, 0, y);
-        assert_untouched(begin + row, begin + plane->stride);
+    const uint8_t *end = picture->data; /* of what has been looked at */
+    for (size_t i = 0; i < picture->frame.n_planes; i++) {
+        const struct plane *plane = &picture->frame.planes[i];
+        size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
+        for (uint32_t y = 0; y < plane->height; y++) {
+            assert_untouched(end, picture_row(picture, i, y));
+            end = (const uint8_t *)picture_row(picture, i, y) + row;
+        }
     }
-    assert_untouched(picture->data + picture->frame.size - GUARD,
-                     picture->data + picture->frame.size);
+    assert_untouched(end, picture->data + picture->frame.size);
 }
 
 static void take_samples(const struct picture *picture, struct decoded *decoded)
 {
-    const struct plane *plane = &picture->frame.planes[0];
-    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
-    decoded->plane = *plane;
-    decoded->samples = malloc(row * plane->height);
-    assert_non_null(decoded->samples);
-    for (uint32_t y = 0; y < plane->height; y++)
-        memcpy(decoded->samples + y * row, picture_row(picture, 0, y), row);
+    struct frame frame = {0};
+    for (size_t i = 0; i < picture->frame.n_planes; i++)
+        assert_true(frame_add_plane(&frame, &picture->frame.planes[i],
+                                    sample_size(picture->frame.planes[i].type)));
+    assert_true(frame_copy_origins(&frame, &picture->frame));
+    assert_true(picture_create(&decoded->picture, &frame));
+    frame_finish(&frame);
+    for (size_t i = 0; i < picture->frame.n_planes; i++) {
+        const struct plane *plane = &decoded->picture.frame.planes[i];
+        for (uint32_t y = 0; y < plane->height; y++)
+            memcpy(picture_row(&decoded->picture, i, y), picture_row(picture, i, y), plane->stride);
+    }
+    decoded->plane = decoded->picture.frame.planes[0];
+    decoded->samples = picture_row(&decoded->picture, 0, 0);
 }
 
 int decode_within(const struct file *file, const struct decode_options *options,
@@ -98,7 +111,7 @@ int decode_file(const struct file *file, const struct decode_options *options,
 
 void decoded_finish(struct decoded *decoded)
 {
-    free(decoded->samples);
+    picture_destroy(&decoded->picture);
     *decoded = (struct decoded){0};
 }
 
@@ -151,16 +164,21 @@ void encode_picture(const char *text, const struct picture *picture, struct file
 {
     struct fault fault = FAULT_INIT;
     struct format format;
-    struct plane plane = picture->frame.planes[0];
     int fd = memfd_create("encoded", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(format_parse(&format, text, &fault), 0);
-    assert_int_equal(format_fit(&format, &plane, &fault), 0);
-    assert_int_equal(plane.channels, picture->frame.planes[0].channels);
-    assert_int_equal(plane.type, picture->frame.planes[0].type);
+    for (size_t i = 0; i < picture->frame.n_planes; i++) {
+        struct plane plane = picture->frame.planes[i];
+        assert_int_equal(format_fit(&format, &plane, &fault), 0);
+        assert_int_equal(plane.channels, picture->frame.planes[i].channels);
+        assert_int_equal(plane.type, picture->frame.planes[i].type);
+    }
     struct output *output = output_create(fd);
     assert_non_null(output);
-    if (format.codec->encode(format.config, picture, 0, output, &fault) != 0)
+    int result = format.codec->encode_frame
+                     ? format.codec->encode_frame(format.config, picture, output, &fault)
+                     : format.codec->encode(format.config, picture, 0, output, &fault);
+    if (result != 0)
         fail_msg("%s", fault.text);
     assert_int_equal(output_flush(output, &fault), 0);
     off_t size = lseek(fd, 0, SEEK_END);

@@ -8,9 +8,10 @@
 
 /* A decoded picture, rows without padding. */
 struct decoded {
-    struct plane plane;
+    struct picture picture; /* owned */
+    struct plane plane;     /* its first … */
+    uint8_t *samples;       /* … and the samples of that */
     bool stored_luma;
-    uint8_t *samples; /* owned */
 };
 
 /* NULL options: the defaults. Asserts that nothing outside of the picture's pixels was written,
@@ -37,7 +38,8 @@ struct decode_options options_of(const char *text);
 struct picture picture_of(uint32_t width, uint32_t height, uint32_t channels,
                           enum sample_type type);
 
-/* Encodes plane 0, which must fit as it is, in a format given as for --format. */
+/* Encodes plane 0, or all planes where the format holds them, which must fit as they are. The
+ * format is given as for --format. */
 void encode_picture(const char *format, const struct picture *picture, struct file *file);
 
 /* What a format makes of a plane: its type and channels, or the fault's code. */

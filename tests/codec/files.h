@@ -87,6 +87,16 @@ uint8_t bmp_palette_colour(unsigned index, unsigned channel);
 void make_npy(struct file *file, unsigned major, const char *dictionary, const void *data,
               size_t size);
 
+/* A ZIP archive, stored or deflated, as numpy writes it: sizes of 64 bits in the local headers
+ * where `zip64`, of 32 in the directory. */
+struct zip_part {
+    const char *name;
+    const void *data;
+    size_t size;
+};
+void make_zip(struct file *file, const struct zip_part *parts, size_t count, bool deflated,
+              bool zip64);
+
 /* One small file of every kind, all of them good; ends with a NULL name. */
 struct sample_file {
     const char *name;

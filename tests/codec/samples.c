@@ -109,6 +109,31 @@ static void npy(struct file *file, unsigned variant)
     make_npy(file, npys[variant].major, npys[variant].dictionary, bytes, npys[variant].bytes);
 }
 
+static const char npz_meta[] =
+    "{\"version\": 1, \"planes\": [{\"name\": \"b\", \"width\": 2, \"height\": 3, \"channels\": 1, "
+    "\"type\": \"i16\", \"zero_x\": -1, \"zero_y\": 4}, {\"name\": \"\", \"width\": 3, "
+    "\"height\": 1, \"channels\": 2, \"type\": \"u8\", \"zero_x\": 0, \"zero_y\": 0}], "
+    "\"origins\": [{\"stage\": \"dwt\", \"parameters\": \":levels=1\", \"first\": 0, \"count\": 1, "
+    "\"plane\": {\"name\": \"\", \"width\": 5, \"height\": 7, \"channels\": 1, \"type\": \"u8\", "
+    "\"zero_x\": 0, \"zero_y\": 0}}]}";
+
+/* Bit 0: deflated, bit 1: sizes of 64 bits, bit 2: with meta.json. */
+static void npz(struct file *file, unsigned variant)
+{
+    struct file image = {0}, b = {0};
+    uint8_t bytes[12];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)noise_sample(i, variant, 1);
+    make_npy(&image, 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 3, 2), }", bytes, 6);
+    make_npy(&b, 1, "{'descr': '>i2', 'fortran_order': True, 'shape': (3, 2), }", bytes, 12);
+    const struct zip_part parts[] = {{"image.npy", image.data, image.size},
+                                     {"b.npy", b.data, b.size},
+                                     {"meta.json", npz_meta, sizeof npz_meta - 1}};
+    make_zip(file, parts, variant & 4 ? 3 : 2, variant & 1, variant & 2);
+    file_finish(&image);
+    file_finish(&b);
+}
+
 const struct sample_file sample_files[] = {
     {"grey.jpg", jpeg, 0},
     {"ycc420.jpg", jpeg, 1},
@@ -158,5 +183,9 @@ const struct sample_file sample_files[] = {
     {"f4.npy", npy, 2},
     {"f8.npy", npy, 3},
     {"i4.npy", npy, 4},
+    {"savez.npz", npz, 2},
+    {"savez-small.npz", npz, 3},
+    {"meta.npz", npz, 4},
+    {"meta-small.npz", npz, 7},
     {0},
 };
