@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stage/mosaic.h"
 #include "stage/sink.h"
 
 static int no_memory(struct fault *fault)
@@ -124,6 +125,19 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     return result;
 }
 
+/* A step that makes pictures of the planes of transforms, where there are any. */
+static int add_mosaic(struct plan *plan, const struct plan_options *options, struct fault *fault)
+{
+    if (!mosaic_applies(plan->out))
+        return 0;
+    struct mosaic_config *config = calloc(1, sizeof *config);
+    if (!config)
+        return no_memory(fault);
+    config->gain = options->mosaic_gain;
+    plan->mosaic_config = config;
+    return add_step(plan, &stage_mosaic, config, options, fault);
+}
+
 /* A last step that makes of each plane what the output can hold. */
 static int add_sink(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
@@ -209,11 +223,13 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     if (!p)
         return no_memory(fault);
     p->profile = options->profile;
-    p->steps = calloc(chain->n_steps + 1, sizeof *p->steps);
+    p->steps = calloc(chain->n_steps + 2, sizeof *p->steps);
     int result = p->steps && frame_copy(&p->in, in) ? check_size(in, fault) : no_memory(fault);
     p->out = &p->in;
     for (size_t i = 0; i < chain->n_steps && result == 0; i++)
         result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);
+    if (result == 0 && options->mosaic_gain > 0)
+        result = add_mosaic(p, options, fault);
     if (result == 0 && options->fit)
         result = add_sink(p, options, fault);
     if (result == 0)
@@ -237,6 +253,7 @@ void plan_destroy(struct plan **plan)
     free(p->slot_size);
     free(p->sink_targets);
     free(p->sink_config);
+    free(p->mosaic_config);
     frame_finish(&p->in);
     free(p);
     *plan = NULL;

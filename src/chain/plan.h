@@ -26,6 +26,7 @@ struct plan {
     const struct device_profile *profile; /* NULL: planned for the references, without passes */
     struct plane *sink_targets; /* owned: what the sink step, if any, makes of each plane */
     void *sink_config;
+    void *mosaic_config; /* owned: of the mosaic step, if any */
 };
 
 /* Asked about each plane that comes out of the chain: changes type and channels of `plane` to what
@@ -39,6 +40,8 @@ struct plan_options {
     bool keep_input;                      /* the input's memory is not reused */
     plan_fit *fit;                        /* NULL: what comes out stays as it is */
     void *fit_context;
+    double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h), their
+                           details times this; 0: they stay planes */
 };
 
 /* The chain must outlive the plan; `in` is copied. FAULT_SHAPE, FAULT_LIMIT: this chain cannot take

@@ -214,6 +214,7 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     if (o->format) {
         how.fit = format_fit;
         how.fit_context = &format;
+        how.mosaic_gain = format_mosaic_gain(&format);
     }
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
         status = 70;

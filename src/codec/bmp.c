@@ -324,6 +324,11 @@ static void close_bmp(struct decoder *d)
     d->state = NULL;
 }
 
+static const struct param params[] = {
+    PICTURE_PARAMS,
+    {0},
+};
+
 static const char *const extensions[] = {"bmp", "dib", NULL};
 
 const struct codec codec_bmp = {
@@ -334,6 +339,9 @@ const struct codec codec_bmp = {
     .open = open_bmp,
     .read = read_bmp,
     .close = close_bmp,
+    .params = params,
+    .config_size = sizeof(struct picture_config),
+    .is_picture = true,
     .fit = bmp_fit,
     .encode = bmp_encode,
 };

@@ -269,6 +269,12 @@ void format_finish(struct format *format)
     *format = (struct format){0};
 }
 
+double format_mosaic_gain(const struct format *format)
+{
+    const struct picture_config *config = format->config;
+    return format->codec->is_picture ? config->mosaic_gain : 0;
+}
+
 int format_fit(void *format_, struct plane *plane, struct fault *fault)
 {
     const struct format *format = format_;

@@ -67,6 +67,20 @@ struct decoder {
     void *state;             /* the codec's own */
 };
 
+/* What every format of pictures may be told when it is written. Such a format's config begins with
+ * this, and its parameters end with PICTURE_PARAMS. */
+struct picture_config {
+    double mosaic_gain; /* of details, where planes of a transform become a mosaic */
+};
+
+#define PICTURE_PARAMS                                                                             \
+    {                                                                                              \
+        .name = "mosaic_gain", .type = PARAM_REAL,                                                 \
+        .offset = offsetof(struct picture_config, mosaic_gain), .min = 1e-6, .max = 1e6,           \
+        .fallback = "1",                                                                           \
+        .help = "of the details where the planes of dwt are written as one picture"                \
+    }
+
 struct codec {
     const char *name;              /* "jpeg" */
     const char *const *extensions; /* the usual one first; ends with NULL */
@@ -88,6 +102,7 @@ struct codec {
     /* What an encoder may be told; NULL for nothing. */
     const struct param *params;
     size_t config_size;
+    bool is_picture; /* has struct picture_config; planes of a transform are written as a mosaic */
 
     /* Changes type and channels of `plane` to what the format can hold of it, or refuses. NULL: the
      * format is not written. */
@@ -113,8 +128,8 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 void decoder_close(struct decoder *decoder);
 
-/* For open(): gives the decoder a plane, without a name, once size, channels and type are known and within the
- * limits. */
+/* For open(): gives the decoder a plane, without a name, once size, channels and type are known and
+ * within the limits. */
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);
 
@@ -139,6 +154,9 @@ int format_parse(struct format *format, const char *text, struct fault *fault);
 /* The format that a file name's extension means; FAULT_FORMAT when it means none. */
 int format_for_name(struct format *format, const char *name, struct fault *fault);
 void format_finish(struct format *format);
+
+/* The gain of the details of mosaics; 0 for a format that keeps planes apart. */
+double format_mosaic_gain(const struct format *format);
 
 /* A plan_fit (chain/plan.h) for a struct format. */
 int format_fit(void *format, struct plane *plane, struct fault *fault);

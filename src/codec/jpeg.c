@@ -378,6 +378,7 @@ static const struct param params[] = {
      .offset = offsetof(struct jpeg_config, progressive),
      .fallback = "0",
      .help = "1 writes several scans, coarse to fine"},
+    PICTURE_PARAMS,
     {0},
 };
 
@@ -393,6 +394,7 @@ const struct codec codec_jpeg = {
     .close = close_jpeg,
     .params = params,
     .config_size = sizeof(struct jpeg_config),
+    .is_picture = true,
     .fit = fit_jpeg,
     .encode = jpeg_encode,
 };

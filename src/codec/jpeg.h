@@ -34,6 +34,7 @@ int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *
                  struct fault *fault);
 
 struct jpeg_config {
+    struct picture_config picture;
     int64_t quality;
     bool progressive;
 };

@@ -231,6 +231,7 @@ static const struct param params[] = {
      .max = 9,
      .fallback = "1",
      .help = "of compression: 0 none, 1 fast, 9 small"},
+    PICTURE_PARAMS,
     {0},
 };
 
@@ -246,6 +247,7 @@ const struct codec codec_png = {
     .close = close_png,
     .params = params,
     .config_size = sizeof(struct png_config),
+    .is_picture = true,
     .fit = fit_png,
     .encode = png_encode,
 };

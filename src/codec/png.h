@@ -32,6 +32,7 @@ int png_attempt(struct png_errors *errors, void (*step)(void *context), void *co
 void png_use_host_order(png_structp png, int depth);
 
 struct png_config {
+    struct picture_config picture;
     int64_t level;
 };
 

@@ -9,6 +9,7 @@
 #include "codec/output.h"
 
 struct pnm_config {
+    struct picture_config picture;
     bool ascii;
 };
 
@@ -18,6 +19,7 @@ static const struct param params[] = {
      .offset = offsetof(struct pnm_config, ascii),
      .fallback = "0",
      .help = "1 writes P2 and P3, numbers as text"},
+    PICTURE_PARAMS,
     {0},
 };
 
@@ -299,6 +301,7 @@ const struct codec codec_pnm = {
     .close = close_pnm,
     .params = params,
     .config_size = sizeof(struct pnm_config),
+    .is_picture = true,
     .fit = fit_pnm,
     .encode = encode_pnm,
 };

@@ -73,7 +73,8 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     struct plan_options options = {.profile = device ? device_profile(device) : NULL,
                                    .keep_input = keep_input,
                                    .fit = format ? format_fit : NULL,
-                                   .fit_context = (void *)format};
+                                   .fit_context = (void *)format,
+                                   .mosaic_gain = format ? format_mosaic_gain(format) : 0};
     result = plan_create(&made->plan, &made->chain, in, &options, fault);
     if (result == 0 && device)
         result = recording_create(&made->recording, made->plan, device, fault);
