@@ -69,15 +69,23 @@ static int read_picture(const struct compare_options *o, const char *path, struc
     return result;
 }
 
-static bool same_dimensions(const struct frame *a, const struct frame *b)
+/* Complains and returns false when number or sizes of planes differ. */
+static bool same_dimensions(char **paths, const struct frame *a, const struct frame *b)
 {
-    if (a->n_planes != b->n_planes)
+    if (a->n_planes != b->n_planes) {
+        fprintf(stderr, "sluice: compare: shapes differ: %s has %zu planes, %s has %zu\n", paths[0],
+                a->n_planes, paths[1], b->n_planes);
         return false;
-    for (size_t i = 0; i < a->n_planes; i++)
-        if (a->planes[i].width != b->planes[i].width ||
-            a->planes[i].height != b->planes[i].height ||
-            a->planes[i].channels != b->planes[i].channels)
-            return false;
+    }
+    for (size_t i = 0; i < a->n_planes; i++) {
+        const struct plane *p = &a->planes[i], *q = &b->planes[i];
+        if (p->width == q->width && p->height == q->height && p->channels == q->channels)
+            continue;
+        fprintf(stderr, "sluice: compare: shapes differ: %s is %ux%ux%u, %s is %ux%ux%u\n",
+                paths[0], p->width, p->height, p->channels, paths[1], q->width, q->height,
+                q->channels);
+        return false;
+    }
     return true;
 }
 
@@ -152,13 +160,8 @@ static int compare_files(const struct compare_options *o, char **paths)
     for (int i = 0; i < 2 && status == 0; i++)
         if (read_picture(o, paths[i], &pictures[i], &fault) != 0)
             status = cli_complain(paths[i], &fault);
-    if (status == 0 && !same_dimensions(&pictures[0].frame, &pictures[1].frame)) {
-        const struct plane *a = &pictures[0].frame.planes[0], *b = &pictures[1].frame.planes[0];
-        fprintf(stderr, "sluice: compare: shapes differ: %s is %ux%ux%u, %s is %ux%ux%u\n",
-                paths[0], a->width, a->height, a->channels, paths[1], b->width, b->height,
-                b->channels);
+    if (status == 0 && !same_dimensions(paths, &pictures[0].frame, &pictures[1].frame))
         status = 65;
-    }
     if (status == 0) {
         struct difference d = compare(&pictures[0], &pictures[1]);
         print(o, &pictures[0], &d);
