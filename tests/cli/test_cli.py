@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """`sluice` as a person and a script use it. Usage: test_cli.py SLUICE [unittest options]"""
+import base64
 import json
 import os
 import pty
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
@@ -117,6 +120,7 @@ class Run(Cli):
         self.assertEqual(sorted(os.listdir(self.dir)), ['grey.pgm', 'out.dx.pgm', 'out.dy.pgm'])
         _, err = self.sluice('run', '-c', 'sobel:both', '-f', 'pgm', '-o', '-', 'grey.pgm', status=64)
         self.assertIn('planes', err)
+        self.assertIn('npz', err)
 
     def test_verify(self):
         self.rgb()
@@ -208,6 +212,176 @@ class Formats(Cli):
             self.assertIn('sluice: %s: truncated' % cut, err)
             self.convert(cut, 'part.ppm', '--input', 'partial=1')
             self.assertEqual(pictures.read_pnm(self.read('part.ppm'))[:3], (300, 200, 3))
+
+
+def npy(descr, shape, samples):
+    """An array of version 1.0, little-endian; samples in C order."""
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, tuple(shape))
+    head = head.ljust(117).encode() + b'\n'
+    kind = {'u1': 'B', 'i1': 'b', 'u2': 'H', 'i2': 'h', 'i4': 'i', 'f4': 'f', 'f8': 'd'}[descr[1:]]
+    return b'\x93NUMPY\1\0' + struct.pack('<H', len(head)) + head + struct.pack(
+        '<%d%s' % (len(samples), kind), *samples)
+
+
+# numpy 1.24.2: savez_compressed(f, a=arange(6, dtype='>i2').reshape(2, 3), b=array([[1.5]]))
+SAVEZ = base64.b64decode(
+    'UEsDBBQAAAAIAAAAIQCQvN3CUgAAAIwAAAAFABQAYS5ucHkBABAAjAAAAAAAAABSAAAAAAAAAJvsF+obEMnIUMZQrZ6SWpxc'
+    'pG6loG6XaaSuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GkY6CsaaOgq1CmQDLgYGBkYGJgZmBhYGVgBQSwMEFAAA'
+    'AAgAAAAhAINtEuRLAAAAiAAAAAUAFABiLm5weQEAEACIAAAAAAAAAEsAAAAAAAAAm+wX6hsQychQxlCtnpJanFykbqWgbpNm'
+    'oa6joJ6WX1RSlJgXn1+UkgoSd0vMKU4FihdnJBakAvkahjoKhpo6CrUKZAMuBjD4YQ8AUEsBAhQDFAAAAAgAAAAhAJC83cJS'
+    'AAAAjAAAAAUAAAAAAAAAAAAAAIABAAAAAGEubnB5UEsBAhQDFAAAAAgAAAAhAINtEuRLAAAAiAAAAAUAAAAAAAAAAAAAAIAB'
+    'iQAAAGIubnB5UEsFBgAAAAACAAIAZgAAAAsBAAAAAA==')
+
+
+class Planes(Cli):
+    """Frames of several planes: NPZ with all of them, other formats with a file each."""
+
+    def npz(self, name, planes, meta=None, deflated=False):
+        how = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
+        with zipfile.ZipFile(self.path(name), 'w', how) as archive:
+            for plane, array in planes.items():
+                archive.writestr(plane + '.npy', array)
+            if meta:
+                archive.writestr('meta.json', json.dumps(meta))
+        return name
+
+    def arrays(self, name):
+        with zipfile.ZipFile(self.path(name)) as archive:
+            self.assertIsNone(archive.testzip())
+            return {n: archive.read(n) for n in archive.namelist()}
+
+    def test_written(self):
+        samples = self.grey()
+        for form in ('npz', 'npz:level=9'):
+            self.sluice('run', '-c', 'sobel:both', '-f', form, '-o', 'out.npz', 'grey.pgm')
+            arrays = self.arrays('out.npz')
+            self.assertEqual(list(arrays), ['dx.npy', 'dy.npy', 'meta.json'])
+            self.sluice('run', '-c', 'sobel:both', '-o', 'out.npy', 'grey.pgm')
+            for plane in ('dx', 'dy'):
+                self.assertEqual(arrays[plane + '.npy'], self.read('out.%s.npy' % plane))
+            meta = json.loads(arrays['meta.json'])
+            self.assertEqual(meta['version'], 1)
+            self.assertEqual(meta['origins'], [])
+            self.assertEqual(meta['planes'][1], {'name': 'dy', 'width': 37, 'height': 21, 'channels': 1,
+                                                 'type': 'i8', 'zero_x': 0, 'zero_y': 0})
+        self.sluice('run', '-o', 'one.npz', 'grey.pgm')
+        self.assertEqual(self.arrays('one.npz')['image.npy'], npy('|u1', (21, 37), samples))
+
+    def test_stream(self):
+        self.grey()
+        for form in ('npz', 'npz:1'):
+            out, _ = self.sluice('run', '-c', 'sobel:both', '-f', form, '-o', '-', '-',
+                                 stdin=self.read('grey.pgm'))
+            self.sluice('run', '-c', 'sobel:both', '-f', form, '-o', 'out.npz', 'grey.pgm')
+            self.assertEqual(out, self.read('out.npz'))
+
+    def test_numpy(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('no numpy')
+        self.rgb()
+        self.sluice('run', '-c', 'sobel:both', '-o', 'out.npz', 'rgb.ppm')
+        with numpy.load(self.path('out.npz')) as arrays:
+            self.assertEqual(arrays['dx'].shape, (21, 37, 3))
+            self.assertEqual(arrays['dy'].dtype, numpy.int8)
+        deep = numpy.arange(60, dtype='>i2').reshape(4, 5, 3)
+        numpy.savez_compressed(self.path('in.npz'), deep=numpy.asfortranarray(deep), low=deep[0] * 0.5)
+        self.sluice('run', '-o', 'again.npz', 'in.npz')
+        with numpy.load(self.path('again.npz')) as arrays:
+            self.assertTrue((arrays['deep'] == deep).all())
+            self.assertTrue((arrays['low'] == deep[0] * 0.5).all())
+
+    def test_savez(self):
+        self.write('in.npz', SAVEZ)
+        self.sluice('run', '-o', 'out.npz', 'in.npz')
+        arrays = self.arrays('out.npz')
+        self.assertEqual(arrays['a.npy'], npy('<i2', (2, 3), range(6)))
+        self.assertEqual(arrays['b.npy'], npy('<f8', (1, 1), [1.5]))
+        self.sluice('run', '-o', 'out.pgm', 'in.npz')
+        self.assertEqual(pictures.read_pnm(self.read('out.a.pgm')),
+                         (3, 2, 1, 65535, [32768 + i for i in range(6)]))
+        self.assertEqual(pictures.read_pnm(self.read('out.b.pgm')), (1, 1, 1, 255, [2]))
+
+    def test_a_single_plane_is_a_picture(self):
+        for plane in ('image', 'arr_0'):
+            self.npz('in.npz', {plane: npy('|u1', (1, 3), [1, 2, 3])})
+            self.sluice('run', '-o', 'out.pgm', 'in.npz')
+            self.assertEqual(pictures.read_pnm(self.read('out.pgm'))[4], [1, 2, 3])
+            os.unlink(self.path('out.pgm'))
+
+    def meta(self, mode):
+        def plane(name, width, height, kind='f32'):
+            return {'name': name, 'width': width, 'height': height, 'channels': 1, 'type': kind,
+                    'zero_x': -2, 'zero_y': 3}
+        return {'version': 1,
+                'planes': [plane('LL1', 2, 1), plane('HL1', 1, 1), plane('LH1', 2, 1), plane('HH1', 1, 1)],
+                'origins': [{'stage': 'dwt', 'parameters': ':wavelet=cdf97:levels=1:mode=%s' % mode,
+                             'plane': plane('', 3, 2, 'u8'), 'first': 0, 'count': 4}]}
+
+    def bands(self, mode):
+        return self.npz('in.npz', {'HH1': npy('<f4', (1, 1), [-1]), 'HL1': npy('<f4', (1, 1), [20.5]),
+                                   'LH1': npy('<f4', (1, 2), [-3, 0]), 'LL1': npy('<f4', (1, 2), [100, 50])},
+                        self.meta(mode), deflated=True)
+
+    def test_metadata_comes_through(self):
+        self.bands('jpeg2000')
+        self.sluice('run', '-o', 'out.npz', 'in.npz')
+        arrays = self.arrays('out.npz')
+        self.assertEqual(list(arrays), ['LL1.npy', 'HL1.npy', 'LH1.npy', 'HH1.npy', 'meta.json'])
+        self.assertEqual(json.loads(arrays['meta.json']), self.meta('jpeg2000'))
+
+    def test_mosaic(self):
+        self.bands('jpeg2000')
+        self.sluice('run', '-o', 'out.pgm', 'in.npz')
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm')), (3, 2, 1, 255, [100, 50, 148, 125, 128, 127]))
+        self.sluice('run', '-f', 'png:mosaic_gain=4', '-o', 'out.png', 'in.npz')
+        self.assertEqual(pictures.read_png(self.read('out.png')), (3, 2, 1, 8, [100, 50, 210, 116, 128, 124]))
+        for name in ('out.bmp', 'out.jpg'):
+            self.sluice('run', '-o', name, 'in.npz')
+            self.assertTrue(os.path.exists(self.path(name)))
+        self.bands('symmetric')
+        self.sluice('run', '-o', 'apart.pgm', 'in.npz')
+        self.assertEqual(sorted(n for n in os.listdir(self.dir) if n.startswith('apart')),
+                         ['apart.%s.pgm' % b for b in ('HH1', 'HL1', 'LH1', 'LL1')])
+
+    def test_bad_archives(self):
+        def bad(data, says):
+            self.write('bad.npz', data)
+            _, err = self.sluice('run', '-o', 'x.npz', 'bad.npz', status=65)
+            self.assertTrue(err.startswith('sluice: bad.npz: '), err)
+            self.assertIn(says, err)
+        bad(SAVEZ[:-1], 'truncated npz')
+        bad(SAVEZ[:100], 'truncated npz')
+        bad(SAVEZ[:60] + b'????' + SAVEZ[64:], 'damaged npz')
+        self.npz('in.npz', {'../../x': npy('|u1', (1, 1), [1])})
+        bad(self.read('in.npz'), "called '../../x.npy'")
+        self.npz('in.npz', {'a': npy('|u1', (60000, 60000), [1])})
+        bad(self.read('in.npz'), '--max-pixels')
+        self.npz('in.npz', {'b': npy('|u1', (1, 1), [1])}, self.meta('jpeg2000'))
+        bad(self.read('in.npz'), 'tells of 4 planes, 1 are there')
+
+    def test_memory_is_bounded(self):
+        zeros = npy('|u1', (5000, 1000), bytes(5000000))
+        self.npz('many.npz', {'p%d' % i: zeros for i in range(60)}, deflated=True)
+        self.assertLess(os.path.getsize(self.path('many.npz')), 1000000)
+        _, err = self.sluice('run', '--memory', '100MiB', '-o', 'x.npz', 'many.npz', status=65)
+        self.assertIn('--memory', err)
+
+    def test_compare(self):
+        one, two = npy('|u1', (1, 2), [1, 2]), npy('|u1', (1, 2), [1, 4])
+        self.npz('a.npz', {'p': one, 'q': one})
+        self.npz('b.npz', {'p': one, 'q': two})
+        self.npz('c.npz', {'p': one})
+        self.assertIn(b'differing 1\n', self.sluice('compare', 'a.npz', 'b.npz', status=1)[0])
+        _, err = self.sluice('compare', 'a.npz', 'c.npz', status=65)
+        self.assertIn('a.npz has 2 planes, c.npz has 1', err)
+
+    def test_plan_shows_planes(self):
+        out, _ = self.sluice('plan', '-c', 'sobel:both', '10x20')
+        self.assertIn('out   dx 10x20x1 i8, dy 10x20x1 i8', out.decode())
+        out, _ = self.sluice('plan', '--json', '-f', 'npz', '-c', 'sobel:both', '10x20')
+        self.assertEqual([p['name'] for p in json.loads(out)['out']], ['dx', 'dy'])
 
 
 class Numbers(Cli):

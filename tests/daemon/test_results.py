@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """What comes out: results, their names, originals, and the reasons of failures."""
+import io
 import os
 import re
 import struct
 import time
+import zipfile
 import zlib
 
 from sluice_test import DaemonTest, main, picture, pictures, wait_for
@@ -48,6 +50,18 @@ class Results(DaemonTest):
         d.expect_done('a.pgm')
         d.expect_line('a.pgm: done in .*: a.dx.pgm and 1 more')
         self.assertEqual(d.results(), ['a.dx.pgm', 'a.dy.pgm'])
+        d.stop()
+        d.expect_clean()
+
+    def test_npz_holds_all_planes(self):
+        data = picture(45, 33)
+        d = self.start(chain='sobel:out=both', form='npz')
+        d.drop('a.pgm', data)
+        d.expect_all(['a.npz'])
+        with zipfile.ZipFile(io.BytesIO(d.result('a.npz'))) as archive:
+            self.assertEqual(archive.namelist(), ['dx.npy', 'dy.npy', 'meta.json'])
+            self.assertIsNone(archive.testzip())
+        d.expect_done('a.pgm')
         d.stop()
         d.expect_clean()
 
