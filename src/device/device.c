@@ -26,8 +26,8 @@ static void fill_profile(struct device *device)
      * the lowest, and no kernel is perfect. */
     double lanes = info->kind == DEVICE_CPU ? 2 : 4;
     double clock = info->clock_mhz ? info->clock_mhz : 400;
-    double cores = info->compute_units ? info->compute_units : 1;
-    profile->work_per_second = cores * clock * 1e6 * lanes;
+    profile->units = info->compute_units ? info->compute_units : 1;
+    profile->work_per_second = profile->units * clock * 1e6 * lanes;
     for (int form = 0; form < KERNEL_FORMS; form++)
         while (profile->local[form][0] * profile->local[form][1] > info->work_group_size &&
                profile->local[form][1] > 1)

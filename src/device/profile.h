@@ -20,6 +20,7 @@ struct device_profile {
     unsigned vector_bytes;           /* that one work-item of FORM_VECTOR moves in one access */
     unsigned segment;                /* samples of a row that one work-item of FORM_ROWS walks */
     unsigned local[KERNEL_FORMS][2]; /* work-group shape by form, x and y */
+    unsigned units;                  /* cores, or what the driver counts as such */
     bool has_fp64;
     bool exact_divide;       /* f32 division is correctly rounded when asked for */
     bool has_watchdog;       /* the kernel driver kills launches that take long */
