@@ -160,6 +160,13 @@ void pass_buffer(struct pass *pass, unsigned operand)
     arg->operand = operand;
 }
 
+void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane)
+{
+    pass_buffer(pass, operand);
+    pass_int(pass, (int32_t)(plane->offset / sample_size(plane->type)));
+    pass_int(pass, (int32_t)(plane->stride / sample_size(plane->type)));
+}
+
 void pass_int(struct pass *pass, int32_t value)
 {
     struct pass_arg *arg = add_arg(pass);
@@ -204,6 +211,20 @@ unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t he
     if (!frame_add_plane(&plan->scratch[plan->n_scratch], &plane, FRAME_ALIGNMENT))
         plan->out_of_memory = true;
     return OPERAND_SCRATCH + plan->n_scratch++;
+}
+
+void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes)
+{
+    /* Rows of so many bytes that no count of samples overflows. */
+    const uint32_t row = 1 << 20;
+    uint64_t rows = (bytes + row - 1) / row;
+    if (*operand == 0)
+        *operand = stage_plan_scratch(plan, row / 8, 1, 1, SAMPLE_F64);
+    struct frame *frame = &plan->scratch[*operand - OPERAND_SCRATCH];
+    if (frame->n_planes == 0 || rows <= frame->planes[0].height)
+        return;
+    frame->planes[0].height = (uint32_t)rows;
+    frame->size = frame->planes[0].offset + frame->planes[0].stride * rows;
 }
 
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)

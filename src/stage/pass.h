@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PASS_ARGS_MAX     24
+#define PASS_ARGS_MAX     32
 #define PASS_NAME_MAX     96
 #define PASS_DEFINES_MAX  1536
 #define STAGE_SCRATCH_MAX 8
@@ -139,6 +139,9 @@ void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
+
+/* A plane that lies in the operand's memory as `plane` says, whatever the operand's frame says. */
+void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane);
 void pass_int(struct pass *pass, int32_t value);
 void pass_uint(struct pass *pass, uint32_t value);
 void pass_float(struct pass *pass, float value);
@@ -148,6 +151,10 @@ void pass_double(struct pass *pass, double value);
 /* A scratch frame of one plane of that shape; returns its operand. */
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
                             uint32_t channels, enum sample_type type);
+
+/* Scratch memory without a shape, of at least `bytes`: makes it where *operand is 0, and sets that;
+ * else it grows. */
+void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes);
 
 /* A table of `size` bytes that holds what `data` does, which is copied; returns its operand. Tables
  * that are alike are one, so planes can each ask for theirs. */
