@@ -104,6 +104,39 @@ inline int border_index(int i, int n, int border)
     return r < n ? r : 2 * n - 1 - fold - r;
 }
 
+/* How a bordered line goes on from position p, not beyond `end`: for as many positions as it
+ * returns, index *first + k * *step stands at p + k; zeros where *first is -1. Whole stretches, so
+ * that code for edges can be loops over neighbours, too. */
+inline int border_run(int p, int end, int n, int border, int *first, int *step)
+{
+    *first = p;
+    *step = 1;
+    if (p >= 0 && p < n)
+        return min(end, n) - p;
+    if (border == BORDER_ZERO || border == BORDER_EDGE || n == 1) {
+        *first = border == BORDER_ZERO ? -1 : p < 0 ? 0 : n - 1;
+        *step = 0;
+        return (p < 0 ? min(end, 0) : end) - p;
+    }
+    int fold = border == BORDER_REFLECT ? 1 : 0;
+    int period = border == BORDER_WRAP ? n : 2 * n - 2 * fold;
+    int r = modulo(p, period);
+    *first = r;
+    if (r < n)
+        return min(end - p, n - r);
+    *first = 2 * n - 1 - fold - r;
+    *step = -1;
+    return min(end - p, period - r);
+}
+
+/* After how many positions a bordered line repeats itself; 0: never. */
+inline int border_period(int n, int border)
+{
+    if (border == BORDER_ZERO || border == BORDER_EDGE || n == 1)
+        return 0;
+    return border == BORDER_WRAP ? n : border == BORDER_REFLECT ? 2 * n - 2 : 2 * n;
+}
+
 /* sat(rne(v)) of a float for each type of sample: to nearest, ties to even, clamped; NaN gives the
  * least value. Adding 1.5 * 2^23 to a number of at most 2^22 leaves no room for a fraction; rint()
  * says the same, but PoCL 3.1 calls a library for each of its lanes. SATURATE is for one sample,
@@ -229,6 +262,21 @@ inline int saturate_f64(ulong bits, int low, int high)
 
 /* The sample of channel c at column i of row y, which border_index gave: zero where it gave -1. */
 #define FETCH(p, i, ch, y, c) ((i) < 0 || (y) < 0 ? 0 : ROW(p, y)[(i) * (ch) + (c)])
+
+/* floor(t / d) where it is below 2^16: an estimate that is right or one too small, then the
+ * remainder, exact modulo 2^32. `factor` is 1/d, or 256/d for 64 bits, a little too small: see
+ * src/stage/box_divide.c. */
+inline uint floor_quotient_uint(uint t, uint d, float factor)
+{
+    uint q = (uint)((float)t * factor);
+    return t - q * d >= d ? q + 1 : q;
+}
+
+inline uint floor_quotient_ulong(ulong t, uint d, float factor)
+{
+    uint q = (uint)((float)(uint)(t >> 8) * factor);
+    return (uint)t - q * d >= d ? q + 1 : q;
+}
 
 /* The quotient n/d rounded to nearest, ties to even, for any n >= 0 with n + d/2 in range, of the
  * unsigned types ushort, uint and ulong: quotient_uint16(n, d). Wherever d is a constant, which it
