@@ -1,0 +1,31 @@
+/* Parameters of the stage box: the mean over a window. */
+#ifndef SLUICE_STAGE_BOX_H
+#define SLUICE_STAGE_BOX_H
+
+#include "base/fault.h"
+#include "image/border.h"
+#include "image/frame.h"
+#include "param/param.h"
+
+#define BOX_SIDE_MAX 4095
+
+enum box_method {
+    BOX_AUTO,
+    BOX_SEPARABLE, /* sums along columns, then along rows */
+    BOX_SAT,       /* from a summed-area table */
+};
+
+struct box_config {
+    struct param_integers width;  /* each gives a plane */
+    int64_t height;               /* 0: as the width */
+    struct param_integers radius; /* width = 2 · radius + 1; completed into width */
+    int method;                   /* enum box_method */
+    int64_t passes;
+    int border; /* enum border */
+};
+
+/* The definition, in plain C. */
+int box_reference(const void *config, const struct picture *in, struct picture *out,
+                  struct fault *fault);
+
+#endif
