@@ -1,18 +1,10 @@
 /* Sobel: dX = right minus left, dY = top minus bottom, weights 1 2 1, by correlation. The grid counts
  * samples of the destination, of which a pixel has DST_CH, and CH in the source. One of OUT_magnitude,
- * OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both says what comes out.
+ * OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both says what comes out. Gradients are of type WORK.
  *
  * `step` is the number of channels again, as an argument: were it a constant, LLVM would carry loads
  * over from one pixel to the next and then could not vectorise the loop (seen with PoCL 3.1: 17 ms in
  * place of 2.3 ms). */
-#if defined(SRC_IS_float)
-#define WORK float
-#elif defined(SRC_IS_uchar) || defined(SRC_IS_char)
-#define WORK short
-#else
-#define WORK int
-#endif
-
 #define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
@@ -25,6 +17,29 @@
 #else
 #define GRADIENT_OUT(g) CONVERT(DST, (g) >> 3)
 #endif
+
+#elif defined(OUT_magnitude) && defined(EIGHTH) && defined(FORM_VECTOR) &&                           \
+    (defined(SRC_IS_uchar) || defined(SRC_IS_char))
+/* In floats alone: integers here are below 2^24, so all but the root is exact. A 32-bit integer's
+ * conversion costs a GPU four to eight times an addition, so it is made of one: the last bits of
+ * 12582912 = 1.5 * 2^23 plus an integer are that integer. The root of n + 2 instead of n's is too large
+ * by more than the three units that a device's root may be off, so the estimate is right or one too
+ * large. */
+#define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
+#define FINISH_ARGUMENTS  , scale, limits
+#define MAGIC             12582912.0f
+#define AS(type, v)       CAT3(as_, type, LANES)(v)
+#define TO_FLOAT(i)       (AS(float, CONVERT(int, i) + as_int(MAGIC)) - MAGIC)
+
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+{
+    V(float) f = TO_FLOAT(dx), g = TO_FLOAT(dy);
+    V(float) n = mad(f, f, mad(g, g, (V(float))2.0f));
+    V(float) m = mad((V(float))0.125f, sqrt(n), (V(float))MAGIC) - MAGIC;
+    V(float) least = mad((V(float))8.0f, m, (V(float))-4.0f); /* 8m − 4, m = 0 or not */
+    m = mad(least, least, (V(float))2.0f) > n ? fmax(m - 1.0f, 0.0f) : m;
+    return CONVERT(DST, AS(int, fmin(m, (float)DST_MAX) + MAGIC));
+}
 
 #else
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
@@ -123,11 +138,28 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #define MIDDLE(r) (r)[SOURCE_OF(x)]
 #define RIGHT(r)  (r)[SOURCE_OF(x) + step]
 #endif
+#if defined(FORM_VECTOR) && !defined(SRC_IS_float)
+/* Columns first, each of which three gradients share. (Floats are added in the one order that all
+ * forms have.) */
+#define COLUMN(k)                                                                                  \
+    V(WORK) top##k = CONVERT(WORK, r0[k - 1]), bottom##k = CONVERT(WORK, r2[k - 1]);               \
+    V(WORK) smooth##k = top##k + (WORK)2 * CONVERT(WORK, r1[k - 1]) + bottom##k;                   \
+    V(WORK) slope##k = top##k - bottom##k;
+#define LOAD_NEIGHBOURS                                                                            \
+    COLUMN(0)                                                                                      \
+    COLUMN(1)                                                                                      \
+    COLUMN(2)                                                                                      \
+    V(WORK) dx = VECTOR_AFTER(LANES, CH, V(WORK), smooth1, smooth2) -                              \
+                 VECTOR_BEFORE(LANES, CH, V(WORK), smooth0, smooth1);                              \
+    V(WORK) dy = VECTOR_BEFORE(LANES, CH, V(WORK), slope0, slope1) + (WORK)2 * slope1 +            \
+                 VECTOR_AFTER(LANES, CH, V(WORK), slope1, slope2);
+#else
 #define LOAD_NEIGHBOURS                                                                            \
     V(WORK) nw = LEFT(r0), n = MIDDLE(r0), ne = RIGHT(r0), w = LEFT(r1), e = RIGHT(r1),            \
             sw = LEFT(r2), s = MIDDLE(r2), se = RIGHT(r2);                                         \
     V(WORK) dx = GRADIENT_X(nw, n, ne, w, e, sw, s, se);                                           \
     V(WORK) dy = GRADIENT_Y(nw, n, ne, w, e, sw, s, se)
+#endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
                      int origin, int step FINISH_PARAMETERS)

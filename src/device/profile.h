@@ -21,6 +21,7 @@ struct device_profile {
     unsigned segment;                /* samples of a row that one work-item of FORM_ROWS walks */
     unsigned local[KERNEL_FORMS][2]; /* work-group shape by form, x and y */
     unsigned units;                  /* cores, or what the driver counts as such */
+    bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
     bool has_fp64;
     bool exact_divide;       /* f32 division is correctly rounded when asked for */
     bool has_watchdog;       /* the kernel driver kills launches that take long */

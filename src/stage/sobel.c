@@ -135,6 +135,14 @@ static enum kernel_form choose_form(const struct sobel_config *config,
     return form == FORM_SCALAR && plan->profile->form == FORM_ROWS ? FORM_ROWS : form;
 }
 
+/* What gradients are computed in. */
+static const char *work_type(const struct device_profile *profile, enum sample_type type)
+{
+    if (!sample_is_integer(type))
+        return "float";
+    return sample_size(type) == 1 && profile->packs_shorts ? "short" : "int";
+}
+
 static void add_pass(const struct sobel_config *config, struct stage_plan *plan, unsigned i)
 {
     unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
@@ -159,6 +167,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
     pass_define(pass, "DST_MAX", "%u", largest);
+    pass_define(pass, "WORK", "%s", work_type(plan->profile, in->type));
     pass_channels(pass, in->channels, out->channels);
     if (length && eighth)
         pass_define(pass, "EIGHTH", "1");
