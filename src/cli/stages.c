@@ -50,6 +50,7 @@ static json_t *param_json(const struct param *param)
                                         [PARAM_REALS] = "numbers",
                                         [PARAM_MATRIX] = "matrix",
                                         [PARAM_WORD] = "word",
+                                        [PARAM_WORDS] = "words",
                                         [PARAM_TEXT] = "text",
                                         [PARAM_SIZE] = "size",
                                         [PARAM_DURATION] = "duration",

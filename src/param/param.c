@@ -123,6 +123,7 @@ void param_print_allowed(const struct param *param, struct text *text)
         [PARAM_REALS] = "numbers joined by _",
         [PARAM_MATRIX] = "@name, numbers joined by _ in rows joined by / (31×31 at most)",
         [PARAM_WORD] = "a word",
+        [PARAM_WORDS] = "words joined by _ in rows joined by /",
         [PARAM_TEXT] = "text",
         [PARAM_SIZE] = "a size such as 64MiB",
         [PARAM_DURATION] = "a duration such as 5s",
@@ -245,9 +246,9 @@ static bool read_matrix(const struct param *param, struct span value, struct par
     return true;
 }
 
-static bool read_word(struct span value, char *result)
+static bool read_word(struct span value, size_t size, char *result)
 {
-    if (value.length == 0 || value.length >= PARAM_WORD_MAX)
+    if (value.length == 0 || value.length >= size)
         return false;
     memcpy(result, value.text, value.length);
     result[value.length] = '\0';
@@ -285,7 +286,9 @@ static bool read_value(const struct param *param, void *at, struct span value, b
         return true;
     }
     case PARAM_WORD:
-        return read_word(value, at);
+        return read_word(value, PARAM_WORD_MAX, at);
+    case PARAM_WORDS:
+        return read_word(value, PARAM_WORDS_MAX, at);
     case PARAM_TEXT:
         *(const char **)at = value.text;
         return true;
@@ -467,6 +470,7 @@ void param_print_value(const struct param *param, const void *config, struct tex
         print_matrix(param, at, text);
         break;
     case PARAM_WORD:
+    case PARAM_WORDS:
         text_append(text, at);
         break;
     case PARAM_TEXT:

@@ -23,6 +23,7 @@ enum param_type {         /* the C type of the field at `offset` */
     PARAM_REALS,          /* struct param_matrix of one row; written 1_2.5_3, or a choice */
     PARAM_MATRIX,         /* struct param_matrix; written 1_2_1/2_4_2/1_2_1, a choice, or @name */
     PARAM_WORD,           /* char[PARAM_WORD_MAX] */
+    PARAM_WORDS,          /* char[PARAM_WORDS_MAX]: words joined by _ in rows joined by / */
     PARAM_TEXT,     /* const char *: the text itself, which must be NUL-terminated and outlive it */
     PARAM_SIZE,     /* uint64_t bytes; written 64MiB */
     PARAM_DURATION, /* uint64_t nanoseconds; written 5s */
@@ -52,6 +53,7 @@ struct param_integers {
 
 #define PARAM_MATRIX_SIDE 31
 #define PARAM_WORD_MAX    64
+#define PARAM_WORDS_MAX   256
 struct param_matrix {
     int choice; /* a choice's value, PARAM_IS_NUMBER or PARAM_IS_REFERENCE */
     unsigned columns, rows;
