@@ -1,0 +1,132 @@
+#include "bank/bank.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Haar as PyWavelets normalises it; the others by ISO/IEC 15444-1, low-pass gain 1. A high-pass
+ * takes the odd samples: shift 1. */
+static const struct bank_filter haar_analysis[] = {
+    {2, 1, 0, {M_SQRT1_2, M_SQRT1_2}},
+    {2, 0, 1, {-M_SQRT1_2, M_SQRT1_2}},
+};
+static const struct bank_filter haar_synthesis[] = {
+    {2, 0, 0, {M_SQRT1_2, M_SQRT1_2}},
+    {2, 1, 1, {M_SQRT1_2, -M_SQRT1_2}},
+};
+static const struct bank_filter legall53_analysis[] = {
+    {5, 2, 0, {-0.125, 0.25, 0.75, 0.25, -0.125}},
+    {3, 1, 1, {-0.5, 1, -0.5}},
+};
+static const struct bank_filter legall53_synthesis[] = {
+    {3, 1, 0, {0.5, 1, 0.5}},
+    {5, 2, 1, {-0.125, -0.25, 0.75, -0.25, -0.125}},
+};
+static const struct bank_filter cdf97_analysis[] = {
+    {9,
+     4,
+     0,
+     {0.026748757411, -0.016864118443, -0.078223266529, 0.266864118443, 0.602949018236,
+      0.266864118443, -0.078223266529, -0.016864118443, 0.026748757411}},
+    {7,
+     3,
+     1,
+     {0.091271763114, -0.057543526228, -0.591271763114, 1.115087052457, -0.591271763114,
+      -0.057543526228, 0.091271763114}},
+};
+static const struct bank_filter cdf97_synthesis[] = {
+    {7,
+     3,
+     0,
+     {-0.091271763114, -0.057543526228, 0.591271763114, 1.115087052457, 0.591271763114,
+      -0.057543526228, -0.091271763114}},
+    {9,
+     4,
+     1,
+     {0.026748757411, 0.016864118443, -0.078223266529, -0.266864118443, 0.602949018236,
+      -0.266864118443, -0.078223266529, 0.016864118443, 0.026748757411}},
+};
+
+#define HALVES(name_)                                                                              \
+    {                                                                                              \
+        2, 2, name_##_analysis, name_##_synthesis                                                  \
+    }
+static const struct bank builtin[] = {
+    {"haar", HALVES(haar), HALVES(haar)},
+    {"legall53", HALVES(legall53), HALVES(legall53)},
+    {"cdf97", HALVES(cdf97), HALVES(cdf97)},
+};
+#define N_BUILTIN (sizeof builtin / sizeof *builtin)
+
+const struct bank *bank_builtin(const char *name, size_t length)
+{
+    for (size_t i = 0; i < N_BUILTIN; i++)
+        if (strlen(builtin[i].name) == length && memcmp(builtin[i].name, name, length) == 0)
+            return &builtin[i];
+    return NULL;
+}
+
+const char *bank_builtin_name(size_t index)
+{
+    return index < N_BUILTIN ? builtin[index].name : NULL;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filter *filter,
+                                    const struct bank_filter *back, unsigned factor, bool cyclic)
+{
+    int64_t m = factor, shift = filter->shift;
+    int64_t whole = in.length + filter->n_taps - 1; /* of the convolution */
+    int64_t lead = in.zero + filter->zero + shift;
+    int64_t zero = bank_floor(lead, m), ignored = lead - zero * m;
+    int64_t length = most(bank_ceil(whole - ignored, m), 0);
+    if (cyclic) {
+        int64_t after = (int64_t)back->n_taps - back->zero - 1;
+        int64_t first = least(-zero, bank_ceil(-in.zero - shift - after, m));
+        int64_t last =
+            most(length - zero - 1, bank_floor(in.length - 1 - in.zero - shift + back->zero, m));
+        zero = -first;
+        length = most(last - first + 1, 0);
+    }
+    return (struct bank_span){length, zero};
+}
+
+struct bank_span bank_synthesis_span(const struct bank_span *bands,
+                                     const struct bank_filter *filters, unsigned n_filters,
+                                     unsigned factor)
+{
+    int64_t m = factor, negative = INT64_MIN / 4, rest = INT64_MIN / 4;
+    for (unsigned j = 0; j < n_filters; j++) {
+        const struct bank_filter *f = &filters[j];
+        if (bands[j].length == 0)
+            continue;
+        negative = most(negative, most(bands[j].zero * m - f->shift, 0) + f->zero);
+        rest = most(rest, (bands[j].length - bands[j].zero - 1) * m + 1 + f->shift +
+                              (int64_t)f->n_taps - f->zero - 1);
+    }
+    if (negative < 0 && rest < 0)
+        return (struct bank_span){0, 0};
+    return (struct bank_span){most(negative + rest, 0), negative};
+}
+
+void bank_make_qmf(const double *taps, unsigned n_taps, struct bank_filter analysis[2],
+                   struct bank_filter synthesis[2])
+{
+    for (int band = 0; band < 2; band++) {
+        analysis[band] = (struct bank_filter){.n_taps = n_taps};
+        synthesis[band] = (struct bank_filter){.n_taps = n_taps, .zero = (int)n_taps - 1};
+        for (unsigned k = 0; k < n_taps; k++) {
+            double h = band == 1 && k % 2 == 1 ? -taps[k] : taps[k];
+            analysis[band].taps[k] = h;
+            synthesis[band].taps[k] = band == 1 ? -h : h;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+#include "bank/definitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+void definitions_finish(struct definitions *definitions)
+{
+    for (size_t i = 0; i < definitions->n_banks; i++) {
+        free(definitions->banks[i]->filters);
+        free(definitions->banks[i]);
+    }
+    free(definitions->banks);
+    free(definitions->kernels);
+    *definitions = (struct definitions){0};
+}
+
+bool definitions_add_kernel(struct definitions *definitions, const struct definition_kernel *kernel)
+{
+    size_t n = definitions->n_kernels;
+    struct definition_kernel *kernels = realloc(definitions->kernels, (n + 1) * sizeof *kernels);
+    if (!kernels)
+        return false;
+    definitions->kernels = kernels;
+    kernels[definitions->n_kernels++] = *kernel;
+    return true;
+}
+
+bool definitions_add_bank(struct definitions *definitions, const struct definition_bank *bank)
+{
+    size_t n = definitions->n_banks;
+    struct definition_bank **banks = realloc(definitions->banks, (n + 1) * sizeof *banks);
+    struct definition_bank *copy = malloc(sizeof *copy); /* its address is kept by chains */
+    if (banks)
+        definitions->banks = banks;
+    if (!banks || !copy) {
+        free(copy);
+        return false;
+    }
+    *copy = *bank;
+    copy->bank.name = copy->name;
+    banks[definitions->n_banks++] = copy;
+    return true;
+}
+
+const struct param_matrix *definitions_kernel(const struct definitions *definitions,
+                                              const char *name)
+{
+    for (size_t i = 0; definitions && i < definitions->n_kernels; i++)
+        if (strcmp(definitions->kernels[i].name, name) == 0)
+            return &definitions->kernels[i].k;
+    return NULL;
+}
+
+const struct bank *definitions_bank(const struct definitions *definitions, const char *name)
+{
+    for (size_t i = 0; definitions && i < definitions->n_banks; i++)
+        if (strcmp(definitions->banks[i]->name, name) == 0)
+            return &definitions->banks[i]->bank;
+    return NULL;
+}
+
+static int unknown_bank(const struct definitions *definitions, const char *word,
+                        struct fault *fault)
+{
+    const char *name = word[0] == '@' ? word + 1 : word;
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (size_t i = 0; bank_builtin_name(i); i++) {
+        nearest_offer(&nearest, name, strlen(name), bank_builtin_name(i));
+        text_printf(&names, "%s%s", i ? ", " : "", bank_builtin_name(i));
+    }
+    for (size_t i = 0; definitions && i < definitions->n_banks; i++) {
+        nearest_offer(&nearest, name, strlen(name), definitions->banks[i]->name);
+        text_printf(&names, ", @%s", definitions->banks[i]->name);
+    }
+    int result = fault_set(fault, FAULT_CHAIN, "no bank '%s'%s%s%s (there are %s)", word,
+                           nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                           nearest.best ? "'?" : "", text_string(&names));
+    text_finish(&names);
+    return result;
+}
+
+int definitions_find_bank(const struct definitions *definitions, const char *word,
+                          const struct bank **bank, struct fault *fault)
+{
+    *bank = NULL;
+    if (word[0] != '@')
+        *bank = bank_builtin(word, strlen(word));
+    if (!*bank)
+        *bank = definitions_bank(definitions, word[0] == '@' ? word + 1 : word);
+    return *bank ? 0 : unknown_bank(definitions, word, fault);
+}
