@@ -1,0 +1,310 @@
+#include "config/banks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bank/definitions.h"
+#include "base/log.h"
+
+#define TAP_MAX 1e9
+
+/* Four sets of filters, as they stand in the file. */
+struct filter_set {
+    unsigned n;
+    struct bank_filter *filters; /* owned */
+};
+
+struct bank_entry {
+    char what[96]; /* "bank 'thirds'" */
+    int64_t sampling[2];
+    struct filter_set set[2][2]; /* analysis and synthesis; horizontal and vertical */
+    struct filter_set *reading;  /* the pair that is being read */
+    bool lossy;
+    unsigned n_qmf;
+    double qmf[BANK_TAPS_MAX];
+};
+
+static unsigned read_taps(struct reader *reader, yaml_node_t *node, double *taps)
+{
+    size_t n = reader_count(reader, node, "taps", 1, BANK_TAPS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        yaml_node_t *item = reader_item(reader, node, i);
+        if (!reader_real(reader, item, "a tap", &taps[i]))
+            return 0;
+        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX) {
+            reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
+            return 0;
+        }
+    }
+    return (unsigned)n;
+}
+
+static void read_filter_taps(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_filter *filter = to;
+    filter->n_taps = read_taps(reader, node, filter->taps);
+}
+
+static void read_zero(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_filter *filter = to;
+    int64_t value = 0;
+    if (reader_integer(reader, node, "zero", -BANK_PLACE_MAX, BANK_PLACE_MAX, &value))
+        filter->zero = (int)value;
+}
+
+static void read_shift(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_filter *filter = to;
+    int64_t value = 0;
+    if (reader_integer(reader, node, "shift", -BANK_PLACE_MAX, BANK_PLACE_MAX, &value))
+        filter->shift = (int)value;
+}
+
+static const struct reader_key filter_keys[] = {
+    {.name = "taps", .read = read_filter_taps, .required = true},
+    {.name = "zero", .read = read_zero},
+    {.name = "shift", .read = read_shift},
+    {0},
+};
+
+static void read_filters(struct reader *reader, yaml_node_t *node, struct filter_set *set)
+{
+    size_t n = reader_count(reader, node, "filters", 1, BANK_FILTERS_MAX);
+    set->filters = calloc(n + 1, sizeof *set->filters);
+    if (!set->filters) {
+        reader->errors->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        reader_mapping(reader, reader_item(reader, node, i), "filter", filter_keys,
+                       &set->filters[i]);
+    set->n = (unsigned)n;
+}
+
+static void read_horizontal(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_filters(reader, node, &((struct bank_entry *)to)->reading[0]);
+}
+
+static void read_vertical(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_filters(reader, node, &((struct bank_entry *)to)->reading[1]);
+}
+
+static const struct reader_key direction_keys[] = {
+    {.name = "horizontal", .read = read_horizontal, .required = true},
+    {.name = "vertical", .read = read_vertical},
+    {0},
+};
+
+static void read_analysis(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_entry *entry = to;
+    entry->reading = entry->set[0];
+    reader_mapping(reader, node, "analysis", direction_keys, to);
+}
+
+static void read_synthesis(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_entry *entry = to;
+    entry->reading = entry->set[1];
+    reader_mapping(reader, node, "synthesis", direction_keys, to);
+}
+
+static void read_sampling(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_entry *entry = to;
+    if (reader_count(reader, node, "sampling", 2, 2) == 0)
+        return;
+    for (size_t i = 0; i < 2; i++)
+        reader_integer(reader, reader_item(reader, node, i), "sampling", 1, BANK_FACTOR_MAX,
+                       &entry->sampling[i]);
+}
+
+static void read_qmf(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct bank_entry *entry = to;
+    entry->n_qmf = read_taps(reader, node, entry->qmf);
+}
+
+static void read_lossy(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_flag(reader, node, "lossy", &((struct bank_entry *)to)->lossy);
+}
+
+enum {
+    KEY_SAMPLING,
+    KEY_ANALYSIS,
+    KEY_SYNTHESIS,
+    KEY_QMF,
+};
+static const struct reader_key bank_keys[] = {
+    [KEY_SAMPLING] = {.name = "sampling", .read = read_sampling},
+    [KEY_ANALYSIS] = {.name = "analysis", .read = read_analysis},
+    [KEY_SYNTHESIS] = {.name = "synthesis", .read = read_synthesis},
+    [KEY_QMF] = {.name = "qmf", .read = read_qmf},
+    {.name = "lossy", .read = read_lossy},
+    {0},
+};
+
+/* The given keys make sense together. */
+static bool check_entry(struct reader *reader, yaml_node_t *node, const struct bank_entry *entry,
+                        uint64_t given)
+{
+    const uint64_t both = 1 << KEY_ANALYSIS | 1 << KEY_SYNTHESIS;
+    static const char *const direction[] = {"horizontal", "vertical"};
+    if (given & 1 << KEY_QMF) {
+        bool halves = entry->sampling[0] == 2 && entry->sampling[1] == 2;
+        if (given & both || !halves)
+            reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
+                            entry->what);
+        return !(given & both) && halves && entry->n_qmf > 0;
+    }
+    if ((given & both) != both || !(given & 1 << KEY_SAMPLING)) {
+        reader_complain(reader, node,
+                        "%s needs sampling, analysis and synthesis, or qmf in place of them",
+                        entry->what);
+        return false;
+    }
+    for (int d = 0; d < 2; d++) {
+        unsigned n[2];
+        for (int way = 0; way < 2; way++)
+            n[way] = entry->set[way][d].filters ? entry->set[way][d].n : entry->set[way][0].n;
+        if (n[0] == n[1])
+            continue;
+        reader_complain(reader, node, "%s: %u %s filters of analysis, %u of synthesis", entry->what,
+                        n[0], direction[d], n[1]);
+        return false;
+    }
+    return true;
+}
+
+/* The four sets in one piece of memory, as a definition holds them. */
+static bool make_bank(const struct bank_entry *entry, struct definition_bank *bank)
+{
+    struct bank_direction *direction[2] = {&bank->bank.x, &bank->bank.y};
+    bank->filters = calloc(4 * BANK_FILTERS_MAX, sizeof *bank->filters);
+    if (!bank->filters)
+        return false;
+    struct bank_filter *next = bank->filters;
+    for (int d = 0; d < 2; d++) {
+        for (int way = 0; way < 2; way++) {
+            const struct filter_set *set = &entry->set[way][d];
+            if (!set->filters)
+                set = &entry->set[way][0]; /* vertical is as horizontal */
+            if (set->n > 0)
+                memcpy(next, set->filters, set->n * sizeof *next);
+            *(way ? &direction[d]->synthesis : &direction[d]->analysis) = next;
+            direction[d]->n_filters = entry->n_qmf ? 2 : set->n;
+            next += BANK_FILTERS_MAX;
+        }
+        if (entry->n_qmf)
+            bank_make_qmf(entry->qmf, entry->n_qmf, next - 2 * BANK_FILTERS_MAX,
+                          next - BANK_FILTERS_MAX);
+        direction[d]->factor = (unsigned)entry->sampling[d];
+    }
+    return true;
+}
+
+/* A bank that loses says how much whenever it is read, the others only when asked. */
+static void tell_error(const struct bank *bank)
+{
+    static const char format[] = "bank '%s': horizontally alias %.3g, distortion %.3g, vertically "
+                                 "alias %.3g, distortion %.3g";
+    struct bank_error x, y;
+    if (!bank_measure(&bank->x, &x) || !bank_measure(&bank->y, &y))
+        return;
+    if (bank_check(bank, NULL) == 0)
+        log_info(format, bank->name, x.alias, x.distortion, y.alias, y.distortion);
+    else
+        log_warning(format, bank->name, x.alias, x.distortion, y.alias, y.distortion);
+}
+
+static void read_bank(struct reader *reader, const char *name, yaml_node_t *node, void *to)
+{
+    struct bank_entry *entry = calloc(1, sizeof *entry);
+    struct definition_bank bank = {.bank.name = name};
+    unsigned errors = reader->n_errors;
+    if (!entry) {
+        reader->errors->failed = true;
+        return;
+    }
+    snprintf(entry->what, sizeof entry->what, "bank '%s'", name);
+    snprintf(bank.name, sizeof bank.name, "%s", name);
+    entry->sampling[0] = entry->sampling[1] = 2;
+    uint64_t given = reader_mapping(reader, node, entry->what, bank_keys, entry);
+    if (bank_builtin(name, strlen(name)))
+        reader_complain(reader, node, "%s is built in: choose another name", entry->what);
+    if (reader->n_errors == errors && check_entry(reader, node, entry, given)) {
+        struct fault fault = FAULT_INIT;
+        bool made = make_bank(entry, &bank);
+        bool refused = made && !entry->lossy && bank_check(&bank.bank, &fault) != 0;
+        if (made && !refused)
+            tell_error(&bank.bank);
+        if (refused)
+            reader_complain(reader, node, "%s", fault.text);
+        else if (!made || !definitions_add_bank(to, &bank))
+            reader->errors->failed = true;
+        else
+            bank.filters = NULL; /* the definitions' own now */
+    }
+    free(bank.filters);
+    for (int i = 0; i < 4; i++)
+        free(entry->set[i / 2][i % 2].filters);
+    free(entry);
+}
+
+void config_read_banks(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_names(reader, node, "banks", read_bank, to);
+}
+
+/* Coefficients as fir takes them. */
+static const struct param kernel_param = {
+    .name = "k", .type = PARAM_MATRIX, .min = -1e9, .max = 1e9};
+
+/* A kernel as chains write it, or a sequence of rows. */
+static void read_kernel(struct reader *reader, const char *name, yaml_node_t *node, void *to)
+{
+    struct definition_kernel *kernel = calloc(1, sizeof *kernel);
+    struct text text = {0};
+    char what[96];
+    struct fault fault = FAULT_INIT;
+    unsigned errors = reader->n_errors;
+    snprintf(what, sizeof what, "kernel '%s'", name);
+    if (node->type == YAML_SEQUENCE_NODE) {
+        size_t rows = reader_count(reader, node, what, 1, PARAM_MATRIX_SIDE);
+        for (size_t r = 0; r < rows; r++) {
+            yaml_node_t *row = reader_item(reader, node, r);
+            size_t columns = reader_count(reader, row, what, 1, PARAM_MATRIX_SIDE);
+            for (size_t c = 0; c < columns; c++) {
+                const char *value = reader_scalar(reader, reader_item(reader, row, c), what);
+                text_printf(&text, "%s%s", c ? "_" : r ? "/" : "", value ? value : "0");
+            }
+        }
+    } else {
+        const char *value = reader_scalar(reader, node, what);
+        text_append(&text, value ? value : "");
+    }
+    if (!kernel || text.failed) {
+        reader->errors->failed = true;
+    } else if (reader->n_errors == errors) {
+        snprintf(kernel->name, sizeof kernel->name, "%s", name);
+        if (param_set(&kernel_param, &kernel->k, text_string(&text), text.length, true, what,
+                      &fault) != 0 ||
+            kernel->k.choice != PARAM_IS_NUMBER)
+            reader_complain(reader, node, "%s: expected rows of numbers, as 1_2_1/2_4_2/1_2_1",
+                            what);
+        else if (!definitions_add_kernel(to, kernel))
+            reader->errors->failed = true;
+    }
+    text_finish(&text);
+    free(kernel);
+}
+
+void config_read_kernels(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_names(reader, node, "kernels", read_kernel, to);
+}

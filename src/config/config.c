@@ -1,0 +1,121 @@
+#include "config/config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "config/banks.h"
+#include "config/reader.h"
+
+#define FILE_MAX (16u << 20)
+
+static void read_version(struct reader *reader, yaml_node_t *node, void *to)
+{
+    int64_t version;
+    (void)to;
+    reader_integer(reader, node, "version", 1, 1, &version);
+}
+
+static void read_kernels(struct reader *reader, yaml_node_t *node, void *to)
+{
+    config_read_kernels(reader, node, &((struct config *)to)->definitions);
+}
+
+static void read_banks(struct reader *reader, yaml_node_t *node, void *to)
+{
+    config_read_banks(reader, node, &((struct config *)to)->definitions);
+}
+
+static void read_chain(struct reader *reader, const char *name, yaml_node_t *node, void *to)
+{
+    struct config *config = to;
+    const char *text = reader_scalar(reader, node, "chains");
+    if (!text)
+        return;
+    struct config_chain *chains =
+        realloc(config->chains, (config->n_chains + 1) * sizeof *config->chains);
+    char *copy = strdup(text);
+    if (chains)
+        config->chains = chains;
+    if (!chains || !copy) {
+        free(copy);
+        reader->errors->failed = true;
+        return;
+    }
+    struct config_chain *chain = &chains[config->n_chains++];
+    *chain = (struct config_chain){
+        .text = copy, .line = node->start_mark.line + 1, .column = node->start_mark.column + 1};
+    snprintf(chain->name, sizeof chain->name, "%s", name);
+}
+
+static void read_chains(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_names(reader, node, "chains", read_chain, to);
+}
+
+/* The sections of the file. */
+static const struct reader_key sections[] = {
+    {.name = "version", .read = read_version},
+    {.name = "kernels", .read = read_kernels},
+    {.name = "banks", .read = read_banks},
+    {.name = "chains", .read = read_chains},
+    {0},
+};
+
+void config_finish(struct config *config)
+{
+    definitions_finish(&config->definitions);
+    for (size_t i = 0; i < config->n_chains; i++)
+        free(config->chains[i].text);
+    free(config->chains);
+    *config = (struct config){0};
+}
+
+const char *config_chain(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->n_chains; i++)
+        if (strcmp(config->chains[i].name, name) == 0)
+            return config->chains[i].text;
+    return NULL;
+}
+
+int config_read_text(struct config *config, const char *name, const char *text, size_t length,
+                     struct text *errors, struct fault *fault)
+{
+    struct reader reader;
+    int result = 0;
+    *config = (struct config){0};
+    if (reader_begin(&reader, name, text, length, errors)) {
+        yaml_node_t *root = reader_root(&reader);
+        if (root)
+            reader_mapping(&reader, root, "the configuration", sections, config);
+    }
+    if (errors->failed)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    else if (reader.n_errors > 0)
+        result = fault_set(fault, FAULT_CONFIG, "%.*s", (int)strcspn(text_string(errors), "\n"),
+                           text_string(errors));
+    reader_finish(&reader);
+    if (result != 0)
+        config_finish(config);
+    return result;
+}
+
+int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault)
+{
+    struct bytes bytes = {0};
+    *config = (struct config){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fault_set_errno(fault, FAULT_NO_INPUT, "open");
+    int result = file_read(fd, FILE_MAX, &bytes, fault);
+    close(fd);
+    if (result == 0)
+        result =
+            config_read_text(config, path, (const char *)bytes.data, bytes.size, errors, fault);
+    bytes_finish(&bytes);
+    return result;
+}

@@ -1,0 +1,43 @@
+/* The configuration file: what is defined for chains, and the chains themselves.
+ *
+ *     version: 1
+ *     kernels: {soft: 1_2_1/2_4_2/1_2_1}
+ *     banks:   {half: {qmf: [0.70710678118654752, 0.70710678118654752]}}
+ *     chains:  {edges: "luminance,sobel"}
+ *
+ * A section is an entry of the table in config.c. The texts of chains are not looked at here: that
+ * takes the stages. */
+#ifndef SLUICE_CONFIG_CONFIG_H
+#define SLUICE_CONFIG_CONFIG_H
+
+#include "bank/definitions.h"
+#include "base/fault.h"
+#include "base/text.h"
+
+struct config_chain {
+    char name[PARAM_WORD_MAX];
+    char *text;          /* owned */
+    size_t line, column; /* of the text in the file, from 1 */
+};
+
+struct config {
+    struct definitions definitions;
+    size_t n_chains;
+    struct config_chain *chains;
+};
+
+/* Reads the file. FAULT_CONFIG when it is wrong: `errors` then has a line for each error,
+ * "FILE:LINE:COLUMN: what is wrong", and the fault the first of them. Then, and when the file
+ * cannot be read, the config is empty. */
+int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault);
+
+/* The same for text in memory; `name` stands for the file in errors. */
+int config_read_text(struct config *config, const char *name, const char *text, size_t length,
+                     struct text *errors, struct fault *fault);
+
+void config_finish(struct config *config);
+
+/* The text of the chain of that name; NULL when there is none. */
+const char *config_chain(const struct config *config, const char *name);
+
+#endif

@@ -1,0 +1,342 @@
+#include "config/reader.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/number.h"
+
+#define ERRORS_MAX 50
+
+static void add_error(struct reader *reader, size_t line, size_t column, const char *format,
+                      va_list args)
+{
+    char message[400];
+    if (reader->n_errors++ >= ERRORS_MAX)
+        return;
+    vsnprintf(message, sizeof message, format, args);
+    text_printf(reader->errors, "%s:%zu:%zu: %s\n", reader->file, line + 1, column + 1, message);
+}
+
+void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_error(reader, node->start_mark.line, node->start_mark.column, format, args);
+    va_end(args);
+}
+
+static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_error(reader, mark.line, mark.column, format, args);
+    va_end(args);
+}
+
+static size_t count_nodes(const struct reader *reader)
+{
+    return (size_t)(reader->document.nodes.top - reader->document.nodes.start);
+}
+
+static void count_use(unsigned *uses, int index)
+{
+    uses[index - 1]++;
+}
+
+/* An alias shows as a node that stands in several places. */
+static void refuse_aliases(struct reader *reader)
+{
+    size_t n = count_nodes(reader);
+    unsigned *uses = calloc(n + 1, sizeof *uses);
+    if (!uses) {
+        reader->errors->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const yaml_node_t *node = &reader->document.nodes.start[i];
+        if (node->type == YAML_SEQUENCE_NODE)
+            for (const yaml_node_item_t *item = node->data.sequence.items.start;
+                 item < node->data.sequence.items.top; item++)
+                count_use(uses, *item);
+        if (node->type == YAML_MAPPING_NODE)
+            for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+                 pair < node->data.mapping.pairs.top; pair++) {
+                count_use(uses, pair->key);
+                count_use(uses, pair->value);
+            }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (uses[i] > (i > 0))
+            reader_complain(reader, &reader->document.nodes.start[i],
+                            "anchors and aliases have no place in a configuration");
+    free(uses);
+}
+
+static void refuse_tags(struct reader *reader)
+{
+    static const char *const plain[] = {[YAML_SCALAR_NODE] = YAML_STR_TAG,
+                                        [YAML_SEQUENCE_NODE] = YAML_SEQ_TAG,
+                                        [YAML_MAPPING_NODE] = YAML_MAP_TAG};
+    for (size_t i = 0; i < count_nodes(reader); i++) {
+        const yaml_node_t *node = &reader->document.nodes.start[i];
+        if (node->tag && node->type != YAML_NO_NODE &&
+            strcmp((const char *)node->tag, plain[node->type]) != 0)
+            reader_complain(reader, node, "tags have no place in a configuration");
+    }
+}
+
+static bool has_second_document(yaml_parser_t *parser, struct reader *reader)
+{
+    yaml_document_t second;
+    if (!yaml_parser_load(parser, &second))
+        return true;
+    const yaml_node_t *root = yaml_document_get_root_node(&second);
+    if (root)
+        complain_at(reader, root->start_mark, "a second document; a configuration is one");
+    yaml_document_delete(&second);
+    return root != NULL;
+}
+
+bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
+                  struct text *errors)
+{
+    yaml_parser_t parser;
+    *reader = (struct reader){.file = file, .errors = errors};
+    if (!yaml_parser_initialize(&parser)) {
+        errors->failed = true;
+        return false;
+    }
+    yaml_parser_set_input_string(&parser, data, size);
+    bool good = yaml_parser_load(&parser, &reader->document);
+    if (good && reader_root(reader))
+        good = !has_second_document(&parser, reader);
+    if (!good && reader->n_errors == 0)
+        complain_at(reader, parser.problem_mark, "%s%s%s",
+                    parser.problem ? parser.problem : "no memory", parser.context ? ", " : "",
+                    parser.context ? parser.context : "");
+    yaml_parser_delete(&parser);
+    if (good) {
+        refuse_aliases(reader);
+        refuse_tags(reader);
+    }
+    return reader->n_errors == 0;
+}
+
+void reader_finish(struct reader *reader)
+{
+    yaml_document_delete(&reader->document);
+    *reader = (struct reader){0};
+}
+
+yaml_node_t *reader_root(struct reader *reader)
+{
+    return yaml_document_get_root_node(&reader->document);
+}
+
+static const char *kind_of(const yaml_node_t *node)
+{
+    return node->type == YAML_MAPPING_NODE    ? "a mapping"
+           : node->type == YAML_SEQUENCE_NODE ? "a sequence"
+                                              : "a scalar";
+}
+
+const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what)
+{
+    if (node->type != YAML_SCALAR_NODE) {
+        reader_complain(reader, node, "%s: expected a value, not %s", what, kind_of(node));
+        return NULL;
+    }
+    const char *text = (const char *)node->data.scalar.value;
+    if (strlen(text) != node->data.scalar.length) {
+        reader_complain(reader, node, "%s: a zero byte has no place in a value", what);
+        return NULL;
+    }
+    return text;
+}
+
+bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value)
+{
+    const char *text = reader_scalar(reader, node, what);
+    if (!text)
+        return false;
+    if (number_parse_real(text, strlen(text), value))
+        return true;
+    reader_complain(reader, node, "%s: '%.60s' is no number", what, text);
+    return false;
+}
+
+bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,
+                    int64_t max, int64_t *value)
+{
+    const char *text = reader_scalar(reader, node, what);
+    if (!text)
+        return false;
+    if (number_parse_integer(text, strlen(text), value) && *value >= min && *value <= max)
+        return true;
+    reader_complain(reader, node, "%s: '%.60s': expected an integer from %" PRId64 " to %" PRId64,
+                    what, text, min, max);
+    return false;
+}
+
+bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value)
+{
+    const char *text = reader_scalar(reader, node, what);
+    if (!text)
+        return false;
+    *value = strcmp(text, "true") == 0;
+    if (*value || strcmp(text, "false") == 0)
+        return true;
+    reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
+    return false;
+}
+
+static const struct reader_key *find_key(const struct reader_key *keys, const char *name)
+{
+    for (; keys->name; keys++)
+        if (strcmp(keys->name, name) == 0)
+            return keys;
+    return NULL;
+}
+
+static void complain_unknown(struct reader *reader, const yaml_node_t *node, const char *what,
+                             const struct reader_key *keys, const char *name)
+{
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (const struct reader_key *k = keys; k->name; k++) {
+        nearest_offer(&nearest, name, strlen(name), k->name);
+        text_printf(&names, "%s%s", k == keys ? "" : ", ", k->name);
+    }
+    reader_complain(reader, node, "%s has no key '%.60s'%s%s%s (there are %s)", what, name,
+                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                    nearest.best ? "'?" : "", text_string(&names));
+    text_finish(&names);
+}
+
+static void set_option(struct reader *reader, yaml_node_t *value, const char *what,
+                       const struct param *option, void *to)
+{
+    struct fault fault = FAULT_INIT;
+    const char *text = reader_scalar(reader, value, option->name);
+    if (text && param_set(option, to, text, strlen(text), false, what, &fault) != 0)
+        reader_complain(reader, value, "%s", fault.text);
+}
+
+/* Whether an earlier key of the mapping reads the same. */
+static bool is_duplicate(struct reader *reader, const yaml_node_t *mapping,
+                         const yaml_node_pair_t *pair, const char *name)
+{
+    for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start; p < pair; p++) {
+        const yaml_node_t *key = yaml_document_get_node(&reader->document, p->key);
+        if (key->type == YAML_SCALAR_NODE && strcmp((char *)key->data.scalar.value, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *what)
+{
+    if (node->type == YAML_MAPPING_NODE)
+        return true;
+    reader_complain(reader, node, "%s: expected a mapping, not %s", what, kind_of(node));
+    return false;
+}
+
+/* The key's text, NULL with an error told when it is none or there twice. */
+static const char *key_name(struct reader *reader, const yaml_node_t *mapping,
+                            const yaml_node_pair_t *pair, const char *what)
+{
+    yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
+    const char *name = reader_scalar(reader, key, what);
+    if (!name || !is_duplicate(reader, mapping, pair, name))
+        return name;
+    reader_complain(reader, key, "%s: '%.60s' is there twice", what, name);
+    return NULL;
+}
+
+uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *what,
+                        const struct reader_key *keys, void *to)
+{
+    uint64_t given = 0;
+    if (!is_mapping(reader, node, what))
+        return 0;
+    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+         pair < node->data.mapping.pairs.top; pair++) {
+        const char *name = key_name(reader, node, pair, what);
+        yaml_node_t *value = yaml_document_get_node(&reader->document, pair->value);
+        if (!name)
+            continue;
+        const struct reader_key *key = find_key(keys, name);
+        if (!key) {
+            complain_unknown(reader, yaml_document_get_node(&reader->document, pair->key), what,
+                             keys, name);
+            continue;
+        }
+        given |= UINT64_C(1) << (key - keys);
+        if (key->option)
+            set_option(reader, value, what, key->option, to);
+        else
+            key->read(reader, value, to);
+    }
+    for (const struct reader_key *key = keys; key->name; key++)
+        if (key->required && !(given & UINT64_C(1) << (key - keys)))
+            reader_complain(reader, node, "%s: %s is missing", what, key->name);
+    return given;
+}
+
+static bool is_name(const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length >= PARAM_WORD_MAX - 1)
+        return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && !strchr("._-", *name))
+            return false;
+    return true;
+}
+
+void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
+                  void (*read)(struct reader *reader, const char *name, yaml_node_t *value,
+                               void *to),
+                  void *to)
+{
+    if (!is_mapping(reader, node, what))
+        return;
+    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+         pair < node->data.mapping.pairs.top; pair++) {
+        const char *name = key_name(reader, node, pair, what);
+        if (!name)
+            continue;
+        if (is_name(name))
+            read(reader, name, yaml_document_get_node(&reader->document, pair->value), to);
+        else
+            reader_complain(reader, yaml_document_get_node(&reader->document, pair->key),
+                            "%s: '%.60s' is no name: A-Z a-z 0-9 . _ -, at most %d", what, name,
+                            PARAM_WORD_MAX - 2);
+    }
+}
+
+size_t reader_count(struct reader *reader, yaml_node_t *node, const char *what, size_t min,
+                    size_t max)
+{
+    if (node->type != YAML_SEQUENCE_NODE) {
+        reader_complain(reader, node, "%s: expected a sequence, not %s", what, kind_of(node));
+        return 0;
+    }
+    size_t n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
+    if (n >= min && n <= max)
+        return n;
+    reader_complain(reader, node, "%s: %zu entries; there may be %zu to %zu", what, n, min, max);
+    return 0;
+}
+
+yaml_node_t *reader_item(struct reader *reader, const yaml_node_t *sequence, size_t index)
+{
+    return yaml_document_get_node(&reader->document, sequence->data.sequence.items.start[index]);
+}

@@ -1,0 +1,66 @@
+/* YAML, a strict subset: mappings, sequences and scalars, read by tables. No anchors, aliases, tags
+ * or merge keys; unknown and duplicate keys are errors that name the nearest key. Every error tells
+ * file, line and column, and reading goes on, so that all are told at once.
+ *
+ * One thread a reader. */
+#ifndef SLUICE_CONFIG_READER_H
+#define SLUICE_CONFIG_READER_H
+
+#include "base/text.h"
+#include "param/param.h"
+#include <stdbool.h>
+#include <yaml.h>
+
+struct reader {
+    const char *file; /* its name in errors */
+    yaml_document_t document;
+    struct text *errors; /* a line each */
+    unsigned n_errors;
+};
+
+/* A key of a mapping: an option of the table that drives chains and command lines too, or what a
+ * function reads. Tables end with an entry without a name. */
+struct reader_key {
+    const char *name;
+    const struct param *option;
+    void (*read)(struct reader *reader, yaml_node_t *value, void *to);
+    bool required;
+};
+
+/* Parses `size` bytes; false, with an error told, when they are no such YAML. reader_finish in
+ * every case. */
+bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
+                  struct text *errors);
+void reader_finish(struct reader *reader);
+
+/* The document's root; NULL when it is empty. */
+yaml_node_t *reader_root(struct reader *reader);
+
+void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Reads a mapping into `to` by a table; `what` names the mapping ("bank 'thirds'"). Which keys
+ * there were, as bits in the table's order, comes back. */
+uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *what,
+                        const struct reader_key *keys, void *to);
+
+/* Calls `read` for each entry of a mapping whose keys are names of the user's own; each at most
+ * PARAM_WORD_MAX − 1 of A-Z a-z 0-9 . _ - */
+void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
+                  void (*read)(struct reader *reader, const char *name, yaml_node_t *value,
+                               void *to),
+                  void *to);
+
+/* Entries of a sequence; 0, with an error told, when it is none or has not from `min` to `max`. */
+size_t reader_count(struct reader *reader, yaml_node_t *node, const char *what, size_t min,
+                    size_t max);
+yaml_node_t *reader_item(struct reader *reader, const yaml_node_t *sequence, size_t index);
+
+/* The text of a scalar; NULL, with an error told, when it is none. */
+const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what);
+bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value);
+bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,
+                    int64_t max, int64_t *value);
+bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value);
+
+#endif
