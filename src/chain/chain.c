@@ -56,7 +56,7 @@ static int unknown_stage(const char *name, int length, int position, struct faul
 
 /* `text[begin…end)` is one step without blanks around it. */
 static int parse_step(struct chain_step *step, const char *text, int begin, int end,
-                      struct fault *fault)
+                      const struct definitions *definitions, struct fault *fault)
 {
     char what[80];
     const char *colon = memchr(text + begin, ':', (size_t)(end - begin));
@@ -84,6 +84,8 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
             return result;
     }
     result = param_check_required(stage->params, step->given, what, fault);
+    if (stage->define)
+        stage->define(step->config, definitions);
     if (result == 0 && stage->complete)
         result = stage->complete(step->config, &step->given, fault);
     if (result != 0 && fault && fault->position < 0) { /* about the step as a whole */
@@ -116,7 +118,8 @@ static int parse_steps(struct chain *chain, const char *text, int length, struct
             return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
         chain->steps = steps;
         chain->steps[chain->n_steps] = (struct chain_step){0};
-        int result = parse_step(&chain->steps[chain->n_steps++], text, at, end, fault);
+        int result =
+            parse_step(&chain->steps[chain->n_steps++], text, at, end, chain->definitions, fault);
         if (result != 0 || !comma)
             return result;
         at = next;
@@ -125,7 +128,13 @@ static int parse_steps(struct chain *chain, const char *text, int length, struct
 
 int chain_parse(struct chain *chain, const char *text, struct fault *fault)
 {
-    struct chain parsed = {0};
+    return chain_parse_with(chain, text, NULL, fault);
+}
+
+int chain_parse_with(struct chain *chain, const char *text, const struct definitions *definitions,
+                     struct fault *fault)
+{
+    struct chain parsed = {.definitions = definitions};
     size_t length = strlen(text);
     *chain = parsed;
     if (length > CHAIN_TEXT_MAX)

@@ -19,6 +19,7 @@ struct chain_step {
 struct chain {
     size_t n_steps;
     struct chain_step *steps;
+    const struct definitions *definitions; /* that it was read with; borrowed */
 };
 
 #define CHAIN_STEPS_MAX 64
@@ -27,6 +28,10 @@ struct chain {
 /* Reads a chain; an empty or blank text is a chain of no steps. On FAULT_CHAIN the fault marks the
  * place in `text`. */
 int chain_parse(struct chain *chain, const char *text, struct fault *fault);
+
+/* The same; @name refers to `definitions`, which outlive the chain. */
+int chain_parse_with(struct chain *chain, const char *text, const struct definitions *definitions,
+                     struct fault *fault);
 void chain_finish(struct chain *chain);
 
 /* Appends the canonical text: every parameter written out, in declared order. It reads back as the

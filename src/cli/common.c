@@ -58,6 +58,16 @@ const struct options_row cli_device_options[] = {
     {0},
 };
 
+const struct options_row cli_config_options[] = {
+    {0,
+     "FILE",
+     {.name = "config",
+      .type = PARAM_TEXT,
+      .offset = AT(config),
+      .help = "configuration: chains by name, and what @name refers to; else SLUICE_CONFIG"}},
+    {0},
+};
+
 const struct options_row cli_limit_options[] = {
     {0,
      "PIXELS",
@@ -163,6 +173,29 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 int cli_complain(const char *what, const struct fault *fault)
 {
     return options_complain("sluice", what, fault);
+}
+
+int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
+{
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    const char *path = options->config ? options->config : getenv("SLUICE_CONFIG");
+    *config = (struct config){0};
+    if (!path || !path[0])
+        return 0;
+    int status = 0;
+    int result = config_read(config, path, &errors, &fault);
+    if (result == FAULT_CONFIG) {
+        for (const char *line = text_string(&errors); *line; line += strcspn(line, "\n") + 1)
+            fprintf(stderr, "sluice: %.*s\n", (int)strcspn(line, "\n"), line);
+        status = fault_exit_status(result);
+    } else if (result != 0) {
+        status = cli_complain(path, &fault);
+    } else if (*chain && config_chain(config, *chain)) {
+        *chain = config_chain(config, *chain);
+    }
+    text_finish(&errors);
+    return status;
 }
 
 int cli_complain_chain(const char *chain_text, const struct fault *fault)

@@ -2,6 +2,7 @@
 #ifndef SLUICE_CLI_COMMON_H
 #define SLUICE_CLI_COMMON_H
 
+#include "config/config.h"
 #include "engine/engine.h"
 #include "param/options.h"
 #include <stdio.h>
@@ -10,6 +11,7 @@ struct common_options {
     const char *device;
     int64_t platform_index, device_index;
     const char *cl_flags, *dump_binary, *load_binary;
+    const char *config; /* file */
     uint64_t max_pixels, max_file, memory;
     int64_t threads;
     bool json, quiet, verbose;
@@ -17,6 +19,7 @@ struct common_options {
 
 /* Must be the first member of a subcommand's options. */
 extern const struct options_row cli_device_options[];
+extern const struct options_row cli_config_options[];
 extern const struct options_row cli_limit_options[];
 extern const struct options_row cli_output_options[];
 
@@ -28,6 +31,12 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 
 /* `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
+
+/* Reads the file that --config or SLUICE_CONFIG names, if any does. Returns 0, or after a complaint
+ * about each error the exit status. `chain` may be the name of a chain of the file; then it is set
+ * to the chain's text. */
+int cli_read_config(const struct common_options *options, struct config *config,
+                    const char **chain);
 
 /* cli_complain for a chain's fault, with carets under the place in the chain's text. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);

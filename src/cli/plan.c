@@ -56,7 +56,7 @@ static const struct options_usage usage = {
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
                "runs nothing.",
     .details = "sluice plan -c luminance,sobel 1920x1080x3\n",
-    .tables = {options, cli_device_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_output_options},
 };
 
 static bool parse_type(const char *text, enum sample_type *type)
@@ -237,6 +237,7 @@ int command_plan(int argc, char **argv)
     struct plan_command_options o = {0};
     struct fault fault = FAULT_INIT;
     struct plane plane = {0};
+    struct config config;
     struct chain chain;
     struct device *device = NULL;
     const struct device_profile *profile;
@@ -256,12 +257,18 @@ int command_plan(int argc, char **argv)
         return 64;
     }
     const char *text = o.chain ? o.chain : "";
-    if (chain_parse(&chain, text, &fault) != 0)
+    int status = cli_read_config(&o.common, &config, &text);
+    if (status != 0)
+        return status;
+    if (chain_parse_with(&chain, text, &config.definitions, &fault) != 0) {
+        config_finish(&config);
         return cli_complain_chain(text, &fault);
-    int status = find_profile(&o, &device, &profile, &fault) == 0
-                     ? make_plan(&o, &chain, &plane, profile)
-                     : cli_complain(NULL, &fault);
+    }
+    status = find_profile(&o, &device, &profile, &fault) == 0
+                 ? make_plan(&o, &chain, &plane, profile)
+                 : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);
+    config_finish(&config);
     return status;
 }

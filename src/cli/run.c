@@ -86,7 +86,8 @@ static const struct options_usage usage = {
     .summary = "Runs a chain on pictures, here, without a daemon. IN may be - for stdin.",
     .details = "sluice run -c luminance,sobel -o edges.png photo.jpg\n"
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n",
-    .tables = {options, cli_device_options, cli_limit_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_limit_options,
+               cli_output_options},
 };
 
 /* One input file on its way. */
@@ -101,6 +102,7 @@ struct run_file {
 
 struct run {
     struct run_options options;
+    struct config config;
     struct chain chain;
     struct format format;
     struct decode_options decode;
@@ -367,6 +369,7 @@ static void finish(struct run *run)
     free(run->files);
     format_finish(&run->format);
     chain_finish(&run->chain);
+    config_finish(&run->config);
     pthread_cond_destroy(&run->changed);
     pthread_mutex_destroy(&run->lock);
 }
@@ -376,7 +379,10 @@ static int run_all(struct run *run, char **inputs, size_t count)
     struct fault fault = FAULT_INIT;
     struct engine_options engine;
     const char *text = run->options.chain ? run->options.chain : "";
-    if (chain_parse(&run->chain, text, &fault) != 0)
+    int status = cli_read_config(&run->options.common, &run->config, &text);
+    if (status != 0)
+        return status;
+    if (chain_parse_with(&run->chain, text, &run->config.definitions, &fault) != 0)
         return cli_complain_chain(text, &fault);
     if (setup(run, &fault) != 0 || add_files(run, inputs, count, &fault) != 0)
         return cli_complain(NULL, &fault);

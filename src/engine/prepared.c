@@ -1,5 +1,6 @@
 #include "engine/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
                      bool keep_input, struct text *key)
 {
     chain_print(chain, key);
+    text_printf(key, "|%p", (const void *)chain->definitions); /* which outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
         const struct plane *p = &in->planes[i];
         text_printf(key, "|%s %ux%ux%u %s %d,%d @%zu+%zu", p->name, p->width, p->height,
@@ -55,9 +57,25 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
     struct text text = {0};
     chain_print(from, &text);
     int result = text.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a chain")
-                             : chain_parse(to, text_string(&text), fault);
+                             : chain_parse_with(to, text_string(&text), from->definitions, fault);
     text_finish(&text);
     return result;
+}
+
+/* A chain that asks for doubles on a device without them: names one that has them. */
+static void name_fp64_device(const struct device *device, struct fault *fault)
+{
+    const struct device_info *list;
+    size_t count, used = strlen(fault->text);
+    struct fault none = FAULT_INIT;
+    const char *name = "reference"; /* the plain C ones do */
+    if (device_profile(device)->has_fp64)
+        return;
+    if (device_list(&list, &count, &none) == 0)
+        for (size_t i = count; i-- > 0;)
+            if (list[i].has_fp64)
+                name = list[i].name;
+    snprintf(fault->text + used, sizeof fault->text - used, "; --device '%s' has it", name);
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
@@ -76,6 +94,8 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
     result = plan_create(&made->plan, &made->chain, in, &options, fault);
+    if (result == FAULT_NO_DEVICE && device && fault)
+        name_fp64_device(device, fault);
     if (result == 0 && device)
         result = recording_create(&made->recording, made->plan, device, fault);
     return result;

@@ -113,13 +113,24 @@ static double sum_of(const struct param_matrix *k)
 
 static int check_matrix(const struct param_matrix *k, struct fault *fault)
 {
-    if (k->choice == PARAM_IS_REFERENCE) /* kernels of a configuration have their place here */
+    if (k->choice == PARAM_IS_REFERENCE) /* define() found none */
         return fault_set(fault, FAULT_CHAIN, "fir: no kernel '%s' is configured", k->reference);
     if (k->choice == PARAM_IS_NUMBER && (k->columns % 2 == 0 || k->rows % 2 == 0))
         return fault_set(fault, FAULT_CHAIN,
                          "fir: k has %u columns and %u rows; each must be odd, from 1 to %d",
                          k->columns, k->rows, PARAM_MATRIX_SIDE);
     return 0;
+}
+
+/* A kernel of the configuration is taken as if its numbers stood in the chain. */
+static void define(void *config_, const struct definitions *definitions)
+{
+    struct fir_config *config = config_;
+    if (config->k.choice != PARAM_IS_REFERENCE)
+        return;
+    const struct param_matrix *k = definitions_kernel(definitions, config->k.reference);
+    if (k)
+        config->k = *k;
 }
 
 static int complete(void *config_, param_given *given, struct fault *fault)
@@ -414,6 +425,7 @@ const struct stage stage_fir = {
     .summary = "each sample from a window of its neighbours, weighted by coefficients",
     .params = params,
     .config_size = sizeof(struct fir_config),
+    .define = define,
     .complete = complete,
     .shape = shape,
     .passes = passes,

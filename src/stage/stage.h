@@ -12,6 +12,7 @@
 #ifndef SLUICE_STAGE_STAGE_H
 #define SLUICE_STAGE_STAGE_H
 
+#include "bank/definitions.h"
 #include "base/fault.h"
 #include "image/frame.h"
 #include "param/param.h"
@@ -31,6 +32,10 @@ struct stage {
     size_t config_size;         /* of the struct that holds the parameters' values */
     bool inverse;               /* undoes what frame.origins tell of */
     bool internal;              /* part of plans that we make, not of chains that people write */
+
+    /* Tells the stage what @name may refer to, before `complete`; NULL definitions: nothing. They
+     * outlive the config. */
+    void (*define)(void *config, const struct definitions *definitions);
 
     /* Checks parameters against each other and completes them; NULL when there is nothing to do.
      * After it, the given parameters printed in order must read back as the same config. */
