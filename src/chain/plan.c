@@ -187,7 +187,7 @@ static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
     return best;
 }
 
-static int assign_slots(struct plan *plan, bool keep_input, struct fault *fault)
+static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t most = 1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
     bool *busy = calloc(most, sizeof *busy);
@@ -206,8 +206,8 @@ static int assign_slots(struct plan *plan, bool keep_input, struct fault *fault)
         for (unsigned s = 0; s < step->work.n_scratch; s++)
             step->scratch_slot[s] = take_slot(plan, busy, step->work.scratch[s].size);
         for (unsigned s = 0; s < step->work.n_scratch; s++)
-            busy[step->scratch_slot[s]] = false;
-        if (!(keep_input && slot == plan->in_slot))
+            busy[step->scratch_slot[s]] = options->keep_all;
+        if (!options->keep_all && !(options->keep_input && slot == plan->in_slot))
             busy[slot] = false;
         slot = step->out_slot;
     }
@@ -233,7 +233,7 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     if (result == 0 && options->fit)
         result = add_sink(p, options, fault);
     if (result == 0)
-        result = assign_slots(p, options->keep_input, fault);
+        result = assign_slots(p, options, fault);
     if (result != 0)
         plan_destroy(&p);
     *plan = p;

@@ -38,6 +38,7 @@ struct plan_options {
     size_t alignment;                     /* of rows between steps; 0: FRAME_ALIGNMENT */
     size_t guard;                         /* bytes left free before and after each frame (tests) */
     bool keep_input;                      /* the input's memory is not reused */
+    bool keep_all;                        /* no memory is: each frame has its own (tests) */
     plan_fit *fit;                        /* NULL: what comes out stays as it is */
     void *fit_context;
     double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h), their

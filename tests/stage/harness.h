@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "bank/definitions.h"
 #include "image/frame.h"
 
 int harness_setup(void **state);
@@ -52,6 +53,24 @@ void harness_vector(const char *chain, enum sample_type type, uint32_t width, ui
                     uint32_t channels, const double *in, enum sample_type out_type,
                     uint32_t out_width, uint32_t out_height, uint32_t out_channels,
                     const double *expected, double tolerance);
+
+/* The same for several planes that come out, each of which counts as a vector: `expected` ends with
+ * an entry without a name. With `all`, no other plane may come out. */
+struct harness_plane {
+    const char *name;
+    uint32_t width, height;
+    int32_t zero_x, zero_y;
+    const double *samples;
+};
+void harness_planes(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                    uint32_t channels, const double *in, enum sample_type out_type, bool all,
+                    const struct harness_plane *expected, double tolerance);
+
+/* What @name refers to in the chains of this program from here on. */
+void harness_define(const struct definitions *definitions);
+
+/* The name of the input's plane from here on. */
+void harness_name_input(const char *name);
 
 /* Planning `chain` for such an input must fail with that code; the fault's text must contain
  * `says`. */
