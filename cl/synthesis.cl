@@ -1,0 +1,167 @@
+/* synthesis: one or two bands (BANDS) put together: at position factor·g + r the sum of taps[r][t] times
+ * the band's sample g + base + t, where there is one. ADDS: on top of sums that another pass left.
+ * Across the direction of the filters a band is moved by `move` and has `size` samples.
+ *
+ * Any bank runs on the same program: taps are a table. SRC0 and SRC1 are the types of bands, ACC (float
+ * or double) that of sums, DST that of what comes out. */
+#ifdef ACC_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define BAND(b)                                                                                    \
+    PLANE_IN(SRC##b, src##b), int base##b, int length##b, int move##b, int size##b
+#if BANDS == 2
+#define EACH_BAND(f) f(0) f(1)
+#define BANDS_IN     BAND(0), BAND(1)
+#else
+#define EACH_BAND(f) f(0)
+#define BANDS_IN     BAND(0)
+#endif
+
+/* Sums may lie where the result goes. */
+#ifdef ADDS
+#define TARGET                                                                                     \
+    __global DST *dst_base, int dst_offset, int dst_stride, __global const ACC *sum_base,          \
+        int sum_offset, int sum_stride
+#define BEGIN(i)   sum[i]
+#define BEGIN16(i) (*(__global const FN(sums) *)(sum + (i)))
+#else
+#define TARGET     PLANE_OUT(DST, dst)
+#define BEGIN(i)   (ACC)0
+#define BEGIN16(i) (CAT(ACC, 16))0
+#endif
+#define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor
+
+#ifndef ACC_IS_double
+#define FINISH(v)   SATURATE(DST, v)
+#define FINISH16(v) WIDE_SATURATE(DST, v)
+#elif defined(DST_IS_double) || defined(DST_IS_float)
+#define FINISH(v)   (DST)(v)
+#define FINISH16(v) CAT3(convert_, DST, 16)(v)
+#else
+#define FINISH(v)   CAT3(convert_, DST, _sat_rte)(v)
+#define FINISH16(v) CAT3(convert_, DST, 16_sat_rte)(v)
+#endif
+
+#ifdef FORM_ROWS
+typedef CAT(SRC0, 16) __attribute__((aligned(sizeof(SRC0)))) FN(band0);
+#if BANDS == 2
+typedef CAT(SRC1, 16) __attribute__((aligned(sizeof(SRC1)))) FN(band1);
+#endif
+typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
+typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
+#define LOAD16(b, p) CAT3(convert_, ACC, 16)(*(__global const FN(band##b) *)(p))
+#define STORE16(p, v) *(__global FN(results) *)(p) = (v)
+#endif
+
+#ifdef KERNEL_rows
+/* Along rows. The grid counts samples; from inner to inner_end every tap finds a sample. */
+#define HAS(b)     bool has##b = y >= move##b && y - move##b < size##b;
+#define ROW_OF(b)  __global const SRC##b *in##b = ROW(src##b, has##b ? y - move##b : 0);
+#define ALL_HAVE_(b) && has##b
+#define ADD_WIDE(b)                                                                                \
+    for (int t = 0; t < n_taps; t++) {                                                             \
+        CAT(ACC, 16) v = LOAD16(b, in##b + (x >> 1) + base##b + t);                                \
+        even += taps[2 * b * n_taps + t] * v;                                                      \
+        odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
+    }
+#define ADD(b)                                                                                     \
+    if (has##b)                                                                                    \
+        for (int t = 0; t < n_taps; t++) {                                                         \
+            int i = g + base##b + t;                                                               \
+            if (i >= 0 && i < length##b)                                                           \
+                a += taps[(b * factor + r) * n_taps + t] * (ACC)in##b[i * channels + c];           \
+        }
+
+__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, int inner_end)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    int end = SPAN_END(x);
+    __global DST *out = ROW(dst, y);
+#ifdef ADDS
+    __global const ACC *sum = ROW(sum, y);
+#endif
+    __global const ACC *taps = all_taps + taps_at;
+    EACH_BAND(HAS)
+    EACH_BAND(ROW_OF)
+#ifdef FORM_ROWS
+    int wide_end = factor == 2 && channels == 1 EACH_BAND(ALL_HAVE_) ? min(end, inner_end) : 0;
+#endif
+    while (x < end) {
+#ifdef FORM_ROWS
+        /* Doubling one channel: 16 samples of a band go into 32 positions. */
+        if ((x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
+            CAT(ACC, 16) even = 0, odd = 0, first, second;
+            EACH_BAND(ADD_WIDE)
+            first.even = even.lo;
+            first.odd = odd.lo;
+            second.even = even.hi;
+            second.odd = odd.hi;
+            first += BEGIN16(x);
+            second += BEGIN16(x + 16);
+            STORE16(out + x, FINISH16(first));
+            STORE16(out + x + 16, FINISH16(second));
+            x += 32;
+            continue;
+        }
+#endif
+        int o = x / channels, c = x - o * channels, g = o / factor, r = o - g * factor;
+        ACC a = BEGIN(x);
+        EACH_BAND(ADD)
+        out[x] = FINISH(a);
+        x++;
+    }
+}
+#endif
+
+#ifdef KERNEL_columns
+/* Along columns: row y from the bands' rows under its taps. */
+#define FIRST_TAP(b) __global const ACC *taps##b = all_taps + taps_at + (b * factor + r) * n_taps;
+#define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
+#define ADD_WIDE(b)                                                                                \
+    for (int t = 0; t < n_taps; t++) {                                                             \
+        int i = g + base##b + t;                                                                   \
+        if (i >= 0 && i < length##b)                                                               \
+            a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
+    }
+#define ADD(b)                                                                                     \
+    if (x >= move##b && x < move##b + size##b)                                                     \
+        for (int t = 0; t < n_taps; t++) {                                                         \
+            int i = g + base##b + t;                                                               \
+            if (i >= 0 && i < length##b)                                                           \
+                a += taps##b[t] * (ACC)ROW(src##b, i)[x - move##b];                                \
+        }
+
+__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    int end = SPAN_END(x);
+    int g = y / factor, r = y - g * factor;
+    __global DST *out = ROW(dst, y);
+#ifdef ADDS
+    __global const ACC *sum = ROW(sum, y);
+#endif
+    EACH_BAND(FIRST_TAP)
+    while (x < end) {
+#ifdef FORM_ROWS
+        if (x + 16 <= end EACH_BAND(INSIDE)) {
+            CAT(ACC, 16) a = BEGIN16(x);
+            EACH_BAND(ADD_WIDE)
+            STORE16(out + x, FINISH16(a));
+            x += 16;
+            continue;
+        }
+#endif
+        ACC a = BEGIN(x);
+        EACH_BAND(ADD)
+        out[x] = FINISH(a);
+        x++;
+    }
+}
+#endif
