@@ -7,6 +7,7 @@ int command_compare(int argc, char **argv);
 int command_stages(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_bench(int argc, char **argv);
 int command_testcard(int argc, char **argv);
 
 #endif

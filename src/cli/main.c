@@ -16,6 +16,7 @@ static const struct command {
     {"stages", command_stages, "the stages and their parameters"},
     {"devices", command_devices, "the OpenCL devices, and the one that is taken"},
     {"plan", command_plan, "what a chain would do, without doing it"},
+    {"bench", command_bench, "how fast it is"},
     {"testcard", command_testcard, "draw a picture to try chains on"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
