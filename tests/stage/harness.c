@@ -458,6 +458,52 @@ void harness_name_input(const char *name)
     input_name = name;
 }
 
+static void compare_with_input(const char *what, const struct picture *in,
+                               const struct picture *got)
+{
+    const struct plane *p = &in->frame.planes[0], *q = &got->frame.planes[0];
+    size_t size = sample_size(p->type);
+    if (got->frame.n_planes != 1 || q->type != p->type || q->width != p->width ||
+        q->height != p->height || q->channels != p->channels - plane_has_alpha(p))
+        fail_msg("%s: gives %ux%ux%u %s", what, q->width, q->height, q->channels,
+                 sample_name(q->type));
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *a = picture_row(in, 0, y), *b = picture_row(got, 0, y);
+        for (uint32_t x = 0; x < p->width; x++, a += p->channels * size, b += q->channels * size)
+            if (memcmp(a, b, q->channels * size) != 0)
+                fail_msg("%s: pixel (%u, %u) is %g, not %g", what, x, y, sample_load(p->type, b),
+                         sample_load(p->type, a));
+    }
+}
+
+void harness_round_trip(const char *text, enum sample_type type, uint32_t width, uint32_t height,
+                        uint32_t channels, enum harness_pattern pattern)
+{
+    struct chain chain;
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct picture in = {0};
+    need_device();
+    parse(text, &chain);
+    make_input(&in, &plane, FRAME_ALIGNMENT);
+    fill(&in, pattern, width * 31 + height * 7 + channels);
+    for (size_t i = 0; i < n_profiles; i++) {
+        char what[400];
+        struct picture got = {0};
+        struct fault fault = FAULT_INIT;
+        snprintf(what, sizeof what, "%.200s on %ux%ux%u %s, pattern %d, profile %s", text, width,
+                 height, channels, sample_name(type), pattern, profiles[i].name);
+        int result = run_device(&chain, &in, &profiles[i], FRAME_ALIGNMENT, what, &got, &fault);
+        if (result == FAULT_NO_DEVICE && !profiles[i].has_fp64)
+            continue; /* it says that it cannot */
+        if (result != 0)
+            fail_msg("%s: %s", what, fault.text);
+        compare_with_input(what, &in, &got);
+        picture_destroy(&got);
+    }
+    picture_destroy(&in);
+    chain_finish(&chain);
+}
+
 void harness_refuses(const char *text, enum sample_type type, uint32_t width, uint32_t height,
                      uint32_t channels, int code, const char *says)
 {

@@ -72,6 +72,11 @@ void harness_define(const struct definitions *definitions);
 /* The name of the input's plane from here on. */
 void harness_name_input(const char *name);
 
+/* `chain` gives back on the device, in every profile, exactly what it is given (but for alpha,
+ * which it may drop). */
+void harness_round_trip(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
+                        uint32_t channels, enum harness_pattern pattern);
+
 /* Planning `chain` for such an input must fail with that code; the fault's text must contain
  * `says`. */
 void harness_refuses(const char *chain, enum sample_type type, uint32_t width, uint32_t height,
