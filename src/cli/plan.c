@@ -92,6 +92,8 @@ static void print_plan(const struct plan *plan, const struct chain *chain)
         const struct plan_step *step = &plan->steps[i];
         fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
         print_frame(&step->out);
+        if (step->work.warning)
+            fprintf(cli_stdout, "        warning: %s\n", step->work.warning);
         if (step->work.n_passes == 0)
             fputs("        nothing to do\n", cli_stdout);
         for (unsigned p = 0; p < step->work.n_passes; p++) {

@@ -82,6 +82,7 @@ struct stage_plan {
     struct stage_table tables[STAGE_TABLES_MAX];
     unsigned n_passes;
     struct pass *passes; /* owned */
+    const char *warning; /* static text that a user should read before running this; NULL: none */
     bool out_of_memory;  /* a helper below could not get memory; the caller of passes() checks */
 };
 
