@@ -1,0 +1,266 @@
+/* One level of the wavelet transform. With x continued at its ends,
+ *     low[n] = Σ taps[k] · x[2n + first + k],  high[n] = Σ taps[count + k] · x[2n + first + k]
+ * for k < count, which is even; down the columns first, then along the rows. REVERSIBLE is the
+ * integer lifting of ISO/IEC 15444-1 F.3.8.1 in the window of the 5/3 filters, first = −2, count =
+ * 6; with count = 2 the samples go through.
+ *
+ * KERNEL_level, for CPUs, does both: for a row of the bands, a tile of columns is filtered
+ * downwards into private memory, 16 columns at a time, and from there along the row.
+ * KERNEL_vertical leaves its low rows above its high rows in `mid`; KERNEL_horizontal reads them.
+ *
+ * WORK is what is computed in, and the bands' type; C the channels of a band, CH those of the
+ * source, whose last is alpha where they differ. */
+#ifdef WORK_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define PERIODIZATION 5
+#define TAPS_MAX      42
+
+inline int FN(index)(int i, int n, int border)
+{
+    if (border != PERIODIZATION || (i >= 0 && i < n))
+        return border_index(i, n, border);
+    return min(modulo(i, n + (n & 1)), n - 1);
+}
+
+#if CH == C
+#define SOURCE_OF(x) (x)
+#else
+#define SOURCE_OF(x) ((x) / C * CH + (x) % C)
+#endif
+
+/* The two results of a lifting step's window, five samples from x[2n − 2] on. */
+#define LIFT_HIGH(a, b, c) ((b) - (((a) + (c)) >> 1))
+#define LIFT_LOW(a, b, c, d, e)                                                                    \
+    ((c) + ((LIFT_HIGH(a, b, c) + LIFT_HIGH(c, d, e) + 2) >> 2))
+
+#if defined(KERNEL_level)
+#define TILE_COLUMNS (2 * SPAN + (TAPS_MAX + 2) * C + 32)
+#define TILE_HALF    (SPAN + (TAPS_MAX / 2 + 1) * C + 16)
+typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
+typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
+#define TO_WORK16 CAT3(convert_, WORK, 16)
+
+/* The rows that a row of the bands is made of, and their taps. */
+struct FN(column) {
+    int n, n_taps;
+    int row[TAPS_MAX]; /* offset of its first sample */
+    WORK low[TAPS_MAX], high[TAPS_MAX];
+};
+
+#define READ(k, s)   ((WORK)src[column->row[k] + SOURCE_OF(s)])
+#define READ16(k, s) TO_WORK16(*(__global const FN(source16) *)(src + column->row[k] + (s)))
+
+/* Sample `s` of the low and the high row. */
+inline void FN(down)(__global const SRC *restrict src, const struct FN(column) *column, int s,
+                     WORK *low, WORK *high)
+{
+#ifdef REVERSIBLE
+    *low = READ(0, s);
+    *high = 0;
+    if (column->n > 2) {
+        *low = LIFT_LOW(READ(0, s), READ(1, s), READ(2, s), READ(3, s), READ(4, s));
+        *high = LIFT_HIGH(READ(2, s), READ(3, s), READ(4, s));
+    }
+#else
+    WORK l = 0, h = 0;
+    for (int k = 0; k < column->n; k++) {
+        WORK v = READ(k, s);
+        l += column->low[k] * v;
+        h += column->high[k] * v;
+    }
+    *low = l;
+    *high = h;
+#endif
+}
+
+inline void FN(down16)(__global const SRC *restrict src, const struct FN(column) *column, int s,
+                       WORK *low, WORK *high)
+{
+#ifdef REVERSIBLE
+    CAT(WORK, 16) l = READ16(0, s), h = 0;
+    if (column->n > 2) {
+        CAT(WORK, 16) a = l, b = READ16(1, s), c = READ16(2, s), d = READ16(3, s);
+        CAT(WORK, 16) e = READ16(4, s);
+        l = LIFT_LOW(a, b, c, d, e);
+        h = LIFT_HIGH(c, d, e);
+    }
+#else
+    CAT(WORK, 16) l = 0, h = 0;
+    for (int k = 0; k < column->n; k++) {
+        CAT(WORK, 16) v = READ16(k, s);
+        l += column->low[k] * v;
+        h += column->high[k] * v;
+    }
+#endif
+    *(FN(work16) *)low = l;
+    *(FN(work16) *)high = h;
+}
+
+/* Samples `begin` to `end` of a row continued at its ends, of both rows. */
+inline void FN(tile)(__global const SRC *restrict src, const struct FN(column) *column, int begin,
+                     int end, int width, int border, WORK *low, WORK *high)
+{
+    int inner = clamp(0, begin, end), inner_end = max(min(width * C, end), inner);
+    bool wide = CH == C && inner_end - inner >= 16;
+    for (int s = begin; s < end;) {
+        bool is_inner = s >= inner && s < inner_end;
+        if (wide && is_inner) {
+            s = min(s, inner_end - 16);
+            FN(down16)(src, column, s, low + (s - begin), high + (s - begin));
+            s += 16;
+            continue;
+        }
+        /* Floor division: s may be negative. */
+        int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
+        int at = FN(index)(pixel, width, border);
+        low[s - begin] = high[s - begin] = 0;
+        if (at >= 0)
+            FN(down)(src, column, at * C + (s - pixel * C), low + (s - begin), high + (s - begin));
+        s++;
+    }
+}
+
+/* Filters a tile along the row into n_low and n_high samples. */
+inline void FN(along)(const WORK *tile, __global const WORK *restrict taps, int count, int n_low,
+                      int n_high, __global WORK *low, __global WORK *high)
+{
+    WORK even[TILE_HALF], odd[TILE_HALF];
+    int n = n_low + (count / 2 - 1) * C;
+    for (int i = 0; i < n; i++) {
+        even[i] = tile[C == 1 ? 2 * i : (i / C * 2) * C + i % C];
+        odd[i] = tile[C == 1 ? 2 * i + 1 : (i / C * 2 + 1) * C + i % C];
+    }
+    for (int i = 0; i < n_low; i += 16) {
+#define EVEN(j) (*(FN(work16) *)(even + i + (j) * C))
+#define ODD(j)  (*(FN(work16) *)(odd + i + (j) * C))
+#ifdef REVERSIBLE
+        CAT(WORK, 16) l = EVEN(0), h = 0;
+        if (count > 2) {
+            h = LIFT_HIGH(EVEN(1), ODD(1), EVEN(2));
+            l = LIFT_LOW(EVEN(0), ODD(0), EVEN(1), ODD(1), EVEN(2));
+        }
+#else
+        CAT(WORK, 16) l = 0, h = 0;
+        for (int j = 0; j < count / 2; j++) {
+            CAT(WORK, 16) e = EVEN(j), o = ODD(j);
+            l += taps[2 * j] * e + taps[2 * j + 1] * o;
+            h += taps[count + 2 * j] * e + taps[count + 2 * j + 1] * o;
+        }
+#endif
+        if (i + 16 <= n_high) {
+            *(__global FN(work16) *)(low + i) = l;
+            *(__global FN(work16) *)(high + i) = h;
+            continue;
+        }
+        WORK ls[16], hs[16];
+        *(FN(work16) *)ls = l;
+        *(FN(work16) *)hs = h;
+        for (int k = 0; k < 16; k++) {
+            if (i + k < n_low)
+                low[i + k] = ls[k];
+            if (i + k < n_high)
+                high[i + k] = hs[k];
+        }
+    }
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
+                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh),
+                     __global const WORK *restrict vertical, int v_first, int v_count,
+                     __global const WORK *restrict horizontal, int h_first, int h_count, int width,
+                     int height, int high_width, int high_height, int border)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    struct FN(column) column;
+    column.n = 0;
+    for (int k = 0; k < v_count; k++) {
+        int row = FN(index)(2 * y + v_first + k, height, border);
+        if (row < 0 || (vertical[k] == 0 && vertical[v_count + k] == 0))
+            continue;
+        column.row[column.n] = src_offset + row * src_stride;
+        column.low[column.n] = vertical[k];
+        column.high[column.n++] = vertical[v_count + k];
+    }
+    WORK tile[2][TILE_COLUMNS];
+    int n_low = SPAN_END(x) - x, n_high = clamp(high_width * C - x, 0, n_low);
+    int begin = 2 * x + h_first * C; /* SPAN is a multiple of C */
+    FN(tile)(src_base, &column, begin, begin + 2 * n_low + (h_count - 2) * C, width, border,
+             tile[0], tile[1]);
+    for (int part = 0; part < (y < high_height ? 2 : 1); part++) /* once in the code: it is long */
+        FN(along)(tile[part], horizontal, h_count, n_low, n_high,
+                  (part ? ROW(lh, y) : ROW(ll, y)) + x, (part ? ROW(hh, y) : ROW(hl, y)) + x);
+}
+
+#elif defined(KERNEL_vertical)
+/* The grid is a low row's samples; `low_height` of them stand in front of the high rows. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
+                     __global const WORK *restrict taps, int first, int count, int height,
+                     int low_height, int high_height, int border)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    for (int end = SPAN_END(x); x < end; x++) {
+        WORK l = 0, h = 0;
+#ifdef REVERSIBLE
+        WORK v[5];
+        for (int k = 0; k < 5; k++)
+            v[k] = ROW(src, FN(index)(2 * y + first + min(k, count - 1), height, border))
+                [SOURCE_OF(x)];
+        l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
+        h = LIFT_HIGH(v[2], v[3], v[4]);
+#else
+        for (int k = 0; k < count; k++) {
+            int row = FN(index)(2 * y + first + k, height, border);
+            WORK v = row < 0 ? 0 : ROW(src, row)[SOURCE_OF(x)];
+            l += taps[k] * v;
+            h += taps[count + k] * v;
+        }
+#endif
+        ROW(mid, y)[x] = l;
+        if (y < high_height)
+            ROW(mid, low_height + y)[x] = h;
+    }
+}
+
+#elif defined(KERNEL_horizontal)
+__kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
+                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict taps,
+                     int first, int count, int width, int high_width, int low_height, int border)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const WORK *in = ROW(mid, y);
+    __global WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
+    __global WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);
+    for (int end = SPAN_END(x); x < end; x++) {
+        int pixel = 2 * (x / C) + first, c = x % C;
+        WORK l = 0, h = 0;
+#ifdef REVERSIBLE
+        WORK v[5];
+        for (int k = 0; k < 5; k++)
+            v[k] = in[FN(index)(pixel + min(k, count - 1), width, border) * C + c];
+        l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
+        h = LIFT_HIGH(v[2], v[3], v[4]);
+#else
+        for (int k = 0; k < count; k++) {
+            int at = FN(index)(pixel + k, width, border);
+            WORK v = at < 0 ? 0 : in[at * C + c];
+            l += taps[k] * v;
+            h += taps[count + k] * v;
+        }
+#endif
+        low[x] = l;
+        if (x < high_width * C)
+            high[x] = h;
+    }
+}
+#endif

@@ -1,0 +1,270 @@
+/* One level of the inverse wavelet transform:
+ *     x[2m + p] = Σ low taps[p][j] · low[m + first + j] + Σ high taps[p][j] · high[m + first + j]
+ * for j < count. A table of taps holds low[0], low[1], high[0], high[1], `count` each. REVERSIBLE
+ * is the integer lifting of ISO/IEC 15444-1 F.3.8.1.
+ *
+ * KERNEL_level, for CPUs, does both directions: for two rows of the result a tile of the bands'
+ * columns is combined downwards into private memory, 16 columns at a time, and from there along
+ * the rows. (Sums may be taken in either order; the integer lifting may not.) KERNEL_horizontal
+ * makes rows of the bands' pairs, low ones above high ones, in `mid`; KERNEL_vertical combines
+ * those.
+ *
+ * WORK is what is computed in, and the bands' type; DST what comes out; C the channels. */
+#ifdef WORK_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define TAPS_MAX 22
+#define ENDS_NONE     0 /* the bands hold all that is asked for */
+#define ENDS_REFLECT  1 /* mirrored as the signal is, whole-sample symmetric */
+#define ENDS_PERIODIC 2
+
+/* Where sample n of a band stands, low (high = 0) or high, of `count` samples; −1: it is zero.
+ * `size` is the signal's length. */
+inline int FN(index)(int n, int count, int high, int size, int ends)
+{
+    if (n >= 0 && n < count)
+        return n;
+    if (count == 0 || ends == ENDS_NONE)
+        return -1;
+    if (ends == ENDS_PERIODIC)
+        return modulo(n, count);
+    return (border_index(2 * n + high, size, BORDER_REFLECT) - high) / 2;
+}
+
+#if defined(DST_IS_WORK)
+#define FINISH(v) (v)
+#elif defined(WORK_IS_int)
+#define FINISH(v) CAT3(convert_, DST, _sat)(v)
+#elif defined(WORK_IS_double) && defined(DST_IS_float)
+#define FINISH(v) ((float)(v))
+#elif defined(WORK_IS_double)
+#define FINISH(v) CAT3(convert_, DST, _sat_rte)(v)
+#else
+#define FINISH(v) SATURATE(DST, v)
+#endif
+
+#if defined(KERNEL_level)
+#define TILE (SPAN + TAPS_MAX * C + 16)
+typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
+
+/* The bands' rows that two rows of the result are made of, with their taps. */
+struct FN(column) {
+    int n;
+    int low_row[TAPS_MAX], high_row[TAPS_MAX]; /* −1: none */
+    WORK low[2][TAPS_MAX], high[2][TAPS_MAX];
+};
+
+/* 16 columns of the two rows, from sample `s` of a band that is low downwards and one that is
+ * high. */
+inline void FN(down16)(__global const WORK *restrict low, int low_stride,
+                       __global const WORK *restrict high, int high_stride,
+                       const struct FN(column) *column, int s, WORK *to0, WORK *to1)
+{
+    CAT(WORK, 16) v0 = 0, v1 = 0;
+    for (int j = 0; j < column->n; j++) {
+        if (column->low_row[j] >= 0) {
+            CAT(WORK, 16) v =
+                *(__global const FN(work16) *)(low + column->low_row[j] * low_stride + s);
+            v0 += column->low[0][j] * v;
+            v1 += column->low[1][j] * v;
+        }
+        if (column->high_row[j] >= 0) {
+            CAT(WORK, 16) v =
+                *(__global const FN(work16) *)(high + column->high_row[j] * high_stride + s);
+            v0 += column->high[0][j] * v;
+            v1 += column->high[1][j] * v;
+        }
+    }
+    *(FN(work16) *)to0 = v0;
+    *(FN(work16) *)to1 = v1;
+}
+
+inline void FN(down)(__global const WORK *restrict low, int low_stride,
+                     __global const WORK *restrict high, int high_stride,
+                     const struct FN(column) *column, int s, WORK *to0, WORK *to1)
+{
+    WORK v0 = 0, v1 = 0;
+    for (int j = 0; j < column->n; j++) {
+        if (column->low_row[j] >= 0) {
+            WORK v = low[column->low_row[j] * low_stride + s];
+            v0 += column->low[0][j] * v;
+            v1 += column->low[1][j] * v;
+        }
+        if (column->high_row[j] >= 0) {
+            WORK v = high[column->high_row[j] * high_stride + s];
+            v0 += column->high[0][j] * v;
+            v1 += column->high[1][j] * v;
+        }
+    }
+    *to0 = v0;
+    *to1 = v1;
+}
+
+/* Samples `begin` to `end` of the two rows of a band (`width` wide, high along the row or not),
+ * continued at its ends. */
+inline void FN(tile)(__global const WORK *restrict low, int low_stride,
+                     __global const WORK *restrict high, int high_stride,
+                     const struct FN(column) *column, int begin, int end, int width, int is_high,
+                     int size, int ends, WORK *to0, WORK *to1)
+{
+    int inner = clamp(0, begin, end), inner_end = max(min(width * C, end), inner);
+    bool wide = inner_end - inner >= 16;
+    for (int s = begin; s < end;) {
+        if (wide && s >= inner && s < inner_end) {
+            s = min(s, inner_end - 16);
+            FN(down16)(low, low_stride, high, high_stride, column, s, to0 + (s - begin),
+                       to1 + (s - begin));
+            s += 16;
+            continue;
+        }
+        int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
+        int at = FN(index)(pixel, width, is_high, size, ends);
+        to0[s - begin] = to1[s - begin] = 0;
+        if (at >= 0)
+            FN(down)(low, low_stride, high, high_stride, column, at * C + (s - pixel * C),
+                     to0 + (s - begin), to1 + (s - begin));
+        s++;
+    }
+}
+
+/* Combines a tile's two halves along the row into `n` samples from a pair of columns on. */
+inline void FN(along)(const WORK *low, const WORK *high, __global const WORK *restrict taps,
+                      int count, int n_pairs, int n, __global DST *out)
+{
+    WORK row[2 * SPAN + 32 * C];
+    for (int i = 0; i < n_pairs; i += 16) {
+        CAT(WORK, 16) v0 = 0, v1 = 0;
+        for (int j = 0; j < count; j++) {
+            CAT(WORK, 16) l = *(FN(work16) *)(low + i + j * C);
+            CAT(WORK, 16) h = *(FN(work16) *)(high + i + j * C);
+            v0 += taps[j] * l + taps[2 * count + j] * h;
+            v1 += taps[count + j] * l + taps[3 * count + j] * h;
+        }
+#if C == 1
+        *(FN(work16) *)(row + 2 * i) = (CAT(WORK, 16))(
+            v0.s0, v1.s0, v0.s1, v1.s1, v0.s2, v1.s2, v0.s3, v1.s3, v0.s4, v1.s4, v0.s5, v1.s5,
+            v0.s6, v1.s6, v0.s7, v1.s7);
+        *(FN(work16) *)(row + 2 * i + 16) = (CAT(WORK, 16))(
+            v0.s8, v1.s8, v0.s9, v1.s9, v0.sa, v1.sa, v0.sb, v1.sb, v0.sc, v1.sc, v0.sd, v1.sd,
+            v0.se, v1.se, v0.sf, v1.sf);
+#else
+        WORK pair[2][16];
+        *(FN(work16) *)pair[0] = v0;
+        *(FN(work16) *)pair[1] = v1;
+        for (int k = 0; k < 16 && i + k < n_pairs; k++) {
+            int at = (i + k) / C * 2 * C + (i + k) % C;
+            row[at] = pair[0][k];
+            row[at + C] = pair[1][k];
+        }
+#endif
+    }
+    for (int i = 0; i < n; i++)
+        out[i] = FINISH(row[i]);
+}
+
+/* The grid counts pairs of columns, times channels, and pairs of rows. */
+__kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh),
+                     PLANE_IN(WORK, hh), PLANE_OUT(DST, dst),
+                     __global const WORK *restrict vertical, int v_first, int v_count,
+                     __global const WORK *restrict horizontal, int h_first, int h_count, int width,
+                     int height, int low_width, int high_width, int low_height, int high_height,
+                     int ends)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    struct FN(column) column;
+    column.n = v_count;
+    for (int j = 0; j < v_count; j++) {
+        column.low_row[j] = FN(index)(y + v_first + j, low_height, 0, height, ends);
+        column.high_row[j] = FN(index)(y + v_first + j, high_height, 1, height, ends);
+        for (int p = 0; p < 2; p++) {
+            column.low[p][j] = vertical[p * v_count + j];
+            column.high[p][j] = vertical[(2 + p) * v_count + j];
+        }
+    }
+    WORK tile[2][2][TILE]; /* low and high along the row, for two rows */
+    int n = SPAN_END(x) - x, begin = x + h_first * C, end = begin + n + (h_count - 1) * C;
+    for (int i = 0; i < 2; i++) /* once in the code: it is long */
+        FN(tile)(i ? ROW(hl, 0) : ROW(ll, 0), i ? hl_stride : ll_stride,
+                 i ? ROW(hh, 0) : ROW(lh, 0), i ? hh_stride : lh_stride, &column, begin, end,
+                 i ? high_width : low_width, i, width, ends, tile[i][0], tile[i][1]);
+    int n_out = min(2 * n, width * C - 2 * x);
+    for (int p = 0; p < 2; p++)
+        if (2 * y + p < height)
+            FN(along)(tile[0][p], tile[1][p], horizontal, h_count, n, n_out,
+                      ROW(dst, 2 * y + p) + 2 * x);
+}
+
+#elif defined(KERNEL_horizontal) || defined(KERNEL_vertical)
+
+#ifdef REVERSIBLE
+/* Sample 2m of the signal, and then 2m + 1, from the bands by AT_LOW(n) and AT_HIGH(n). */
+#define EVEN_SAMPLE(m) (AT_LOW(m) - ((AT_HIGH((m) - 1) + AT_HIGH(m) + 2) >> 2))
+#define SYNTHESIS(m, even, odd)                                                                    \
+    WORK even = AT_LOW(m), odd = 0;                                                                \
+    if (size > 1) {                                                                                \
+        even = EVEN_SAMPLE(m);                                                                     \
+        odd = AT_HIGH(m) + ((even + EVEN_SAMPLE((m) + 1)) >> 1);                                   \
+    }
+#else
+#define SYNTHESIS(m, even, odd)                                                                    \
+    WORK even = 0, odd = 0;                                                                        \
+    for (int j = 0; j < count; j++) {                                                              \
+        WORK l = AT_LOW((m) + first + j), h = AT_HIGH((m) + first + j);                            \
+        even += taps[j] * l + taps[2 * count + j] * h;                                             \
+        odd += taps[count + j] * l + taps[3 * count + j] * h;                                      \
+    }
+#endif
+#endif
+
+#if defined(KERNEL_horizontal)
+/* The grid counts pairs of columns, times channels, and the bands' rows, low ones first. */
+__kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh),
+                     PLANE_IN(WORK, hh), PLANE_OUT(WORK, mid), __global const WORK *restrict taps,
+                     int first, int count, int size, int n_low, int n_high, int low_height,
+                     int ends)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
+    __global const WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);
+    __global WORK *out = ROW(mid, y);
+    for (int end = SPAN_END(x); x < end; x++) {
+        int m = x / C, c = x % C;
+#define AT(band, i) ((i) < 0 ? 0 : band[(i) * C + c])
+#define AT_LOW(n)   AT(low, FN(index)(n, n_low, 0, size, ends))
+#define AT_HIGH(n)  AT(high, FN(index)(n, n_high, 1, size, ends))
+        SYNTHESIS(m, even, odd)
+        out[2 * m * C + c] = even;
+        if (2 * m + 1 < size)
+            out[(2 * m + 1) * C + c] = odd;
+    }
+}
+
+#elif defined(KERNEL_vertical)
+/* The grid counts a row's samples, and pairs of rows. */
+__kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
+                     __global const WORK *restrict taps, int first, int count, int size, int n_low,
+                     int n_high, int ends)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    for (int end = SPAN_END(x); x < end; x++) {
+#define AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
+#define AT_LOW(n)  AT(FN(index)(n, n_low, 0, size, ends))
+#define HIGH_OF(i) ((i) < 0 ? -1 : n_low + (i))
+#define AT_HIGH(n) AT(HIGH_OF(FN(index)(n, n_high, 1, size, ends)))
+        SYNTHESIS(y, even, odd)
+        ROW(dst, 2 * y)[x] = FINISH(even);
+        if (2 * y + 1 < size)
+            ROW(dst, 2 * y + 1)[x] = FINISH(odd);
+    }
+}
+#endif

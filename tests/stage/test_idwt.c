@@ -1,0 +1,139 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "harness.h"
+#include "stage/wavelet.h"
+
+static const uint32_t sizes[][2] = {{1, 1}, {17, 33}, {2, 3},  {1, 7},   {64, 64},
+                                    {9, 1}, {5, 4},   {40, 2}, {33, 130}};
+
+static bool is_cdf(int wavelet)
+{
+    return wavelet == WAVELET_CDF97 || wavelet == WAVELET_CDF53;
+}
+
+static bool is_left_out(int wavelet, enum sample_type type)
+{
+    static const char *const never[] = {"bior3.1", "rbio3.1"}, *const u16[] = {"rbio2.2",
+                                                                               "rbio3.3"};
+    const char *name = param_choice_name(wavelet_choices, wavelet);
+    for (int i = 0; i < 2; i++)
+        if (strcmp(name, never[i]) == 0 || (type == SAMPLE_U16 && strcmp(name, u16[i]) == 0))
+            return true;
+    return false;
+}
+
+static void round_trip(int wavelet, int mode, unsigned levels, enum sample_type type,
+                       const uint32_t size[2], unsigned pattern)
+{
+    char chain[120];
+    snprintf(chain, sizeof chain, "dwt:%s:levels=%u:mode=%s,idwt",
+             param_choice_name(wavelet_choices, wavelet), levels,
+             param_choice_name(wavelet_mode_choices, mode));
+    harness_round_trip(chain, type, size[0], size[1], 1,
+                       (enum harness_pattern)(pattern % HARNESS_PATTERNS));
+}
+
+/* Every wavelet and mode; depth, size and pattern change from one to the next. With HARNESS_FULL=1
+ * every depth and size too. */
+static void every_wavelet(void **state)
+{
+    (void)state;
+    bool full = getenv("HARNESS_FULL") != NULL;
+    size_t n_sizes = sizeof sizes / sizeof *sizes;
+    for (int type = SAMPLE_U8; type <= SAMPLE_U16; type += SAMPLE_U16 - SAMPLE_U8)
+        for (int w = 0; wavelet_choices[w].name; w++)
+            for (int mode = 0; mode <= WAVELET_PERIODIC; mode++) {
+                if ((mode == WAVELET_JPEG2000) != is_cdf(w) ||
+                    is_left_out(w, (enum sample_type)type))
+                    continue;
+                unsigned turn = (unsigned)(w * 7 + mode * 5 + type), levels = 2 + turn % 11;
+                if (!full)
+                    round_trip(w, mode, levels, (enum sample_type)type, sizes[turn % n_sizes],
+                               turn);
+                for (levels = 1; full && levels <= 12; levels++)
+                    for (size_t i = 0; i < n_sizes; i++)
+                        round_trip(w, mode, levels, (enum sample_type)type, sizes[i], turn);
+            }
+}
+
+static void channels_and_types(void **state)
+{
+    (void)state;
+    for (unsigned levels = 1; levels <= 12; levels += 11) {
+        char chain[80];
+        snprintf(chain, sizeof chain, "dwt:levels=%u,idwt", levels);
+        harness_round_trip(chain, SAMPLE_U8, 37, 50, 3, HARNESS_EXTREMES);
+        harness_round_trip(chain, SAMPLE_U8, 37, 50, 4, HARNESS_RANDOM);
+        snprintf(chain, sizeof chain, "dwt:cdf53:levels=%u:precision=reversible,idwt", levels);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            harness_round_trip(chain, SAMPLE_U8, sizes[i][0], sizes[i][1], 1, HARNESS_EXTREMES);
+            harness_round_trip(chain, SAMPLE_U16, sizes[i][0], sizes[i][1], 1, HARNESS_EXTREMES);
+        }
+        harness_round_trip(chain, SAMPLE_U16, 19, 21, 3, HARNESS_RANDOM);
+        snprintf(chain, sizeof chain, "dwt:rbio3.1:levels=%u:precision=double,idwt", levels);
+        harness_round_trip(chain, SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
+    }
+    harness_round_trip("dwt,idwt", SAMPLE_U8, 4097, 33, 1, HARNESS_RANDOM);
+}
+
+/* The idwt alone against its reference: coefficients are changed on the way. */
+static void samples(void **state)
+{
+    (void)state;
+    harness_sweep("convert:f32,dwt:levels=2,idwt", SAMPLE_U8, 1);
+    harness_few("convert:f32,dwt:db4:levels=2:mode=symmetric,idwt:levels=1", SAMPLE_U8, 1);
+    harness_few("dwt:cdf53:levels=2:precision=reversible,idwt:levels=1", SAMPLE_U8, 1);
+    harness_few("sobel:out=both,dwt:haar:levels=1,idwt", SAMPLE_U8, 1);
+}
+
+/* A picture of one grey stays it at every size: smaller ones are divided by the filters' gain. */
+static void smaller(void **state)
+{
+    double grey[64 * 64], less[32 * 32];
+    (void)state;
+    for (int i = 0; i < 64 * 64; i++)
+        grey[i] = 77;
+    for (int i = 0; i < 32 * 32; i++)
+        less[i] = 77;
+    for (int levels = 1; levels <= 3; levels++) {
+        static const char *const wavelets[] = {"cdf97", "cdf53",   "haar",
+                                               "db4",   "bior4.4", "cdf53:precision=reversible"};
+        for (size_t i = 0; i < sizeof wavelets / sizeof *wavelets; i++) {
+            char chain[80];
+            snprintf(chain, sizeof chain, "dwt:%s:levels=4,idwt:levels=%d", wavelets[i], levels);
+            harness_vector(chain, SAMPLE_U8, 64, 64, 1, grey, SAMPLE_U8, 4u << levels, 4u << levels,
+                           1, less, 0);
+        }
+    }
+    /* haar: LL1 of 10 20 / 30 40 is half their sum, 50; the picture of it is their mean */
+    static const double square[] = {10, 20, 30, 40, 10, 20, 30, 40, 1, 3, 5, 7, 1, 3, 5, 7};
+    static const double means[] = {15, 35, 2, 6};
+    harness_vector("dwt:haar:levels=2,idwt:levels=1", SAMPLE_U8, 4, 4, 1, square, SAMPLE_U8, 2, 2,
+                   1, means, 0);
+    for (int levels = 1; levels <= 12; levels++) {
+        char chain[80];
+        snprintf(chain, sizeof chain, "dwt:db2:levels=%d,idwt", levels);
+        harness_vector(chain, SAMPLE_U8, 4, 4, 1, square, SAMPLE_U8, 4, 4, 1, square, 0);
+    }
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    harness_refuses("dwt:levels=2,idwt:levels=3", SAMPLE_U8, 8, 8, 1, FAULT_SHAPE, "there are 2");
+    harness_refuses("dwt:levels=2,idwt:levels=1.5", SAMPLE_U8, 8, 8, 1, FAULT_CHAIN, "whole");
+    harness_refuses("dwt:levels=2,convert:u8,idwt", SAMPLE_U8, 8, 8, 1, FAULT_SHAPE, "LL2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smaller),  cmocka_unit_test(every_wavelet),
+        cmocka_unit_test(samples),  cmocka_unit_test(channels_and_types),
+        cmocka_unit_test(refusals), cmocka_unit_test(harness_enough_vectors),
+    };
+    return HARNESS_MAIN(tests);
+}
