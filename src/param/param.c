@@ -148,11 +148,17 @@ static int refuse(const struct param *param, struct span value, const char *what
     for (const struct param_choice *c = param->choices; c && c->name; c++)
         nearest_offer(&nearest, value.text, value.length, c->name);
     int shown = value.length > 60 ? 60 : (int)value.length;
-    int result =
-        fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s%s%s",
-                     what, param->name, shown, value.text, text_string(&allowed),
-                     nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                     nearest.best ? "'?" : "");
+    int result;
+    if (nearest.best && allowed.length > 250) /* a fault's text would end before the guess */
+        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
+                              "%s: %s=%.*s: did you mean '%s'? Expected %s", what, param->name,
+                              shown, value.text, nearest.best, text_string(&allowed));
+    else
+        result =
+            fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s%s%s",
+                         what, param->name, shown, value.text, text_string(&allowed),
+                         nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                         nearest.best ? "'?" : "");
     text_finish(&allowed);
     return result;
 }
