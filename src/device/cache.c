@@ -3,6 +3,7 @@
  * not exactly what is looked for is passed over and written anew. */
 #include "device/internal.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -54,9 +55,14 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 static void remove_temporary(void)
 {
-    nftw(cache_directory, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    remove_tree(cache_directory);
 }
 
 /* PoCL cannot work at all without a directory that it can write to, so there is always one; the
@@ -176,4 +182,68 @@ void device_cache_store(const struct text *key, const struct bytes *binary)
     }
     if (fault.code)
         log_warning("cache entry %s not written: %s", path, fault.text);
+}
+
+static const uint8_t fact_is_true[] = "yes";
+
+static void fact_key(const struct device *device, const char *fact, struct text *key)
+{
+    text_append(key, "fact\n");
+    device_cache_key(device, fact, "", key);
+}
+
+bool device_knows(const struct device *device, const char *fact)
+{
+    struct text key = {0};
+    struct bytes value = {0};
+    if (device->options.no_cache)
+        return false;
+    fact_key(device, fact, &key);
+    bool known = device_cache_load(&key, &value) && value.size == sizeof fact_is_true &&
+                 memcmp(value.data, fact_is_true, value.size) == 0;
+    bytes_finish(&value);
+    text_finish(&key);
+    return known;
+}
+
+void device_learn(const struct device *device, const char *fact)
+{
+    struct text key = {0};
+    struct bytes value = {(uint8_t *)fact_is_true, sizeof fact_is_true};
+    if (device->options.no_cache)
+        return;
+    fact_key(device, fact, &key);
+    device_cache_store(&key, &value);
+    text_finish(&key);
+}
+
+/* Ours are called by 16 digits and ".bin"; whatever else somebody keeps there stays. */
+static bool is_entry(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".bin") == 0;
+}
+
+/* PoCL's folder is moved aside first, so that another process never sees half of it. */
+static void wipe_pocl(void)
+{
+    char path[4096], aside[4096];
+    snprintf(path, sizeof path, "%.3000s/pocl", cache_directory);
+    snprintf(aside, sizeof aside, "%.3000s/pocl-wiped-%d", cache_directory, (int)getpid());
+    if (rename(path, aside) == 0)
+        remove_tree(aside);
+}
+
+void device_cache_wipe(void)
+{
+    const char *directory = device_cache_directory();
+    DIR *stream = directory ? opendir(directory) : NULL;
+    if (!stream)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(stream)) != NULL)
+        if (is_entry(entry->d_name))
+            unlinkat(dirfd(stream), entry->d_name, 0);
+    closedir(stream);
+    wipe_pocl();
+    log_warning("kernel caches emptied: %s", directory);
 }

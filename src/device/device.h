@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "device/profile.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +79,15 @@ struct device_counters *device_counters(struct device *device);
 /* Where programs are cached: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or
  * ~/.cache/sluice; NULL when none of them can be had. The string lives as long as the process. */
 const char *device_cache_directory(void);
+
+/* What is known of this device with this driver and outlives the process: `fact` is any text that
+ * says all that it depends on. Kept in the cache directory, and gone with it. */
+bool device_knows(const struct device *device, const char *fact);
+void device_learn(const struct device *device, const char *fact);
+
+/* Empties the cache directory of what we put there: programs, facts, and PoCL's compiled kernels.
+ * For a cache that makes every start crash. Before any device is listed. */
+void device_cache_wipe(void);
 
 /* "gpu", "accelerator", "cpu". */
 const char *device_kind_name(enum device_kind kind);
