@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "chain/reference.h"
+#include "engine/check.h"
 
 static struct engine_job *next_job(struct engine *engine)
 {
@@ -95,6 +95,8 @@ void engine_close(struct engine **engine)
         pthread_join(e->threads[i], NULL);
     free(e->threads);
     prepared_destroy_all(e);
+    levels_destroy_all(e);
+    device_close(&e->cpu);
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
     pthread_mutex_destroy(&e->queue_lock);
@@ -114,69 +116,6 @@ struct device *engine_device(struct engine *engine)
     return device;
 }
 
-/* A picture with every value in it and no symmetry. */
-static void fill_test_picture(struct picture *picture)
-{
-    uint32_t state = 12345;
-    for (size_t i = 0; i < picture->frame.size; i++) {
-        state = state * 1664525 + 1013904223;
-        picture->data[i] = (uint8_t)(state >> 24);
-    }
-}
-
-static int compare_on(struct device *device, const struct chain *chain, struct picture *picture,
-                      struct fault *fault)
-{
-    struct plan_options options = {.profile = device_profile(device)};
-    struct plan *plan = NULL;
-    struct recording *recording = NULL;
-    struct recording_run run = {0};
-    struct device_buffer *buffer = NULL;
-    struct picture expected = {0};
-    void *data;
-    int result = plan_create(&plan, chain, &picture->frame, &options, fault);
-    if (result == 0)
-        result = recording_create(&recording, plan, device, fault);
-    if (result == 0)
-        result = device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, fault);
-    if (result == 0)
-        result = device_buffer_map(device, buffer, picture->frame.size, &data, fault);
-    if (result == 0) {
-        memcpy(data, picture->data, picture->frame.size);
-        result = recording_run(recording, &buffer, 1, &run, fault);
-    }
-    if (result == 0)
-        result = reference_run(plan, picture, &expected, fault);
-    if (result == 0) {
-        struct picture got = {*plan->out, (uint8_t *)run.data};
-        result = reference_compare(plan, &expected, &got, fault);
-    }
-    picture_destroy(&expected);
-    if (recording)
-        recording_run_finish(recording, &run);
-    device_buffer_release(device, &buffer);
-    recording_destroy(&recording);
-    plan_destroy(&plan);
-    return result;
-}
-
-/* Runs the chain on a small odd-sized picture, on device and reference. A chain that takes no 8-bit
- * RGB is not tried: the first real job will tell. */
-static int self_check(struct device *device, const struct chain *chain, struct fault *fault)
-{
-    struct plane plane = {.width = 61, .height = 43, .channels = 3, .type = SAMPLE_U8};
-    struct frame frame = {0};
-    struct picture picture = {0};
-    int result = FAULT_MEMORY;
-    if (frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame)) {
-        fill_test_picture(&picture);
-        result = compare_on(device, chain, &picture, fault);
-        picture_destroy(&picture);
-    }
-    frame_finish(&frame);
-    return result == FAULT_SHAPE ? 0 : result;
-}
-
 /* Only a GPU that nobody asked for by name has to prove itself. */
 static bool needs_check(const struct engine *engine, const struct device_info *info)
 {
@@ -190,7 +129,7 @@ static int open_one(struct engine *engine, const struct device_info *info,
     struct device *device = NULL;
     int result = device_open(&device, info, &engine->options.device, fault);
     if (result == 0 && needs_check(engine, info))
-        result = self_check(device, chain, fault);
+        result = check_colour(device, chain, fault);
     if (result != 0) {
         device_close(&device);
         return result;
@@ -234,31 +173,6 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
         result = open_best(engine, chain, fault);
     *device = engine->device;
     pthread_mutex_unlock(&engine->device_lock);
-    return result;
-}
-
-int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
-                struct fault *fault)
-{
-    static const uint32_t channels[] = {1, 3};
-    struct device *device;
-    if (engine->options.reference || chain->n_steps == 0)
-        return 0;
-    int result = engine_need_device(engine, chain, &device, fault);
-    for (int i = 0; i < 2 && result == 0; i++) {
-        struct plane plane = {
-            .width = 61, .height = 43, .channels = channels[i], .type = SAMPLE_U8};
-        struct frame frame = {0};
-        struct prepared *prepared = NULL;
-        struct fault why = FAULT_INIT;
-        if (!frame_add_plane(&frame, &plane, FRAME_ALIGNMENT))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-        else if (prepared_get(engine, chain, &frame, format, false, &prepared, &why) == 0)
-            prepared_release(engine, &prepared);
-        else if (why.code != FAULT_SHAPE)
-            result = fault_set(fault, why.code, "%s", why.text);
-        frame_finish(&frame);
-    }
     return result;
 }
 

@@ -15,11 +15,14 @@ struct engine;
 
 struct engine_options {
     struct device_options device;
-    bool reference;      /* run the plain C references; no OpenCL is loaded */
-    uint64_t max_pixels; /* of one picture */
-    uint64_t max_file;   /* bytes of one input */
-    uint64_t memory;     /* bytes that all jobs together hold: files, planes, decoders */
-    unsigned threads;    /* jobs at once; 0: as many as processors */
+    bool reference;       /* run the plain C references; no OpenCL is loaded */
+    bool self_check;      /* engine_warm compares the device with the references */
+    const char *fallback; /* what runs a chain that fails this: "cpu" (the references where there is
+                             no other CPU device), "reference"; NULL: nothing does */
+    uint64_t max_pixels;  /* of one picture */
+    uint64_t max_file;    /* bytes of one input */
+    uint64_t memory;      /* bytes that all jobs together hold: files, planes, decoders */
+    unsigned threads;     /* jobs at once; 0: as many as processors */
 };
 
 /* Where a job's results go. Called on the job's thread. */
@@ -86,10 +89,14 @@ int engine_run(struct engine *engine, struct engine_job *job);
 /* Queues the job for the threads; `done` is called when it has ended. */
 void engine_submit(struct engine *engine, struct engine_job *job);
 
-/* Opens the device now, and compiles what the chain needs for grey and RGB pictures of 8 bits that
- * are written as `format`, so that the first jobs do not wait. */
+/* Opens the device now, and compiles what the chain needs for pictures of 8 and 16 bits with one to
+ * four channels that are written as `format`, so that no job waits for a compiler. With self_check,
+ * compares what these kernels compute on small odd-sized pictures with the references; what has
+ * agreed is remembered in the cache directory by device, driver, chain and source. A chain that
+ * differs is run by the fallback from then on, and `wrong` (empty before) says what differs;
+ * without one this is FAULT_VERIFY. */
 int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
-                struct fault *fault);
+                struct fault *wrong, struct fault *fault);
 
 /* The device, or NULL when none is open (reference, or not yet). */
 struct device *engine_device(struct engine *engine);

@@ -25,11 +25,26 @@ void budget_give(struct budget *budget, uint64_t bytes);
 struct prepared {
     struct text key;
     struct chain chain;
+    struct device *device; /* NULL: the references run */
     struct plan *plan;
     struct recording *recording; /* NULL: for the references, or nothing to run */
     unsigned users;
     bool stored; /* its program is in the binary cache */
     struct prepared *next;
+};
+
+/* Where a chain runs. */
+enum level {
+    LEVEL_DEVICE,
+    LEVEL_CPU, /* OpenCL's CPU device, when that is another one */
+    LEVEL_REFERENCE,
+};
+
+/* A chain that the device computes wrongly, by its canonical text. */
+struct demoted {
+    struct text chain;
+    enum level level;
+    struct demoted *next;
 };
 
 struct engine {
@@ -40,8 +55,10 @@ struct engine {
 
     pthread_mutex_t device_lock; /* opening the device */
     struct device *device;
+    struct device *cpu; /* for chains that the device computes wrongly; NULL: not open */
 
     pthread_mutex_t prepared_lock;
+    struct demoted *demoted;
     struct prepared *prepared; /* the latest used first */
 
     pthread_mutex_t queue_lock;
@@ -56,6 +73,15 @@ struct engine {
  * with `chain` first. Not for an engine of references. */
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
                        struct fault *fault);
+
+/* OpenCL's CPU device as the fallback, opened now if it is not; FAULT_NO_DEVICE when there is none
+ * but the engine's device itself. */
+int engine_need_cpu(struct engine *engine, struct device **device, struct fault *fault);
+
+/* Where the chain runs, LEVEL_DEVICE unless it was demoted; and one level down. */
+enum level level_of(struct engine *engine, const struct chain *chain);
+bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
+void levels_destroy_all(struct engine *engine);
 
 /* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. Ended by
  * prepared_release. */

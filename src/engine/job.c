@@ -118,7 +118,7 @@ static int prepare(struct job_state *s, struct fault *fault)
         for (size_t i = 0; i < plan->n_steps; i++)
             bytes += plan->steps[i].out.size;
     if (s->prepared->recording)
-        s->device = engine_device(s->engine);
+        s->device = s->prepared->device;
     result = budget_take(&s->engine->planes, bytes, fault);
     if (result == 0)
         s->reserved = bytes;

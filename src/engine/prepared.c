@@ -29,8 +29,9 @@ void prepared_destroy_all(struct engine *engine)
 
 /* Everything that a plan depends on, as text. */
 static void make_key(const struct chain *chain, const struct frame *in, const struct format *format,
-                     bool keep_input, struct text *key)
+                     bool keep_input, enum level level, struct text *key)
 {
+    text_printf(key, "%d ", (int)level);
     chain_print(chain, key);
     text_printf(key, "|%p", (const void *)chain->definitions); /* which outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
@@ -79,15 +80,20 @@ static void name_fp64_device(const struct device *device, struct fault *fault)
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
-                const struct format *format, bool keep_input, struct prepared *made,
-                struct fault *fault)
+                const struct format *format, bool keep_input, enum level level,
+                struct prepared *made, struct fault *fault)
 {
     struct device *device = NULL;
     int result = copy_chain(chain, &made->chain, fault);
-    if (result == 0 && chain->n_steps > 0 && !engine->options.reference)
-        result = engine_need_device(engine, &made->chain, &device, fault);
+    if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
+        if (level == LEVEL_DEVICE)
+            result = engine_need_device(engine, &made->chain, &device, fault);
+        else if (level == LEVEL_CPU)
+            result = engine_need_cpu(engine, &device, fault);
+    }
     if (result != 0)
         return result;
+    made->device = device;
     struct plan_options options = {.profile = device ? device_profile(device) : NULL,
                                    .keep_input = keep_input,
                                    .fit = format ? format_fit : NULL,
@@ -135,7 +141,8 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
 {
     struct text key = {0};
     int result = 0;
-    make_key(chain, in, format, keep_input, &key);
+    enum level level = level_of(engine, chain);
+    make_key(chain, in, format, keep_input, level, &key);
     pthread_mutex_lock(&engine->prepared_lock);
     struct prepared *entry = key.failed ? NULL : take(engine, &key);
     if (!entry) {
@@ -143,7 +150,7 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
         if (entry && !key.failed) {
             entry->key = key;
             key = (struct text){0};
-            result = make(engine, chain, in, format, keep_input, entry, fault);
+            result = make(engine, chain, in, format, keep_input, level, entry, fault);
         } else {
             result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
         }

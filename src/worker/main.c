@@ -1,6 +1,7 @@
 /* sluice-worker: the engine behind the job messages. sluiced starts it; it is no user's command. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
     log_init("sluice-worker", LOG_LEVEL_WARNING);
     signals_forget_inherited();
     signals_settle();
+    unsetenv("POCL_CACHE_DIR");             /* it is below our own cache, so that we may empty it */
     prctl(PR_SET_PDEATHSIG, SIGKILL);       /* the socket's end of file says the same, later */
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* what a driver starts (PoCL: ld) gains nothing */
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { /* drivers print banners */

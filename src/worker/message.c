@@ -42,6 +42,8 @@ static const struct field fields[] = {
     {"max_file", FIELD_INTEGER, AT(max_file), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"memory", FIELD_INTEGER, AT(memory), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"threads", FIELD_INTEGER, AT(threads), BIT(SETUP), 0, 1, 1024, 0},
+    {"fallback", FIELD_TEXT, AT(fallback), 0, BIT(SETUP) | BIT(CHECKED), 0, 600, 0},
+    {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
     {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},
@@ -289,8 +291,8 @@ static int read_object(struct message *message, json_t *object, struct fault *fa
 {
     const char *key;
     json_t *value;
-    unsigned seen = 0;
-    _Static_assert(N_FIELDS <= 32, "one bit a field");
+    uint64_t seen = 0;
+    _Static_assert(N_FIELDS <= 64, "one bit a field");
     int result = read_kind(message, object, fault);
     unsigned bit = 1u << message->kind;
     json_object_foreach(object, key, value)
@@ -299,12 +301,12 @@ static int read_object(struct message *message, json_t *object, struct fault *fa
         if (result == 0 && strcmp(key, "type") != 0) {
             if (!field || !((field->required | field->optional) & bit))
                 return wrong(fault, message, key, "is no field of it");
-            seen |= 1u << (field - fields);
+            seen |= UINT64_C(1) << (field - fields);
             result = read_field(message, field, value, fault);
         }
     }
     for (size_t i = 0; i < N_FIELDS && result == 0; i++)
-        if ((fields[i].required & bit) && !(seen & 1u << i))
+        if ((fields[i].required & bit) && !(seen & UINT64_C(1) << i))
             result = wrong(fault, message, fields[i].name, "is missing");
     return result;
 }
@@ -394,9 +396,10 @@ static size_t take_rights(struct msghdr *header, int *fds)
 static ssize_t receive_bytes(int socket, struct msghdr *header)
 {
     ssize_t got;
+    bool reset = false; /* told once, before what is still in the queue */
     do
         got = recvmsg(socket, header, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
     return got;
 }
 

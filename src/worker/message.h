@@ -58,6 +58,10 @@ struct message {
     const char *log_level; /* "error", "warning", "info", "debug" */
     int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
     int64_t threads;                      /* jobs at once */
+    const char
+        *fallback; /* what runs a chain that the device computes wrongly: "cpu", "reference";
+                      NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
+    int64_t wipe;  /* 1: kernel caches are emptied first; a worker died while it started */
 
     /* check and job */
     const char *chain, *format;

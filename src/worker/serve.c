@@ -20,8 +20,9 @@
 struct server {
     int socket;
     struct engine *engine; /* NULL until setup */
-    char device[300];      /* what the engine's options point to */
-    pthread_mutex_t lock;  /* of the list and of what the main thread tells a job */
+    char device[300];      /* what the engine's options point to, like the next */
+    char fallback[20];
+    pthread_mutex_t lock; /* of the list and of what the main thread tells a job */
     struct served *jobs;
     unsigned n_jobs;
 };
@@ -288,10 +289,11 @@ static void take_output(struct server *server, struct message *message)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* Parses, and compiles what grey and RGB pictures need. Jobs that run go on meanwhile, but no
- * message is read: the front checks what is configured before it sends jobs. */
+/* Parses, compiles what pictures of the usual kinds need, and has the device checked. Jobs that run
+ * go on meanwhile, but no message is read: the front checks what is configured before it sends
+ * jobs. */
 static int check(struct server *server, const struct message *message, struct message *answer,
-                 struct fault *fault)
+                 struct fault *wrong, struct fault *fault)
 {
     struct chain chain = {0};
     struct format format = {0};
@@ -300,7 +302,7 @@ static int check(struct server *server, const struct message *message, struct me
     if (result == 0) {
         answer->subject = NULL;
         answer->extension = format.extension; /* a constant of the codec's */
-        result = engine_warm(server->engine, &chain, &format, fault);
+        result = engine_warm(server->engine, &chain, &format, wrong, fault);
     }
     format_finish(&format);
     chain_finish(&chain);
@@ -309,11 +311,12 @@ static int check(struct server *server, const struct message *message, struct me
 
 static void take_check(struct server *server, const struct message *message)
 {
-    struct fault fault = FAULT_INIT;
+    struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
     struct message answer;
     message_init(&answer, MESSAGE_CHECKED);
     answer.id = message->id;
-    check(server, message, &answer, &fault);
+    check(server, message, &answer, &wrong, &fault);
+    answer.fallback = wrong.code ? wrong.text : NULL;
     message_set_fault(&answer, &fault);
     count_programs(server, &answer);
     if (engine_device(server->engine))
@@ -327,10 +330,16 @@ static int take_setup(struct server *server, const struct message *message, stru
     enum log_level level = LOG_LEVEL_WARNING;
     if (message->log_level && log_level_parse(message->log_level, &level))
         log_init("sluice-worker", level);
+    if (message->wipe)
+        device_cache_wipe();
     snprintf(server->device, sizeof server->device, "%s", message->device);
+    snprintf(server->fallback, sizeof server->fallback, "%s",
+             message->fallback ? message->fallback : "");
     struct engine_options options = {
         .device = {.select = server->device, .platform_index = -1, .device_index = -1},
         .reference = strcmp(server->device, "reference") == 0,
+        .self_check = true,
+        .fallback = message->fallback ? server->fallback : NULL,
         .max_pixels = (uint64_t)message->max_pixels,
         .max_file = (uint64_t)message->max_file,
         .memory = (uint64_t)message->memory,

@@ -33,6 +33,24 @@ static void test_job(void **state)
     message_finish(&message);
 }
 
+static void test_setup(void **state)
+{
+    static const char json[] =
+        "{\"type\": \"setup\", \"device\": \"auto\", \"fallback\": \"cpu\", \"wipe\": 1, "
+        "\"max_pixels\": 9, \"max_file\": 8, \"memory\": 7, \"threads\": 6}";
+    struct message message;
+    struct fault fault = FAULT_INIT;
+    struct text again = {0};
+    (void)state;
+    assert_int_equal(message_decode(&message, json, strlen(json), &fault), 0);
+    assert_string_equal(message.fallback, "cpu");
+    assert_int_equal(message.wipe, 1);
+    assert_int_equal(message_encode(&message, &again, &fault), 0);
+    assert_non_null(strstr(text_string(&again), "\"wipe\":1"));
+    text_finish(&again);
+    message_finish(&message);
+}
+
 static void test_refused(void **state)
 {
     static const char *const bad[] = {
@@ -51,6 +69,10 @@ static void test_refused(void **state)
         "{\"id\": 7, \"chain\": \"a\\u0000b\", \"format\": \"png\"}",
         "{\"id\": 7, \"chain\": \"\", \"format\": \"png\"} x",
         "{\"type\": \"nonsense\", \"id\": 7}",
+        "{\"type\": \"setup\", \"device\": \"auto\", \"wipe\": 2, \"max_pixels\": 9, "
+        "\"max_file\": 8, \"memory\": 7, \"threads\": 6}",
+        "{\"type\": \"setup\", \"device\": \"auto\", \"max_pixels\": 9, \"max_file\": 8, "
+        "\"memory\": 7}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"../up\"}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\"}",
     };
@@ -109,9 +131,8 @@ static void test_over_a_socket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_plane_names),
+        cmocka_unit_test(test_job),           cmocka_unit_test(test_setup),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_plane_names),
         cmocka_unit_test(test_over_a_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

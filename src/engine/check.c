@@ -1,0 +1,146 @@
+#include "engine/check.h"
+
+#include <string.h>
+
+#include "chain/recording.h"
+#include "chain/reference.h"
+#include "chain/source.h"
+#include "device/memory.h"
+
+/* Noise: every value in it, and no symmetry. Floats go from 0 to 1, as in pictures. */
+static void fill(struct picture *picture)
+{
+    uint32_t state = 12345;
+    bool is_float = picture->frame.planes[0].type == SAMPLE_F32;
+    for (size_t i = 0; i + 4 <= picture->frame.size; i += is_float ? 4 : 1) {
+        state = state * 1664525 + 1013904223;
+        float value = (float)(state >> 8) / (float)(1 << 24);
+        if (is_float)
+            memcpy(picture->data + i, &value, sizeof value);
+        else
+            picture->data[i] = (uint8_t)(state >> 24);
+    }
+}
+
+/* `expected` NULL: whatever comes out is fine, as long as something does. */
+static int run_on_device(const struct plan *plan, struct device *device,
+                         const struct picture *picture, const struct picture *expected,
+                         struct fault *fault)
+{
+    struct recording *recording = NULL;
+    struct recording_run run = {0};
+    struct device_buffer *buffer = NULL;
+    void *data;
+    int result = recording_create(&recording, plan, device, fault);
+    if (result == 0)
+        result = device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, fault);
+    if (result == 0)
+        result = device_buffer_map(device, buffer, picture->frame.size, &data, fault);
+    if (result == 0) {
+        memcpy(data, picture->data, picture->frame.size);
+        result = recording_run(recording, &buffer, 1, &run, fault);
+    }
+    if (result == 0 && expected) {
+        struct picture got = {*plan->out, (uint8_t *)run.data};
+        result = reference_compare(plan, expected, &got, fault);
+    }
+    if (recording)
+        recording_run_finish(recording, &run);
+    device_buffer_release(device, &buffer);
+    recording_destroy(&recording);
+    return result;
+}
+
+static int compare(const struct plan *plan, struct device *device, bool known, struct fault *fault)
+{
+    struct picture picture = {0}, expected = {0};
+    if (!picture_create(&picture, &plan->in))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a picture");
+    fill(&picture);
+    int result = known ? 0 : reference_run(plan, &picture, &expected, fault);
+    if (result == 0)
+        result = run_on_device(plan, device, &picture, known ? NULL : &expected, fault);
+    picture_destroy(&expected);
+    picture_destroy(&picture);
+    return result;
+}
+
+/* Everything that the answer depends on but the device, which device_knows adds. */
+static bool print_fact(const struct plan *plan, const struct chain *chain,
+                       const struct format *format, struct text *fact)
+{
+    struct program_source source;
+    const struct plane *in = &plan->in.planes[0];
+    if (program_source_create(&source, plan, NULL) != 0)
+        return false;
+    text_append(fact, "agrees with the reference: ");
+    chain_print(chain, fact);
+    text_printf(fact, " %s %ux%ux%u %s\n", format ? format->codec->name : "", in->width, in->height,
+                in->channels, sample_name(in->type));
+    text_append(fact, text_string(&source.text));
+    program_source_finish(&source);
+    return !fact->failed;
+}
+
+static int plan_for(struct plan **plan, const struct chain *chain, const struct format *format,
+                    const struct plane *plane, const struct device *device, struct fault *fault)
+{
+    struct plan_options options = {.profile = device_profile(device),
+                                   .fit = format ? format_fit : NULL,
+                                   .fit_context = (void *)format};
+    struct frame frame = {0};
+    int result = frame_add_plane(&frame, plane, FRAME_ALIGNMENT)
+                     ? plan_create(plan, chain, &frame, &options, fault)
+                     : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    frame_finish(&frame);
+    return result;
+}
+
+/* The first stage after which device and reference differ. */
+static const char *blame(struct device *device, const struct chain *chain,
+                         const struct plane *plane)
+{
+    for (size_t n = 1; n < chain->n_steps; n++) {
+        struct chain beginning = {n, chain->steps};
+        struct fault fault = FAULT_INIT;
+        struct plan *plan = NULL;
+        if (plan_for(&plan, &beginning, NULL, plane, device, &fault) == 0)
+            compare(plan, device, false, &fault);
+        plan_destroy(&plan);
+        if (fault.code == FAULT_VERIFY)
+            return chain->steps[n - 1].stage->name;
+    }
+    return chain->steps[chain->n_steps - 1].stage->name;
+}
+
+int check_chain(struct device *device, const struct chain *chain, const struct format *format,
+                const struct plane *plane, struct fault *fault)
+{
+    struct plan *plan = NULL;
+    struct text fact = {0};
+    struct fault why = FAULT_INIT;
+    int result = plan_for(&plan, chain, format, plane, device, fault);
+    if (result != 0)
+        return result;
+    bool printed = print_fact(plan, chain, format, &fact);
+    bool known = printed && device_knows(device, text_string(&fact));
+    result = compare(plan, device, known, &why);
+    if (result == 0 && printed && !known)
+        device_learn(device, text_string(&fact));
+    plan_destroy(&plan);
+    text_finish(&fact);
+    if (result == FAULT_VERIFY && chain->n_steps > 0)
+        return fault_set(fault, FAULT_VERIFY, "stage %s: %s", blame(device, chain, plane),
+                         why.text);
+    return result ? fault_set(fault, why.code, "%s", why.text) : 0;
+}
+
+int check_colour(struct device *device, const struct chain *chain, struct fault *fault)
+{
+    struct plane plane = {.width = 61, .height = 43, .channels = 3, .type = SAMPLE_U8};
+    struct fault why = FAULT_INIT;
+    int result = check_chain(device, chain, NULL, &plane, &why);
+    if (result == 0 || result == FAULT_SHAPE)
+        return 0;
+    return fault_set(fault, why.code, "%s", why.text);
+}
