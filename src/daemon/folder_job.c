@@ -241,7 +241,8 @@ static void give_back(struct job *job)
     folder_end_job(fj, END_GIVEN_BACK);
 }
 
-static const struct job_source source = {.open = open_job,
+static const struct job_source source = {.name = "watch",
+                                         .open = open_job,
                                          .need_output = need_output,
                                          .began = began,
                                          .done = job_done,

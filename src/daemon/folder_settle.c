@@ -185,11 +185,11 @@ static void finish_well(struct folder_job *fj)
     struct queue *queue = fj->folder->queue;
     switch (fj->end) {
     case END_DONE:
-        queue->n_done++;
+        queue_count_end(queue, &fj->job, true);
         log_done(fj);
         break;
     case END_FAILED:
-        queue->n_failed++;
+        queue_count_end(queue, &fj->job, false);
         log_warning("%s: failed: %s: %s (after %.1f ms)", fj->job.label,
                     fault_name(fj->job.fault.code), fj->job.fault.text,
                     milliseconds_since(fj->taken));

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "daemon/folder.h"
+#include "daemon/metrics.h"
 #include "daemon/queue.h"
 #include "daemon/supervise.h"
 #include "param/options.h"
@@ -36,6 +37,7 @@ struct front {
     int status; /* to exit with */
     struct queue queue;
     struct supervisor supervisor;
+    struct metrics *metrics;         /* owned */
     struct supervisor_check *checks; /* one a folder; owned */
     struct folder **folders;         /* owned */
     size_t n_scanned, n_stopped;
@@ -213,6 +215,20 @@ static bool is_quiet(void *context)
 
 /* ---- signals: only what is wanted is kept; the loop acts on it ---- */
 
+static void log_metrics(const struct front *front)
+{
+    struct text text = {0};
+    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    metrics_print(front->metrics, &text);
+    for (const char *line = text_string(&text); *line;) {
+        int length = (int)strcspn(line, "\n");
+        if (line[0] != '#')
+            log_info("%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+    text_finish(&text);
+}
+
 static void log_state(const struct front *front)
 {
     static const char *const states[] = {"starting",  "scanning", "ready", "draining",
@@ -226,13 +242,11 @@ static void log_state(const struct front *front)
         queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
         queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
         queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
-    log_info("worker %d (%s): starts: %u, jobs: %" PRIu64 ", programs compiled: %" PRIu64
-             ", from the cache: %" PRIu64,
-             supervisor_pid(s), s->device[0] ? s->device : "no device", s->n_starts, s->n_jobs,
-             s->builds, s->cache_hits);
+    supervisor_log_state(s);
     for (size_t i = 0; i < front->settings->n_watches; i++)
         if (front->folders[i])
             folder_log_state(front->folders[i]);
+    log_metrics(front);
 }
 
 static void on_stop_signal(struct front *front, int number)
@@ -306,14 +320,15 @@ static int wire(struct front *front, struct fault *fault)
                                   .slots = settings->jobs,
                                   .job_time = settings->job_time,
                                   .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
-                                  .context = front};
+                                  .context = front,
+                                  .metrics = front->metrics};
     front->supervisor = (struct supervisor){.loop = &front->loop,
                                             .settings = settings,
-                                            .threads = settings->jobs,
                                             .n_checks = settings->n_watches,
                                             .checks = front->checks,
                                             .events = &supervisor_events,
-                                            .context = front};
+                                            .context = front,
+                                            .metrics = front->metrics};
     front->limit.data = front;
     int result = queue_init(&front->queue, &front->loop, fault);
     if (result == 0)
@@ -342,6 +357,7 @@ static void finish(struct front *front)
 {
     if (uv_loop_close(&front->loop) != 0)
         log_error("handles are left open at the end");
+    metrics_destroy(&front->metrics);
     free(front->folders);
     free(front->checks);
 }
@@ -352,10 +368,12 @@ int front_run(const struct settings *settings)
     struct fault fault = FAULT_INIT;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGIO, SIG_IGN); /* somebody waits for the lease of a look (spool.c) */
+    front.metrics = metrics_create();
     front.checks = calloc(settings->n_watches, sizeof *front.checks);
     front.folders = calloc(settings->n_watches, sizeof *front.folders);
-    if (!front.checks || !front.folders || uv_loop_init(&front.loop) != 0) {
+    if (!front.metrics || !front.checks || !front.folders || uv_loop_init(&front.loop) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for a loop");
+        metrics_destroy(&front.metrics);
         free(front.checks);
         free(front.folders);
         return options_complain("sluiced", NULL, &fault);

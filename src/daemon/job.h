@@ -35,6 +35,7 @@ enum job_lane {
 /* What a source does for its jobs when the queue asks. Each is answered later, by the function of
  * queue.h that is named; the source calls it once, on the loop's thread, never from within. */
 struct job_source {
+    const char *name; /* in metrics */
     /* Opens in_fd and out_fd anew, whatever an earlier try left; → queue_opened. */
     void (*open)(struct job *job);
     /* Opens one more output, for a further plane; → queue_give_output. */

@@ -8,9 +8,18 @@
 #include "param/options.h"
 #include "version.h"
 
-#define AT(member)      offsetof(struct daemon_options, member)
-#define SECOND          UINT64_C(1000000000)
+#define AT(member) offsetof(struct daemon_options, member)
+#define SECOND     UINT64_C(1000000000)
+enum {
+    FALLBACK_NONE,
+    FALLBACK_CPU,
+    FALLBACK_REFERENCE,
+};
+
 #define CHAIN_BYTES_MAX 50000 /* what fits a message; a chain may be shorter still */
+
+static const struct param_choice fallbacks[] = {
+    {"none", FALLBACK_NONE}, {"cpu", FALLBACK_CPU}, {"reference", FALLBACK_REFERENCE}, {0}};
 
 static const struct options_row rows[] = {
     {'w',
@@ -60,6 +69,15 @@ static const struct options_row rows[] = {
       .offset = AT(device),
       .help = "auto, gpu, cpu, reference (plain C, no OpenCL), or part of a device's or platform's "
               "name; else SLUICE_DEVICE, else auto"}},
+    {0,
+     "SEL",
+     {.name = "fallback",
+      .type = PARAM_CHOICE,
+      .offset = AT(fallback),
+      .choices = fallbacks,
+      .fallback = "cpu",
+      .help = "where work goes while the device fails: cpu (OpenCL's CPU device where there is "
+              "one, else the references), reference, none"}},
     {0},
 };
 
@@ -109,6 +127,33 @@ static const struct options_row limit_rows[] = {
       .max = 1e14,
       .fallback = "60s",
       .help = "that one picture may take"}},
+    {0,
+     "N",
+     {.name = "worker-jobs",
+      .type = PARAM_INTEGER,
+      .offset = AT(worker_jobs),
+      .min = 0,
+      .max = 1e9,
+      .fallback = "10000",
+      .help = "jobs after which the worker is replaced by a fresh one; 0: any number"}},
+    {0,
+     "TIME",
+     {.name = "worker-time",
+      .type = PARAM_DURATION,
+      .offset = AT(worker_time),
+      .min = 0,
+      .max = 1e18,
+      .fallback = "1h",
+      .help = "time after which it is replaced; 0s: any"}},
+    {0,
+     "SIZE",
+     {.name = "worker-growth",
+      .type = PARAM_SIZE,
+      .offset = AT(worker_growth),
+      .min = 0,
+      .max = 1e12,
+      .fallback = "0B",
+      .help = "growth of its memory after which it is replaced; 0B: twice --memory and a little"}},
     {0},
 };
 
@@ -189,6 +234,13 @@ static const char *choose_device(const struct daemon_options *o)
     return device && device[0] ? device : "auto";
 }
 
+static const char *choose_fallback(const struct daemon_options *o)
+{
+    return o->fallback == FALLBACK_CPU         ? "cpu"
+           : o->fallback == FALLBACK_REFERENCE ? "reference"
+                                               : NULL;
+}
+
 static unsigned choose_jobs(const struct daemon_options *o)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -217,6 +269,10 @@ int daemon_options_read(struct daemon_options *options, struct settings *setting
                                               .ignore = ignored_names,
                                               .stable = 2 * SECOND};
     *settings = (struct settings){.device = choose_device(options),
+                                  .fallback = choose_fallback(options),
+                                  .worker_jobs = (unsigned)options->worker_jobs,
+                                  .worker_time = options->worker_time,
+                                  .worker_growth = options->worker_growth,
                                   .max_pixels = options->max_pixels,
                                   .max_file = options->max_file,
                                   .memory = options->memory,

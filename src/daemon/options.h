@@ -7,8 +7,9 @@
 /* What is read from the command line and the environment; `settings` points into it. */
 struct daemon_options {
     const char *watch, *output, *chain, *format, *input, *state, *device;
-    uint64_t max_pixels, max_file, memory, job_time;
-    int64_t jobs;
+    uint64_t max_pixels, max_file, memory, job_time, worker_time, worker_growth;
+    int64_t jobs, worker_jobs;
+    int fallback; /* a choice */
     bool quiet, verbose, version;
     struct watch_settings folder;
 };

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "daemon/metrics.h"
 #include "daemon/supervise.h"
 #include "worker/message.h"
 
@@ -291,12 +292,19 @@ void queue_remove(struct queue *queue, struct job *job)
     want_turn(queue);
 }
 
+void queue_count_end(struct queue *queue, const struct job *job, bool done)
+{
+    *(done ? &queue->n_done : &queue->n_failed) += 1;
+    metrics_count_job(queue->metrics, job->source->name, job->chain, done ? "done" : "failed");
+}
+
 void queue_retry(struct queue *queue, struct job *job)
 {
     static const unsigned seconds[] = {1, 5, 30, 120, 600};
     unsigned last = sizeof seconds / sizeof *seconds - 1;
     unsigned wait = seconds[job->retries < last ? job->retries : last];
     job->retries++;
+    metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
     job->not_before = clock_now() + wait * SECOND;
     log_warning("%s: %s; tried again in %u s", job->label, job->fault.text, wait);
     fault_clear(&job->fault);
@@ -364,6 +372,8 @@ void queue_worker_said(struct queue *queue, const struct message *message)
         job->source->need_output(job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         message_get_fault(message, &job->fault);
+        if (job->fault.code == FAULT_NONE)
+            metrics_count_report(queue->metrics, message);
         settle(queue, job, message);
     }
 }

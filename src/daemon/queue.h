@@ -6,6 +6,7 @@
 #include "daemon/job.h"
 #include <uv.h>
 
+struct metrics;
 struct supervisor;
 
 struct queue_events {
@@ -23,6 +24,7 @@ struct queue {
     uint64_t job_time;             /* nanoseconds that one may take */
     struct queue_events events;
     void *context;
+    struct metrics *metrics; /* may be NULL */
 
     struct job_list queued[JOB_LANES];
     struct job_list lists[JOB_STATES]; /* by state; those queued are in the lists above */
@@ -55,6 +57,8 @@ void queue_opened(struct queue *queue, struct job *job);
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
                        const struct fault *fault);
 void queue_remove(struct queue *queue, struct job *job);
+/* Before queue_remove: the job has ended, well or not, and is counted. */
+void queue_count_end(struct queue *queue, const struct job *job, bool done);
 /* It will not be sent at all; job->fault says why. → done. */
 void queue_give_up(struct queue *queue, struct job *job);
 /* The trouble is not the file's and may pass: once more after 1 s, 5 s, 30 s, 2 min, 10 min … */

@@ -18,7 +18,11 @@ struct watch_settings {
 };
 
 struct settings {
-    const char *device; /* as --device says it */
+    const char *device;     /* as --device says it */
+    const char *fallback;   /* where that one fails: "cpu", "reference"; NULL: nothing */
+    unsigned worker_jobs;   /* that one worker does before it is replaced; 0: any number */
+    uint64_t worker_time;   /* nanoseconds, likewise; 0: any time */
+    uint64_t worker_growth; /* bytes that its memory may grow by, likewise; 0: by `memory` twice */
     uint64_t max_pixels, max_file, memory;
     unsigned jobs;     /* at once; 0: as many as processors */
     unsigned queue;    /* jobs that are held at once */

@@ -5,254 +5,480 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/metrics.h"
+#include "daemon/stint.h"
 #include "daemon/worker.h"
 #include "worker/message.h"
 
-/* Milliseconds. A cold compile on a slow board takes a minute and more. */
-#define START_LIMIT    300000
-#define LEAVE_LIMIT    5000
-#define KILL_LIMIT     10000
-#define PAUSE_FIRST    100
-#define PAUSE_LAST     10000
-#define FIRST_FAILURES 3 /* ends at the very first start, until it counts as hopeless */
+#define MILLISECOND UINT64_C(1000000)
+#define SECOND      UINT64_C(1000000000)
+
+#define PAUSE_FIRST     (100 * MILLISECOND)
+#define PAUSE_LAST      (10 * SECOND)
+#define FIRST_FAILURES  3 /* ends at the very first start, at least, until it counts as hopeless */
+#define FAILURES_MAX    4 /* ends in a row without a job done: no single file's fault */
+#define RECYCLE_AGAIN   (60 * SECOND) /* after a replacement that did not come up */
+#define RESIDENT_EVERY  SECOND
+#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* what decoders, drivers and allocators keep */
 
 static void on_timer(uv_timer_t *timer);
 
-/* The one place where the phase changes. `limit` in milliseconds; 0: for any time. */
-static void enter(struct supervisor *s, enum supervisor_phase phase, uint64_t limit)
+static void add_reason(struct supervisor *s, enum metric metric, const char *reason)
 {
-    s->phase = phase;
-    if (limit > 0)
-        uv_timer_start(&s->timer, on_timer, limit, 0);
-    else
+    char labels[60];
+    snprintf(labels, sizeof labels, "reason=\"%s\"", reason);
+    metrics_add(s->metrics, metric, labels, 1);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return b != 0 && (a == 0 || b < a) ? b : a;
+}
+
+/* When the worker is too old, 0: never. */
+static uint64_t recycle_time(const struct supervisor *s)
+{
+    uint64_t limit = s->settings->worker_time;
+    if (!s->current || s->current->phase != STINT_READY || s->next || limit == 0)
+        return 0;
+    uint64_t due = s->current->started + limit;
+    return due > s->recycle_from ? due : s->recycle_from;
+}
+
+/* One timer for all that comes with time. */
+static void arm(struct supervisor *s)
+{
+    uint64_t due = s->start_at, now = clock_now();
+    if (!s->stopping && !s->next && !s->start_at) {
+        due = earlier(due, recycle_time(s));
+        due = earlier(due, s->current ? s->fallback.retry_at : 0);
+    }
+    if (due == 0)
         uv_timer_stop(&s->timer);
-}
-
-static void send_setup(struct supervisor *s)
-{
-    static const char *const levels[] = {"error", "warning", "info", "debug"};
-    struct message message;
-    message_init(&message, MESSAGE_SETUP);
-    message.device = s->settings->device;
-    message.max_pixels = (int64_t)s->settings->max_pixels;
-    message.max_file = (int64_t)s->settings->max_file;
-    message.memory = (int64_t)s->settings->memory;
-    message.threads = s->threads;
-    message.log_level = levels[s->settings->log_level];
-    worker_send(s->worker, &message);
-}
-
-static void send_checks(struct supervisor *s)
-{
-    for (size_t i = 0; i < s->n_checks; i++) {
-        struct message message;
-        message_init(&message, MESSAGE_CHECK);
-        message.id = (int64_t)i;
-        message.chain = s->checks[i].chain;
-        message.format = s->checks[i].format;
-        message.input = s->checks[i].reading;
-        worker_send(s->worker, &message);
-    }
-}
-
-static void pause_then_start(struct supervisor *s)
-{
-    unsigned doublings = s->failures > 0 ? s->failures - 1 : 0;
-    uint64_t pause = doublings < 10 ? PAUSE_FIRST << doublings : PAUSE_LAST;
-    enter(s, SUPERVISOR_PAUSING, pause < PAUSE_LAST ? pause : PAUSE_LAST);
-}
-
-/* It is gone, one way or another: its jobs are sorted out, then a new one is due. */
-static void lose_worker(struct supervisor *s)
-{
-    worker_forget(&s->worker);
-    s->failures++;
-    if (s->stopping)
-        enter(s, SUPERVISOR_IDLE, 0);
     else
-        pause_then_start(s);
-    s->events->died(s->context);
+        uv_timer_start(&s->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
+}
+
+static void plan_start(struct supervisor *s, uint64_t pause)
+{
     if (s->stopping)
-        s->events->stopped(s->context);
+        return;
+    s->start_at = clock_now() + pause;
+    arm(s);
 }
 
-static void on_ended(void *context, const char *why, bool orderly)
+static uint64_t pause_after(unsigned failures)
 {
-    struct supervisor *s = context;
-    bool hopeless = !s->ever_ready && s->failures + 1 >= FIRST_FAILURES;
-    if (!s->stopping || !orderly)
-        log_warning("the worker (pid %d) ended %s", worker_pid(s->worker), why);
-    lose_worker(s);
-    if (hopeless && !s->stopping) {
-        struct fault fault = FAULT_INIT;
-        fault_set(&fault, FAULT_NO_DEVICE,
-                  "the worker ended %s each time it was started; a torn kernel cache may be why: "
-                  "remove it (SLUICE_CACHE_DIR, XDG_CACHE_HOME/sluice or ~/.cache/sluice)",
-                  why);
-        s->events->refused(s->context, NULL, NULL, &fault);
+    unsigned doublings = failures > 0 ? failures - 1 : 0;
+    uint64_t pause = doublings < 10 ? PAUSE_FIRST << doublings : PAUSE_LAST;
+    return pause < PAUSE_LAST ? pause : PAUSE_LAST;
+}
+
+static void count_programs(struct supervisor *s, struct stint *stint)
+{
+    if (stint->builds > stint->builds_counted)
+        metrics_add(s->metrics, METRIC_KERNEL_BUILDS, NULL,
+                    (double)(stint->builds - stint->builds_counted));
+    if (stint->cache_hits > stint->cache_hits_counted)
+        metrics_add(s->metrics, METRIC_KERNEL_CACHE_HITS, NULL,
+                    (double)(stint->cache_hits - stint->cache_hits_counted));
+    stint->builds_counted = stint->builds;
+    stint->cache_hits_counted = stint->cache_hits;
+}
+
+/* From where it is to those that leave; it has no jobs. */
+static void see_off(struct supervisor *s, struct stint **stint)
+{
+    LIST_INSERT_HEAD(&s->leaving, *stint, in_list);
+    stint_leave(*stint);
+    *stint = NULL;
+}
+
+/* The last thing that a callback does: all may be closed after it. */
+static void tell_if_stopped(struct supervisor *s)
+{
+    if (!s->stopping || s->stopped || s->current || s->next || !LIST_EMPTY(&s->leaving))
+        return;
+    s->stopped = true;
+    s->events->stopped(s->context);
+}
+
+/* ---- which device ---- */
+
+/* `stint`'s device is not to be used: for now, or for good when a process is stuck in it. True when
+ * there is another one for the next worker. */
+static bool step_down(struct supervisor *s, const struct stint *stint, const char *reason,
+                      const char *why)
+{
+    uint64_t now = clock_now();
+    bool stuck = strcmp(reason, "stuck") == 0;
+    bool other = stuck ? fallback_lose(&s->fallback, stint->rung, now)
+                       : fallback_step_down(&s->fallback, stint->rung, now);
+    const char *device = stint->name[0] ? stint->name : stint->device;
+    if (!other) {
+        log_error("device %s: %s; there is no other to fall back to", device, why);
+        return false;
     }
+    add_reason(s, METRIC_DEVICE_FALLBACK, reason);
+    if (s->fallback.retry_at > now)
+        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %.0f s", device, why,
+                  fallback_device(&s->fallback), (double)(s->fallback.retry_at - now) * 1e-9);
+    else
+        log_error("device %s: %s; FALLING BACK to '%s'", device, why,
+                  fallback_device(&s->fallback));
+    return true;
 }
 
-static void become_ready(struct supervisor *s)
+static void launch(struct supervisor *s);
+
+static void say_where(struct supervisor *s, const struct stint *stint)
 {
-    double seconds = (double)(clock_now() - s->started) * 1e-9;
-    s->ever_ready = true;
-    enter(s, SUPERVISOR_READY, 0);
-    log_info("worker %d is up after %.2f s: %s; programs compiled: %" PRIu64
-             ", from the cache: %" PRIu64,
-             worker_pid(s->worker), seconds, s->device[0] ? s->device : "no device", s->builds,
-             s->cache_hits);
+    bool below = fallback_is_below(&s->fallback, stint->rung) || s->fallback.first > 0;
+    bool was = metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0;
+    if (below)
+        log_error("the work is done by the fallback device (%s)",
+                  stint->name[0] ? stint->name : "the plain C references");
+    else if (was)
+        log_info("the device is in use again");
+    metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
+}
+
+/* ---- one takes over from another ---- */
+
+static void take_over(struct supervisor *s)
+{
+    if (!s->next || s->next->phase != STINT_READY || (s->current && s->current->in_flight > 0))
+        return;
+    if (s->current)
+        see_off(s, &s->current);
+    s->current = s->next;
+    s->next = NULL;
+    say_where(s, s->current);
+    arm(s);
     s->events->ready(s->context);
 }
 
-static void let_leave(struct supervisor *s)
+/* Why the worker is due to be replaced; NULL: it is not. */
+static const char *why_recycle(struct supervisor *s, uint64_t now)
 {
-    worker_hang_up(s->worker);
-    enter(s, SUPERVISOR_LEAVING, LEAVE_LIMIT);
+    const struct settings *settings = s->settings;
+    struct stint *stint = s->current;
+    if (settings->worker_jobs > 0 && stint->n_jobs >= settings->worker_jobs)
+        return "its number of jobs is done";
+    if (settings->worker_time > 0 && now - stint->started >= settings->worker_time)
+        return "its time is over";
+    if (now - stint->resident_seen < RESIDENT_EVERY)
+        return NULL;
+    stint->resident_seen = now;
+    /* What jobs hold, and as much again that the pool keeps for the next ones. */
+    uint64_t growth =
+        settings->worker_growth ? settings->worker_growth : 2 * settings->memory + GROWTH_FOR_FREE;
+    uint64_t resident = stint_resident(stint);
+    if (stint->resident_first > 0 && resident > stint->resident_first + growth)
+        return "its memory has grown";
+    return NULL;
 }
 
-/* The next one may do better: a device may come back. */
-static void refuse(struct supervisor *s, const struct supervisor_check *check,
-                   const struct message *message)
+static void recycle_if_due(struct supervisor *s)
 {
-    struct fault fault = FAULT_INIT;
-    message_get_fault(message, &fault);
-    let_leave(s);
-    s->events->refused(s->context, check, message->subject, &fault);
+    uint64_t now = clock_now();
+    if (s->stopping || !s->current || s->current->phase != STINT_READY || s->next || s->start_at ||
+        now < s->recycle_from)
+        return;
+    const char *why = why_recycle(s, now);
+    if (!why)
+        return;
+    log_info("worker %d is replaced after %" PRIu64 " jobs: %s", s->current->pid,
+             s->current->n_jobs, why);
+    s->n_recycled++;
+    plan_start(s, 0);
 }
 
-static void take_answer(struct supervisor *s, const struct message *message)
+static void climb_if_due(struct supervisor *s)
 {
-    if (s->phase != SUPERVISOR_STARTING || (size_t)message->id >= s->n_checks) {
-        log_error("the worker answered what nobody asked");
+    if (s->stopping || !s->current || s->next || s->start_at ||
+        !fallback_is_due(&s->fallback, clock_now()))
         return;
-    }
-    struct supervisor_check *check = &s->checks[message->id];
-    s->builds = (uint64_t)message->builds;
-    s->cache_hits = (uint64_t)message->cache_hits;
-    snprintf(s->device, sizeof s->device, "%s", message->device ? message->device : "");
-    if (strcmp(message->result, fault_name(FAULT_NONE)) != 0) {
-        refuse(s, check, message);
-        return;
-    }
-    if (!s->ever_ready) /* from then on pool threads read it; it stays the same */
+    fallback_climb(&s->fallback);
+    log_info("device '%s' is tried again", fallback_device(&s->fallback));
+    plan_start(s, 0);
+}
+
+/* ---- news of a worker ---- */
+
+static void on_passed(struct stint *stint, struct supervisor_check *check,
+                      const struct message *answer)
+{
+    struct supervisor *s = stint->context;
+    if (!check->passed) /* from then on pool threads read it; it stays the same */
         snprintf(check->extension, sizeof check->extension, "%s",
-                 message->extension ? message->extension : "out");
-    if (++s->n_passed == s->n_checks)
-        become_ready(s);
+                 answer->extension ? answer->extension : "out");
+    check->passed = true;
+    if (!answer->fallback)
+        return;
+    add_reason(s, METRIC_DEVICE_FALLBACK, "check");
+    log_error("chain %s does NOT RUN on device %s: %s", check->chain, stint->name,
+              answer->fallback);
 }
 
-static void on_said(void *context, const struct message *message)
+static void on_ready(struct stint *stint)
 {
-    struct supervisor *s = context;
-    if (message->kind == MESSAGE_CHECKED) {
-        take_answer(s, message);
-        return;
+    struct supervisor *s = stint->context;
+    s->ever_ready = true;
+    s->wiped = false;
+    fallback_came_up(&s->fallback, stint->rung, clock_now());
+    count_programs(s, stint);
+    take_over(s);
+}
+
+/* A replacement that does not come up changes nothing for the one at work. */
+static void give_up_next(struct supervisor *s)
+{
+    s->recycle_from = clock_now() + RECYCLE_AGAIN;
+    arm(s);
+}
+
+static bool is_devices(enum fault_code code, const char *subject)
+{
+    return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
+}
+
+/* A device that is missing at the very first start is a mistake to be told; one that fails, or is
+ * gone later, is worked around. */
+static void on_refused(struct stint *stint, const struct supervisor_check *check,
+                       const char *subject, const struct fault *fault)
+{
+    struct supervisor *s = stint->context;
+    bool missing = fault->code == FAULT_NO_DEVICE;
+    bool strict = missing && !s->ever_ready && stint->rung == 0;
+    count_programs(s, stint);
+    bool other = is_devices(fault->code, subject) && !strict &&
+                 step_down(s, stint, missing ? "missing" : "start", fault->text);
+    see_off(s, &s->next);
+    if (s->current) {
+        log_warning("the new worker is of no use: %s", fault->text);
+        give_up_next(s);
+    } else if (other) {
+        plan_start(s, 0);
+    } else {
+        s->failures++;
+        plan_start(s, pause_after(s->failures));
+        s->events->refused(s->context, check, subject, fault);
     }
+}
+
+/* The device failed under a job: nothing that its context holds is trusted any more. The job is
+ * tried again by its source. */
+static void spoil(struct supervisor *s, struct stint *stint, const struct fault *fault)
+{
+    if (stint->spoiled || s->stopping)
+        return;
+    stint->spoiled = true;
+    step_down(s, stint, "error", fault->text);
+    if (s->next && s->next->rung == stint->rung)
+        see_off(s, &s->next);
+    if (!s->next)
+        plan_start(s, 0);
+}
+
+static void on_said(struct stint *stint, const struct message *message)
+{
+    struct supervisor *s = stint->context;
+    struct fault fault = FAULT_INIT;
+    if (stint != s->current)
+        return;
     if (message->kind == MESSAGE_DONE) {
-        s->failures = 0;
         s->n_jobs++;
-        s->builds = (uint64_t)message->builds;
-        s->cache_hits = (uint64_t)message->cache_hits;
+        count_programs(s, stint);
+        message_get_fault(message, &fault);
+        if (fault.code == FAULT_DEVICE || fault.code == FAULT_NO_DEVICE)
+            spoil(s, stint, &fault);
+        else
+            s->failures = 0;
     }
     s->events->said(s->context, message);
+    recycle_if_due(s);
+    take_over(s);
 }
 
-static const struct worker_events worker_events = {.said = on_said, .ended = on_ended};
+/* ---- the end of a worker ---- */
 
-/* An abandoned process keeps its device; whoever looks after the machine must know. */
-static void abandon(struct supervisor *s)
+static void count_end(struct supervisor *s, const struct stint *stint, enum stint_end end)
 {
-    log_error(
-        "the worker (pid %d) cannot be killed: it is stuck in the kernel, and its device with "
-        "it; a reboot is due",
-        worker_pid(s->worker));
-    lose_worker(s);
+    const char *reason = end == STINT_STUCK     ? "stuck"
+                         : stint->spoiled       ? "replaced"
+                         : stint->killed        ? "killed"
+                         : end == STINT_CRASHED ? "crashed"
+                         : s->stopping          ? "stopped"
+                         : stint->came_up       ? "recycled"
+                                                : "refused";
+    add_reason(s, METRIC_WORKER_ENDS, reason);
+    if (end != STINT_STUCK)
+        return;
+    s->n_lost++;
+    metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
+    step_down(s, stint, "stuck", "a process is stuck in it, and it is lost until a reboot");
+}
+
+/* It ended before it was ready. A cache that a power cut tore makes every start crash, so at the
+ * first such end the caches go; after the second one the device does. */
+static void start_failed(struct supervisor *s, const struct stint *stint, enum stint_end end,
+                         const char *why)
+{
+    char text[160];
+    bool other = end == STINT_STUCK || stint->rung != s->fallback.rung;
+    snprintf(text, sizeof text, "the worker ended %s while it started", why);
+    if (!s->wiped && end != STINT_STUCK) {
+        s->wipe = true;
+        log_warning("%s: the next one empties the kernel caches first", text);
+        other = true;
+    } else if (end != STINT_STUCK) {
+        other = step_down(s, stint, "start", text) || other;
+    }
+    if (s->current) {
+        give_up_next(s);
+        if (s->wipe)
+            plan_start(s, PAUSE_LAST);
+        return;
+    }
+    s->failures++;
+    plan_start(s, pause_after(s->failures));
+    if (s->ever_ready || other || s->failures < FIRST_FAILURES || s->stopping)
+        return;
+    struct fault fault = FAULT_INIT;
+    fault_set(&fault, FAULT_NO_DEVICE, "the worker ended %s each time it was started", why);
+    s->events->refused(s->context, NULL, NULL, &fault);
+}
+
+static void lose_current(struct supervisor *s, bool crashed)
+{
+    struct stint *stint = s->current;
+    s->current = NULL;
+    s->failures++;
+    if (crashed && s->failures % FAILURES_MAX == 0 && s->fallback.rung == stint->rung)
+        step_down(s, stint, "crash", "workers die at one job after the other");
+    stint_destroy(&stint);
+    s->events->died(s->context);
+    if (s->next)
+        take_over(s);
+    else if (!s->start_at)
+        plan_start(s, pause_after(s->failures));
+}
+
+static void on_ended(struct stint *stint, enum stint_end end, const char *why)
+{
+    struct supervisor *s = stint->context;
+    count_end(s, stint, end);
+    if (stint == s->current) {
+        lose_current(s, end == STINT_CRASHED && !stint->killed);
+    } else if (stint == s->next) {
+        s->next = NULL;
+        start_failed(s, stint, end, why);
+        stint_destroy(&stint);
+    } else {
+        LIST_REMOVE(stint, in_list);
+        stint_destroy(&stint);
+    }
+    tell_if_stopped(s);
+}
+
+static const struct stint_events stint_events = {.passed = on_passed,
+                                                 .ready = on_ready,
+                                                 .refused = on_refused,
+                                                 .said = on_said,
+                                                 .ended = on_ended};
+
+/* ---- starting ---- */
+
+static void launch(struct supervisor *s)
+{
+    struct fault fault = FAULT_INIT;
+    if (!s->current && fallback_is_due(&s->fallback, clock_now()))
+        fallback_climb(&s->fallback);
+    struct stint how = {.loop = s->loop,
+                        .settings = s->settings,
+                        .events = &stint_events,
+                        .context = s,
+                        .n_checks = s->n_checks,
+                        .checks = s->checks,
+                        .device = fallback_device(&s->fallback),
+                        .fallback = s->settings->fallback,
+                        .rung = s->fallback.rung,
+                        .wipe = s->wipe};
+    s->start_at = 0;
+    if (stint_start(&s->next, &how, &fault) != 0) {
+        s->failures++;
+        plan_start(s, pause_after(s->failures));
+        s->events->refused(s->context, NULL, NULL, &fault);
+        return;
+    }
+    s->n_starts++;
+    metrics_add(s->metrics, METRIC_WORKER_STARTS, NULL, 1);
+    if (s->wipe)
+        metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
+    s->wiped |= s->wipe;
+    s->wipe = false;
+    arm(s);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
-    switch (s->phase) {
-    case SUPERVISOR_PAUSING:
-        supervisor_start(s);
-        break;
-    case SUPERVISOR_STARTING:
-        log_error("the worker (pid %d) does not come up", worker_pid(s->worker));
-        supervisor_kill(s);
-        break;
-    case SUPERVISOR_LEAVING:
-        supervisor_kill(s);
-        break;
-    case SUPERVISOR_KILLED:
-        abandon(s);
-        break;
-    case SUPERVISOR_IDLE:
-    case SUPERVISOR_READY:
-        break;
+    uint64_t now = clock_now();
+    if (s->start_at && s->start_at <= now) {
+        launch(s);
+        return;
     }
+    climb_if_due(s);
+    recycle_if_due(s);
+    arm(s);
 }
 
 int supervisor_init(struct supervisor *supervisor, struct fault *fault)
 {
-    supervisor->timer.data = supervisor;
-    int error = uv_timer_init(supervisor->loop, &supervisor->timer);
+    struct supervisor *s = supervisor;
+    LIST_INIT(&s->leaving);
+    fallback_init(&s->fallback, s->settings->device, s->settings->fallback);
+    s->timer.data = s;
+    int error = uv_timer_init(s->loop, &s->timer);
     return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
 void supervisor_close(struct supervisor *supervisor)
 {
-    worker_forget(&supervisor->worker);
     uv_close((uv_handle_t *)&supervisor->timer, NULL);
 }
 
 void supervisor_start(struct supervisor *supervisor)
 {
-    struct supervisor *s = supervisor;
-    struct fault fault = FAULT_INIT;
-    s->n_passed = 0;
-    s->builds = s->cache_hits = 0;
-    s->started = clock_now();
-    if (worker_start(&s->worker, s->loop, &worker_events, s, &fault) != 0) {
-        s->failures++;
-        pause_then_start(s);
-        s->events->refused(s->context, NULL, NULL, &fault);
-        return;
-    }
-    s->n_starts++;
-    enter(s, SUPERVISOR_STARTING, START_LIMIT);
-    send_setup(s);
-    send_checks(s);
+    launch(supervisor);
 }
 
 void supervisor_stop(struct supervisor *supervisor)
 {
     struct supervisor *s = supervisor;
     s->stopping = true;
-    if (!s->worker) {
-        enter(s, SUPERVISOR_IDLE, 0);
-        s->events->stopped(s->context);
-    } else if (s->phase != SUPERVISOR_KILLED) {
-        let_leave(s);
-    }
+    s->start_at = 0;
+    arm(s);
+    if (s->current)
+        see_off(s, &s->current);
+    if (s->next)
+        see_off(s, &s->next);
+    tell_if_stopped(s);
 }
 
 void supervisor_kill(struct supervisor *supervisor)
 {
-    if (!supervisor->worker || supervisor->phase == SUPERVISOR_KILLED)
-        return;
-    worker_kill(supervisor->worker);
-    enter(supervisor, SUPERVISOR_KILLED, KILL_LIMIT);
+    struct stint *stint = supervisor->current ? supervisor->current : supervisor->next;
+    if (stint)
+        stint_kill(stint);
 }
 
 bool supervisor_is_ready(const struct supervisor *supervisor)
 {
-    return supervisor->phase == SUPERVISOR_READY;
-}
-
-int supervisor_pid(const struct supervisor *supervisor)
-{
-    return supervisor->worker ? worker_pid(supervisor->worker) : 0;
+    const struct supervisor *s = supervisor;
+    return s->current && s->current->phase == STINT_READY && !s->current->spoiled &&
+           !(s->next && s->next->phase == STINT_READY);
 }
 
 void supervisor_send_job(struct supervisor *supervisor, const struct job *job)
@@ -266,14 +492,15 @@ void supervisor_send_job(struct supervisor *supervisor, const struct job *job)
     message.fds[0] = job->in_fd;
     message.fds[1] = job->out_fd;
     message.n_fds = 2;
-    worker_send(supervisor->worker, &message);
+    supervisor->current->in_flight++;
+    worker_send(supervisor->current->worker, &message);
 }
 
 void supervisor_send_output(struct supervisor *supervisor, const struct job *job, const char *plane,
                             int fd, const struct fault *fault)
 {
     struct message message;
-    if (!supervisor->worker)
+    if (!supervisor->current)
         return;
     message_init(&message, MESSAGE_OUTPUT);
     message.id = job->id;
@@ -281,5 +508,21 @@ void supervisor_send_output(struct supervisor *supervisor, const struct job *job
     message.fds[0] = fd;
     message.n_fds = fd >= 0 ? 1 : 0;
     message.text = fd >= 0 ? NULL : fault->text;
-    worker_send(supervisor->worker, &message);
+    worker_send(supervisor->current->worker, &message);
+}
+
+void supervisor_log_state(const struct supervisor *supervisor)
+{
+    const struct supervisor *s = supervisor;
+    const struct stint *stint = s->current ? s->current : s->next;
+    log_info("worker %d (%s): starts: %u, jobs: %" PRIu64 ", programs compiled: %" PRIu64
+             ", from the cache: %" PRIu64,
+             stint ? stint->pid : 0, stint && stint->name[0] ? stint->name : "no device",
+             s->n_starts, s->n_jobs, stint ? stint->builds : 0, stint ? stint->cache_hits : 0);
+    if (s->n_recycled > 0)
+        log_info("workers replaced in good order: %u", s->n_recycled);
+    if (s->n_lost > 0)
+        log_error("a reboot is due: %u workers are stuck in the kernel", s->n_lost);
+    if (stint && fallback_is_below(&s->fallback, stint->rung))
+        log_warning("the fallback device does the work of '%s'", s->settings->device);
 }

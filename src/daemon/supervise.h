@@ -1,28 +1,27 @@
-/* The worker process: started, spoken to, killed, started again. One worker serves all jobs; the
- * loop's thread alone calls here, and is the one that forks it, so that the worker dies with us. */
+/* The worker processes: one at work, for a moment a second one that takes over, and those that
+ * leave. Which device they get, when one is replaced, what is to follow when one ends. The loop's
+ * thread alone calls here, and is the one that forks them, so that they die with us.
+ *
+ * A worker is replaced between jobs: another is started beside it and made ready, then the old one
+ * gets no more jobs, and when its last is done it leaves and the new one takes over. That is done
+ * after a number of jobs, a time, or when its memory has grown; when its device failed; and when
+ * the device that was asked for is to be tried again. */
 #ifndef SLUICE_DAEMON_SUPERVISE_H
 #define SLUICE_DAEMON_SUPERVISE_H
 
+#include "daemon/fallback.h"
 #include "daemon/job.h"
 #include "daemon/settings.h"
 #include <uv.h>
 
-struct worker;
+struct metrics;
+struct stint;
 
 /* A chain and a format that the worker has to accept and compile before it counts as ready. */
 struct supervisor_check {
     const char *chain, *format, *reading;
-    char extension[24]; /* that results get; filled in by the answer */
-};
-
-/* What the supervisor's timer is for. */
-enum supervisor_phase {
-    SUPERVISOR_IDLE,     /* not started, or stopped */
-    SUPERVISOR_PAUSING,  /* between two workers: until the next start */
-    SUPERVISOR_STARTING, /* the device is opened, chains are compiled: how long that may take */
-    SUPERVISOR_READY,
-    SUPERVISOR_LEAVING, /* hung up: how long it may take to end */
-    SUPERVISOR_KILLED,  /* how long until it counts as stuck in the kernel */
+    char extension[24]; /* that results get; filled in by the first answer, and stays */
+    bool passed;        /* once at least */
 };
 
 struct supervisor_events {
@@ -34,56 +33,62 @@ struct supervisor_events {
      */
     void (*refused)(void *context, const struct supervisor_check *check, const char *subject,
                     const struct fault *fault);
-    /* It has ended, or was given up. Its jobs are to be sorted out; another is started by itself.
+    /* The worker that had the jobs has ended, or was given up. Its jobs are to be sorted out;
+     * another is started by itself.
      */
     void (*died)(void *context);
     /* began, need-output, done. */
     void (*said)(void *context, const struct message *message);
-    /* After supervisor_stop: it has ended. */
+    /* After supervisor_stop: all have ended. */
     void (*stopped)(void *context);
 };
+
+LIST_HEAD(stint_list, stint);
 
 struct supervisor {
     uv_loop_t *loop;
     const struct settings *settings;
-    unsigned threads; /* jobs at once */
     size_t n_checks;
     struct supervisor_check *checks;
     const struct supervisor_events *events;
     void *context;
+    struct metrics *metrics; /* may be NULL */
 
-    enum supervisor_phase phase;
-    struct worker *worker; /* NULL while idle and pausing */
-    size_t n_passed;       /* checks that it has passed so far */
-    bool stopping;
+    struct stint *current;     /* has the jobs; NULL until the first is ready, and after a death */
+    struct stint *next;        /* starting, or ready and waiting for the current one's last job */
+    struct stint_list leaving; /* hung up or killed, without jobs */
+    struct fallback fallback;
+    bool stopping, stopped;
     bool ever_ready;
+    bool wipe;         /* the next worker empties the kernel caches first */
+    bool wiped;        /* that has been done, and no worker was ready since */
     unsigned failures; /* ends in a row without a job done */
-    unsigned n_starts;
-    uint64_t started;            /* when the worker was, monotonic nanoseconds */
-    uint64_t builds, cache_hits; /* of the worker's life, as it last said */
-    uint64_t n_jobs;             /* that workers have done */
-    char device[128];            /* as the worker names it; "" without one */
+    unsigned n_starts; /* processes */
+    unsigned n_recycled;
+    unsigned n_lost;       /* given up: a reboot is due */
+    uint64_t n_jobs;       /* that workers have done */
+    uint64_t start_at;     /* when the next one is started; 0: not planned */
+    uint64_t recycle_from; /* not earlier than this */
     uv_timer_t timer;
 };
 
 /* The members above the blank line are the caller's to set before. */
 int supervisor_init(struct supervisor *supervisor, struct fault *fault);
 
-/* Closes what init opened; the worker has stopped. The loop must run once more. */
+/* Closes what init opened; the workers have stopped. The loop must run once more. */
 void supervisor_close(struct supervisor *supervisor);
 
 void supervisor_start(struct supervisor *supervisor);
 
-/* Lets the worker end by itself, by closing the socket. It is killed if it takes long. */
+/* Lets the workers end by themselves, by closing their sockets. They are killed if it takes long.
+ */
 void supervisor_stop(struct supervisor *supervisor);
 
-/* Kills the worker, if there is one; `died` follows. */
+/* Kills the worker that has the jobs, if there is one; `died` follows. */
 void supervisor_kill(struct supervisor *supervisor);
 
+/* True while a worker takes jobs. */
 bool supervisor_is_ready(const struct supervisor *supervisor);
-
-/* The worker's process id, 0 when there is none. */
-int supervisor_pid(const struct supervisor *supervisor);
 
 /* Both descriptors of the job are borrowed until the worker is done with it or dead. */
 void supervisor_send_job(struct supervisor *supervisor, const struct job *job);
@@ -91,5 +96,8 @@ void supervisor_send_job(struct supervisor *supervisor, const struct job *job);
 /* One more output, or (fd −1) why there is none. */
 void supervisor_send_output(struct supervisor *supervisor, const struct job *job, const char *plane,
                             int fd, const struct fault *fault);
+
+/* What SIGUSR1 wants to know. */
+void supervisor_log_state(const struct supervisor *supervisor);
 
 #endif

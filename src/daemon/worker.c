@@ -127,9 +127,13 @@ static void send_outgoing(struct worker *worker)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct worker *worker = poll->data;
-    if (status < 0) {
-        blame(worker, uv_strerror(status));
-        close_socket(worker);
+    if (status < 0) { /* it has died with messages unread: what it said before counts */
+        while (receive_one(worker))
+            ;
+        if (!worker->forgotten) {
+            close_socket(worker);
+            worker_kill(worker);
+        }
         return;
     }
     if (events & UV_WRITABLE)

@@ -1,0 +1,222 @@
+#include "daemon/metrics.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "worker/message.h"
+
+#define SERIES_MAX 512
+#define LABELS_MAX 200
+
+enum metric_kind {
+    KIND_COUNTER,
+    KIND_GAUGE,
+    KIND_HISTOGRAM,
+    KIND_SUMMARY,
+};
+
+static const struct {
+    const char *name, *help;
+    enum metric_kind kind;
+} kinds[METRICS] = {
+    [METRIC_JOBS] = {"sluice_jobs_total", "Jobs that have ended.", KIND_COUNTER},
+    [METRIC_JOB_DURATION] = {"sluice_job_duration_seconds", "Time of a job in the worker.",
+                             KIND_HISTOGRAM},
+    [METRIC_SPAN_DURATION] = {"sluice_span_duration_seconds", "Time of the parts of jobs.",
+                              KIND_SUMMARY},
+    [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
+    [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
+    [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
+    [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
+                            "Jobs put off for trouble that is not their own.", KIND_COUNTER},
+    [METRIC_DEVICE_FALLBACK] = {"sluice_device_fallback_total",
+                                "Times that work went to the fallback device.", KIND_COUNTER},
+    [METRIC_DEVICE_ON_FALLBACK] = {"sluice_device_on_fallback",
+                                   "1 while the fallback device does the work.", KIND_GAUGE},
+    [METRIC_DEVICES_LOST] = {"sluice_devices_lost_total",
+                             "Workers stuck in the kernel: a reboot is due.", KIND_COUNTER},
+    [METRIC_KERNEL_BUILDS] = {"sluice_kernel_builds_total", "Programs compiled.", KIND_COUNTER},
+    [METRIC_KERNEL_CACHE_HITS] = {"sluice_kernel_cache_hits_total",
+                                  "Programs taken from the cache.", KIND_COUNTER},
+    [METRIC_CACHE_WIPES] = {"sluice_kernel_cache_wipes_total",
+                            "Times that the kernel caches were emptied.", KIND_COUNTER},
+    [METRIC_WORKER_STARTS] = {"sluice_worker_starts_total", "Worker processes started.",
+                              KIND_COUNTER},
+    [METRIC_WORKER_ENDS] = {"sluice_worker_ends_total", "Worker processes ended.", KIND_COUNTER},
+};
+
+static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+#define N_BOUNDS (sizeof bounds / sizeof *bounds)
+
+struct series {
+    enum metric metric;
+    char labels[LABELS_MAX];
+    double value; /* of a histogram or summary: the sum */
+    uint64_t count;
+    uint64_t below[N_BOUNDS]; /* not cumulative */
+};
+
+struct metrics {
+    size_t n_series;
+    struct series series[SERIES_MAX];
+};
+
+struct metrics *metrics_create(void)
+{
+    return calloc(1, sizeof(struct metrics));
+}
+
+void metrics_destroy(struct metrics **metrics)
+{
+    free(*metrics);
+    *metrics = NULL;
+}
+
+static struct series *find(const struct metrics *metrics, enum metric metric, const char *labels)
+{
+    for (size_t i = 0; metrics && i < metrics->n_series; i++) {
+        const struct series *s = &metrics->series[i];
+        if (s->metric == metric && strcmp(s->labels, labels ? labels : "") == 0)
+            return (struct series *)s;
+    }
+    return NULL;
+}
+
+/* NULL when there are too many, or the labels are too long to be of our making. */
+static struct series *find_or_add(struct metrics *metrics, enum metric metric, const char *labels)
+{
+    struct series *found = find(metrics, metric, labels);
+    if (found || !metrics || metrics->n_series == SERIES_MAX ||
+        (labels && strlen(labels) >= LABELS_MAX))
+        return found;
+    found = &metrics->series[metrics->n_series++];
+    found->metric = metric;
+    snprintf(found->labels, sizeof found->labels, "%s", labels ? labels : "");
+    return found;
+}
+
+void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (series)
+        series->value += value;
+}
+
+void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (series)
+        series->value = value;
+}
+
+void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
+                     double seconds)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (!series)
+        return;
+    series->value += seconds;
+    series->count++;
+    for (size_t i = 0; i < N_BOUNDS; i++) {
+        if (seconds <= bounds[i]) {
+            series->below[i]++;
+            break;
+        }
+    }
+}
+
+/* A chain too long for a label, or one more than there is room for, counts as "other". */
+void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
+                       const char *result)
+{
+    char labels[LABELS_MAX];
+    const char *name = strlen(chain) < 100 && !strpbrk(chain, "\"\\\n") ? chain : "other";
+    snprintf(labels, sizeof labels, "source=\"%.20s\",chain=\"%s\",result=\"%.20s\"", source, name,
+             result);
+    if (metrics && !find(metrics, METRIC_JOBS, labels) && metrics->n_series > SERIES_MAX / 2)
+        snprintf(labels, sizeof labels, "source=\"%.20s\",chain=\"other\",result=\"%.20s\"", source,
+                 result);
+    metrics_add(metrics, METRIC_JOBS, labels, 1);
+}
+
+void metrics_count_report(struct metrics *metrics, const struct message *report)
+{
+    if (!report)
+        return;
+    const struct {
+        const char *labels;
+        int64_t time;
+    } spans[] = {
+        {"span=\"read\"", report->read},   {"span=\"decode\"", report->decode},
+        {"span=\"device\"", report->run},  {"span=\"encode\"", report->encode},
+        {"span=\"write\"", report->write},
+    };
+    metrics_observe(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        metrics_observe(metrics, METRIC_SPAN_DURATION, spans[i].labels,
+                        (double)spans[i].time * 1e-9);
+    metrics_add(metrics, METRIC_BYTES_READ, NULL, (double)report->bytes_in);
+    metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
+}
+
+double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)
+{
+    const struct series *series = find(metrics, metric, labels);
+    return series ? series->value : 0;
+}
+
+static void print_line(struct text *text, const char *name, const char *suffix, const char *labels,
+                       double value)
+{
+    if (labels[0])
+        text_printf(text, "%s%s{%s} %.15g\n", name, suffix, labels, value);
+    else
+        text_printf(text, "%s%s %.15g\n", name, suffix, value);
+}
+
+static void print_buckets(const struct series *s, const char *name, struct text *text)
+{
+    const char *comma = s->labels[0] ? "," : "";
+    uint64_t total = 0;
+    for (size_t i = 0; i < N_BOUNDS; i++) {
+        total += s->below[i];
+        text_printf(text, "%s_bucket{%s%sle=\"%g\"} %llu\n", name, s->labels, comma, bounds[i],
+                    (unsigned long long)total);
+    }
+    text_printf(text, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, s->labels, comma,
+                (unsigned long long)s->count);
+}
+
+static void print_series(const struct series *s, const char *name, enum metric_kind kind,
+                         struct text *text)
+{
+    if (kind == KIND_COUNTER || kind == KIND_GAUGE) {
+        print_line(text, name, "", s->labels, s->value);
+        return;
+    }
+    if (kind == KIND_HISTOGRAM)
+        print_buckets(s, name, text);
+    print_line(text, name, "_sum", s->labels, s->value);
+    print_line(text, name, "_count", s->labels, (double)s->count);
+}
+
+void metrics_print(const struct metrics *metrics, struct text *text)
+{
+    static const char *const words[] = {"counter", "gauge", "histogram", "summary"};
+    for (int metric = 0; metric < METRICS; metric++) {
+        bool begun = false;
+        for (size_t i = 0; i < metrics->n_series; i++) {
+            const struct series *s = &metrics->series[i];
+            if ((int)s->metric != metric)
+                continue;
+            if (!begun)
+                text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", kinds[metric].name,
+                            kinds[metric].help, kinds[metric].name, words[kinds[metric].kind]);
+            begun = true;
+            print_series(s, kinds[metric].name, kinds[metric].kind, text);
+        }
+    }
+}
