@@ -9,9 +9,13 @@
     planes N    writes N planes
     lies        speaks of planes that it never asked for
     nonsense    sends what is no message
+    device      says three times that the device failed, then does it
+    grow        keeps 64 MiB more from then on
 
 Anything else is copied to the output. One job after the other, as many as are sent. Each job that
-is begun is a line in the file FAKE_WORKER_LOG.
+is begun is a line in the file FAKE_WORKER_LOG; what each worker is set up with is a line of JSON in
+FAKE_WORKER_LOG.setups. While there are lines in FAKE_WORKER_LOG.starts, each start takes the first one
+away: `crash` dies before it is ready, `refuse` says that the device fails, `missing` that there is none.
 """
 import array
 import ctypes
@@ -47,6 +51,33 @@ def note(line):
         return file.read().split('\n').count(line)
 
 
+def note_setup(message):
+    with open(LOG + '.setups', 'a', encoding='utf-8') as file:
+        file.write(json.dumps(message) + '\n')
+
+
+def next_start():
+    """What this start is to come to."""
+    try:
+        with open(LOG + '.starts', encoding='utf-8') as file:
+            lines = file.read().split('\n')
+    except FileNotFoundError:
+        return ''
+    with open(LOG + '.starts', 'w', encoding='utf-8') as file:
+        file.write('\n'.join(lines[1:]))
+    return lines[0]
+
+
+def check(message):
+    if start == 'crash':
+        os.kill(os.getpid(), signal.SIGKILL)
+    if start in ('refuse', 'missing'):
+        send('checked', id=message['id'], result='device' if start == 'refuse' else 'no-device',
+             text='fake device: ' + start)
+        return
+    send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0], device='fake')
+
+
 def write_planes(number, first, text, count):
     names = ['p%d' % i for i in range(count)]
     for i, name in enumerate(names):
@@ -77,6 +108,8 @@ def run(job, fds):
         os.kill(os.getpid(), signal.SIGKILL)
     if word == 'hang':
         time.sleep(10000)
+    if word == 'grow':
+        kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
         time.sleep(0.3)
     if word == 'nonsense':
@@ -86,6 +119,8 @@ def run(job, fds):
         send('done', id=number, result='truncated', text='truncated fake', step='decode')
     elif word == 'full' and times <= 2:
         send('done', id=number, result='no-space', text='write: No space left on device', step='encode')
+    elif word == 'device' and times <= 3:
+        send('done', id=number, result='device', text='clFake: CL_OUT_OF_RESOURCES', step='device')
     elif word == 'planes':
         planes = write_planes(number, out, text, int(text.split()[1]))
         send('done', id=number, result='ok', planes=planes, total=1)
@@ -103,13 +138,15 @@ def run(job, fds):
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it may sleep when the front dies
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
     signal.signal(ignored, signal.SIG_IGN)
-waiting = []
+waiting, kept, start = [], [], next_start()
 while True:
     message, fds = waiting.pop(0) if waiting else receive()
     if message is None:
         sys.exit(0)
     kind = message.get('type', 'job')
-    if kind == 'check':
-        send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0])
+    if kind == 'setup':
+        note_setup(message)
+    elif kind == 'check':
+        check(message)
     elif kind == 'job':
         run(message, fds)

@@ -150,6 +150,19 @@ class Daemon:
                           r'from the cache: (\d+)', line)
         return dict(zip(('pid', 'starts', 'jobs', 'builds', 'hits'), map(int, match.groups())))
 
+    def metrics(self):
+        """The metrics that SIGUSR1 logs: a dictionary of numbers by name and labels."""
+        before = len(self.lines)
+        self.process.send_signal(signal.SIGUSR1)
+        self.expect_line(r'sluice_worker_starts_total', after=before)
+        time.sleep(0.2)  # the lines after it
+        found = {}
+        for line in self.lines[before:]:
+            match = re.search(r'(sluice_\S+) (\S+)$', line)
+            if match:
+                found[match.group(1)] = float(match.group(2))
+        return found
+
     # ---- what is put in
 
     def in_path(self, name):
@@ -265,6 +278,20 @@ class DaemonTest(unittest.TestCase):
                 return file.read().split('\n')[:-1]
         except FileNotFoundError:
             return []
+
+    def setups(self):
+        """What the fake workers were set up with: the device, '+wipe' where caches are emptied first."""
+        try:
+            with open(os.path.join(self.dir, 'fake-log.setups'), encoding='utf-8') as file:
+                lines = [json.loads(line) for line in file.read().split('\n')[:-1]]
+        except FileNotFoundError:
+            return []
+        return [line['device'] + ('+wipe' if line.get('wipe') else '') for line in lines]
+
+    def plan_starts(self, *words):
+        """What the next starts of fake workers come to."""
+        with open(os.path.join(self.dir, 'fake-log.starts'), 'w', encoding='utf-8') as file:
+            file.write('\n'.join(words))
 
     def by_sluice_run(self, data, chain='sobel', form='pgm'):
         """What `sluice run` makes of a picture: a dictionary of bytes by plane ('' for one file)."""

@@ -108,6 +108,10 @@ class Options(DaemonTest):
         os.environ['SLUICE_WORKER'] = '/bin/false'
         try:
             text = self.refuse(69, 'the worker ended with status 1 each time')
+            # the device, once more without caches, OpenCL's CPU device, the references
+            self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 4)
+            self.assertRegex(text, "FALLING BACK to 'cpu'(.|\n)*FALLING BACK to 'reference'")
+            text = self.refuse(69, 'the worker ended with status 1 each time', fallback='none')
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 3)
         finally:
             del os.environ['SLUICE_WORKER']

@@ -1,0 +1,113 @@
+/* Counters, and the text that Prometheus reads: written out by hand after its format's description.
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "daemon/metrics.h"
+#include "worker/message.h"
+
+static void test_text(void **state)
+{
+    struct metrics *m = metrics_create();
+    struct text text = {0};
+    (void)state;
+    metrics_count_job(m, "watch", "luminance,sobel", "done");
+    metrics_count_job(m, "watch", "luminance,sobel", "done");
+    metrics_count_job(m, "watch", "luminance,sobel", "failed");
+    metrics_add(m, METRIC_DEVICE_FALLBACK, "reason=\"error\"", 1);
+    metrics_set(m, METRIC_QUEUE_JOBS, NULL, 7);
+    metrics_set(m, METRIC_QUEUE_JOBS, NULL, 3);
+    metrics_print(m, &text);
+    assert_string_equal(
+        text_string(&text),
+        "# HELP sluice_jobs_total Jobs that have ended.\n"
+        "# TYPE sluice_jobs_total counter\n"
+        "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"done\"} 2\n"
+        "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"failed\"} 1\n"
+        "# HELP sluice_queue_jobs Jobs that are held now.\n"
+        "# TYPE sluice_queue_jobs gauge\n"
+        "sluice_queue_jobs 3\n"
+        "# HELP sluice_device_fallback_total Times that work went to the fallback device.\n"
+        "# TYPE sluice_device_fallback_total counter\n"
+        "sluice_device_fallback_total{reason=\"error\"} 1\n");
+    text_finish(&text);
+    metrics_destroy(&m);
+    assert_null(m);
+}
+
+static void test_histogram(void **state)
+{
+    struct metrics *m = metrics_create();
+    struct text text = {0};
+    (void)state;
+    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.004);
+    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.005); /* a bound belongs to its bucket */
+    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.75);
+    metrics_observe(m, METRIC_JOB_DURATION, NULL, 100);
+    metrics_print(m, &text);
+    const char *printed = text_string(&text);
+    assert_non_null(strstr(printed, "_seconds_bucket{le=\"0.005\"} 2\n"));
+    assert_non_null(strstr(printed, "_seconds_bucket{le=\"0.5\"} 2\n"));
+    assert_non_null(strstr(printed, "_seconds_bucket{le=\"1\"} 3\n"));
+    assert_non_null(strstr(printed, "_seconds_bucket{le=\"60\"} 3\n"));
+    assert_non_null(strstr(printed, "_seconds_bucket{le=\"+Inf\"} 4\n"));
+    assert_non_null(strstr(printed, "_seconds_sum 100.759\n"));
+    assert_non_null(strstr(printed, "_seconds_count 4\n"));
+    text_finish(&text);
+    metrics_destroy(&m);
+}
+
+static void test_report(void **state)
+{
+    struct metrics *m = metrics_create();
+    struct message report;
+    (void)state;
+    message_init(&report, MESSAGE_DONE);
+    report.bytes_in = 1000;
+    report.bytes_out = 50;
+    report.run = 2000000000;
+    metrics_count_report(m, &report);
+    metrics_count_report(m, &report);
+    metrics_count_report(m, NULL);
+    assert_float_equal(metrics_value(m, METRIC_BYTES_READ, NULL), 2000, 0);
+    assert_float_equal(metrics_value(m, METRIC_BYTES_WRITTEN, NULL), 100, 0);
+    assert_float_equal(metrics_value(m, METRIC_SPAN_DURATION, "span=\"device\""), 4, 1e-9);
+    metrics_destroy(&m);
+}
+
+/* Whatever chains requests may name. */
+static void test_bounded(void **state)
+{
+    struct metrics *m = metrics_create();
+    char chain[300];
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        snprintf(chain, sizeof chain, "box:radius=%d", i);
+        metrics_count_job(m, "http", chain, "done");
+    }
+    memset(chain, 'a', sizeof chain - 1);
+    chain[sizeof chain - 1] = '\0';
+    metrics_count_job(m, "http", chain, "done");
+    metrics_count_job(m, "http", "a\"b", "done");
+    double others =
+        metrics_value(m, METRIC_JOBS, "source=\"http\",chain=\"other\",result=\"done\"");
+    assert_true(others > 4000 && others < 5000);
+    metrics_add(m, METRIC_WORKER_STARTS, NULL, 1); /* there is room for what matters */
+    assert_float_equal(metrics_value(m, METRIC_WORKER_STARTS, NULL), 1, 0);
+    metrics_add(NULL, METRIC_WORKER_STARTS, NULL, 1);
+    metrics_destroy(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
