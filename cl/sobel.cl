@@ -130,7 +130,7 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 
 #ifdef FORM_VECTOR
 /* The gradients of an aligned vector, from the three around it in each row. (On Mali this is one thread for
- * floats, and on G52 and G610 for the magnitude of ushort: nine vectors of four 32-bit lanes and the sums made
+ * floats, and on G57 and G610 for the magnitude of ushort: nine vectors of four 32-bit lanes and the sums made
  * of them take more than 32 registers. The scalar form has two threads, but four times the accesses.) */
 #define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, V(SRC), (r)[-1], (r)[0]))
 #define MIDDLE(r) CONVERT(WORK, (r)[0])
