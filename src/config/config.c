@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "config/banks.h"
+#include "config/daemon.h"
 #include "config/reader.h"
 
 #define FILE_MAX (16u << 20)
@@ -56,18 +57,39 @@ static void read_chains(struct reader *reader, yaml_node_t *node, void *to)
     reader_names(reader, node, "chains", read_chain, to);
 }
 
+/* Sections whose `to` is the settings. */
+#define READ_SETTINGS(name)                                                                        \
+    static void read_##name(struct reader *reader, yaml_node_t *node, void *to)                    \
+    {                                                                                              \
+        config_read_##name(reader, node, &((struct config *)to)->settings);                        \
+    }
+READ_SETTINGS(device)
+READ_SETTINGS(limits)
+READ_SETTINGS(listen)
+READ_SETTINGS(log)
+READ_SETTINGS(state)
+READ_SETTINGS(watch)
+
 /* The sections of the file. */
 static const struct reader_key sections[] = {
     {.name = "version", .read = read_version},
     {.name = "kernels", .read = read_kernels},
     {.name = "banks", .read = read_banks},
     {.name = "chains", .read = read_chains},
+    {.name = "device", .read = read_device},
+    {.name = "limits", .read = read_limits},
+    {.name = "listen", .read = read_listen},
+    {.name = "watch", .read = read_watch},
+    {.name = "log", .read = read_log},
+    {.name = "state", .read = read_state},
     {0},
 };
 
 void config_finish(struct config *config)
 {
     definitions_finish(&config->definitions);
+    settings_finish(&config->settings);
+    free(config->source);
     for (size_t i = 0; i < config->n_chains; i++)
         free(config->chains[i].text);
     free(config->chains);
@@ -82,29 +104,57 @@ const char *config_chain(const struct config *config, const char *name)
     return NULL;
 }
 
-int config_read_text(struct config *config, const char *name, const char *text, size_t length,
+void config_resolve_chains(struct config *config)
+{
+    for (size_t i = 0; i < config->settings.n_watches; i++) {
+        struct watch_settings *watch = &config->settings.watches[i];
+        const char *text = config_chain(config, watch->chain);
+        if (text) {
+            watch->chain_name = watch->chain;
+            watch->chain = text;
+        }
+    }
+}
+
+static int read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault)
 {
     struct reader reader;
     int result = 0;
     *config = (struct config){0};
+    settings_defaults(&config->settings);
+    config->settings.file = settings_keep(&config->settings, name);
+    config->source = malloc(length + 1);
+    config->source_length = length;
+    if (config->source)
+        memcpy(config->source, text, length);
+    else
+        errors->failed = true;
     if (reader_begin(&reader, name, text, length, errors)) {
         yaml_node_t *root = reader_root(&reader);
         if (root)
             reader_mapping(&reader, root, "the configuration", sections, config);
     }
-    if (errors->failed)
+    if (errors->failed || !config->settings.file)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
     else if (reader.n_errors > 0)
         result = fault_set(fault, FAULT_CONFIG, "%.*s", (int)strcspn(text_string(errors), "\n"),
                            text_string(errors));
     reader_finish(&reader);
+    return result;
+}
+
+int config_read_text(struct config *config, const char *name, const char *text, size_t length,
+                     struct text *errors, struct fault *fault)
+{
+    int result = read_text(config, name, text, length, errors, fault);
     if (result != 0)
         config_finish(config);
     return result;
 }
 
-int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault)
+int config_read_partly(struct config *config, const char *path, struct text *errors,
+                       struct fault *fault)
 {
     struct bytes bytes = {0};
     *config = (struct config){0};
@@ -114,8 +164,15 @@ int config_read(struct config *config, const char *path, struct text *errors, st
     int result = file_read(fd, FILE_MAX, &bytes, fault);
     close(fd);
     if (result == 0)
-        result =
-            config_read_text(config, path, (const char *)bytes.data, bytes.size, errors, fault);
+        result = read_text(config, path, (const char *)bytes.data, bytes.size, errors, fault);
     bytes_finish(&bytes);
+    return result;
+}
+
+int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault)
+{
+    int result = config_read_partly(config, path, errors, fault);
+    if (result != 0)
+        config_finish(config);
     return result;
 }

@@ -1,9 +1,11 @@
-/* The configuration file: what is defined for chains, and the chains themselves.
+/* The configuration file: what is defined for chains, the chains themselves, and what the daemon is
+ * told.
  *
  *     version: 1
  *     kernels: {soft: 1_2_1/2_4_2/1_2_1}
  *     banks:   {half: {qmf: [0.70710678118654752, 0.70710678118654752]}}
  *     chains:  {edges: "luminance,sobel"}
+ *     watch:   [{input: in, output: out, chain: edges}]
  *
  * A section is an entry of the table in config.c. The texts of chains are not looked at here: that
  * takes the stages. */
@@ -13,6 +15,7 @@
 #include "bank/definitions.h"
 #include "base/fault.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 struct config_chain {
     char name[PARAM_WORD_MAX];
@@ -24,6 +27,9 @@ struct config {
     struct definitions definitions;
     size_t n_chains;
     struct config_chain *chains;
+    struct settings settings; /* defaults, and what the file says */
+    char *source;             /* the text of the file; NULL: there is none; owned */
+    size_t source_length;
 };
 
 /* Reads the file. FAULT_CONFIG when it is wrong: `errors` then has a line for each error,
@@ -35,7 +41,15 @@ int config_read(struct config *config, const char *path, struct text *errors, st
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault);
 
+/* As config_read, but with FAULT_CONFIG the config holds what could be read: for whoever wants to
+ * tell what is wrong with that, too. */
+int config_read_partly(struct config *config, const char *path, struct text *errors,
+                       struct fault *fault);
+
 void config_finish(struct config *config);
+
+/* Chains that watched folders name become their texts. After everything has been said. */
+void config_resolve_chains(struct config *config);
 
 /* The text of the chain of that name; NULL when there is none. */
 const char *config_chain(const struct config *config, const char *name);

@@ -223,6 +223,10 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
                        const struct param *option, void *to)
 {
     struct fault fault = FAULT_INIT;
+    if (option->type == PARAM_FLAG) {
+        reader_flag(reader, value, option->name, (bool *)((char *)to + option->offset));
+        return;
+    }
     const char *text = reader_scalar(reader, value, option->name);
     if (text && param_set(option, to, text, strlen(text), false, what, &fault) != 0)
         reader_complain(reader, value, "%s", fault.text);

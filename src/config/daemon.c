@@ -1,0 +1,320 @@
+#include "config/daemon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS_MAX 32
+
+/* ---- tables of settings as tables of keys ---- */
+
+static void keep_text(struct reader *reader, struct settings *settings, const char **text)
+{
+    if (*text && (*text = settings_keep(settings, *text)) == NULL)
+        reader->errors->failed = true;
+}
+
+/* The document ends before the settings do. */
+static void keep_texts(struct reader *reader, struct settings *settings,
+                       const struct setting *table, void *section)
+{
+    for (; table->param.name; table++)
+        if (table->param.type == PARAM_TEXT && !table->parse)
+            keep_text(reader, settings, (const char **)((char *)section + table->param.offset));
+}
+
+static size_t add_keys(struct reader_key *keys, const struct setting *table)
+{
+    size_t count = 0;
+    for (; table->param.name; table++)
+        if (!table->parse)
+            keys[count++] = (struct reader_key){.name = table->param.name,
+                                                .option = &table->param,
+                                                .required = table->param.required};
+    return count;
+}
+
+static const struct setting *find_setting(const struct setting *table, const char *name)
+{
+    while (table->param.name && strcmp(table->param.name, name) != 0)
+        table++;
+    return table;
+}
+
+static const struct setting *section_table(const char *name)
+{
+    const struct settings_section *section = settings_sections;
+    while (strcmp(section->name, name) != 0)
+        section++;
+    return section->table;
+}
+
+static void parse_with(struct reader *reader, yaml_node_t *node, const struct setting *setting,
+                       const char *text, void *section)
+{
+    struct fault fault = FAULT_INIT;
+    if (text && setting->parse(text, (char *)section + setting->param.offset, &fault) != 0)
+        reader_complain(reader, node, "%s", fault.text);
+}
+
+static void read_parsed(struct reader *reader, yaml_node_t *node, const char *section,
+                        const char *name, void *to)
+{
+    parse_with(reader, node, find_setting(section_table(section), name),
+               reader_scalar(reader, node, name), to);
+}
+
+static void read_fallback(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_parsed(reader, node, "device", "fallback", to);
+}
+
+static void read_jobs(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_parsed(reader, node, "limits", "jobs", to);
+}
+
+static void read_min_free(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_parsed(reader, node, "limits", "min_free", to);
+}
+
+/* Keys whose values param.h has no type for. */
+static const struct {
+    const char *section;
+    struct reader_key key;
+} parsed_keys[] = {{"device", {.name = "fallback", .read = read_fallback}},
+                   {"limits", {.name = "jobs", .read = read_jobs}},
+                   {"limits", {.name = "min_free", .read = read_min_free}}};
+
+static void read_section(struct reader *reader, yaml_node_t *node, const char *name, void *to)
+{
+    struct reader_key keys[KEYS_MAX] = {0};
+    const struct setting *table = section_table(name);
+    size_t count = add_keys(keys, table);
+    for (size_t i = 0; i < sizeof parsed_keys / sizeof *parsed_keys; i++)
+        if (strcmp(parsed_keys[i].section, name) == 0)
+            keys[count++] = parsed_keys[i].key;
+    reader_mapping(reader, node, name, keys, to);
+    keep_texts(reader, to, table, to);
+}
+
+void config_read_device(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_section(reader, node, "device", to);
+}
+
+void config_read_log(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_section(reader, node, "log", to);
+}
+
+void config_read_state(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    settings->state = reader_scalar(reader, node, "state");
+    keep_text(reader, settings, &settings->state);
+}
+
+void config_read_limits(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_section(reader, node, "limits", to);
+}
+
+/* ---- listen ---- */
+
+static const struct param socket_params[] = {
+    {.name = "unix",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct socket_settings, unix_path),
+     .help = "path of the socket"},
+    {.name = "mode", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, mode)},
+    {.name = "group", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, group)},
+    {0},
+};
+
+static const struct reader_key socket_keys[] = {
+    {.name = "unix", .option = &socket_params[0], .required = true},
+    {.name = "mode", .option = &socket_params[1]},
+    {.name = "group", .option = &socket_params[2]},
+    {0},
+};
+
+static bool is_mode(const char *text)
+{
+    size_t length = strlen(text);
+    return (length == 3 || (length == 4 && text[0] == '0')) && strspn(text, "01234567") == length;
+}
+
+static void read_socket(struct reader *reader, yaml_node_t *node, const char *what,
+                        struct settings *settings, struct socket_settings *to)
+{
+    reader_mapping(reader, node, what, socket_keys, to);
+    if (to->unix_path && to->unix_path[0] != '/')
+        reader_complain(reader, node, "%s: unix: '%.80s' is no absolute path", what, to->unix_path);
+    if (to->unix_path && strlen(to->unix_path) > 107)
+        reader_complain(reader, node, "%s: unix: a socket's path has at most 107 bytes", what);
+    if (to->mode && !is_mode(to->mode))
+        reader_complain(reader, node, "%s: mode: '%.20s': expected octal digits such as \"0660\"",
+                        what, to->mode);
+    keep_text(reader, settings, &to->unix_path);
+    keep_text(reader, settings, &to->mode);
+    keep_text(reader, settings, &to->group);
+}
+
+static void read_http(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_socket(reader, node, "http", settings, &settings->http);
+}
+
+static void read_jobs_socket(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_socket(reader, node, "jobs", settings, &settings->jobs_socket);
+}
+
+static const struct reader_key listen_keys[] = {
+    {.name = "http", .read = read_http},
+    {.name = "jobs", .read = read_jobs_socket},
+    {0},
+};
+
+void config_read_listen(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_mapping(reader, node, "listen", listen_keys, to);
+}
+
+/* ---- watch ---- */
+
+/* What a watch's own functions read into: both structs by the first's address. */
+struct watch_target {
+    struct watch_settings watch; /* first: where the table's offsets count from */
+    struct settings *settings;
+};
+
+static const struct param retention_params[] = {
+    {.name = "keep",
+     .type = PARAM_SIZE,
+     .offset = offsetof(struct retention, keep),
+     .min = 0,
+     .max = 1e18},
+    {.name = "age",
+     .type = PARAM_DURATION,
+     .offset = offsetof(struct retention, age),
+     .min = 0,
+     .max = 1e19},
+    {0},
+};
+static const struct reader_key retention_keys[] = {
+    {.name = "keep", .option = &retention_params[0]},
+    {.name = "age", .option = &retention_params[1]},
+    {0},
+};
+
+static void read_done(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_mapping(reader, node, "done", retention_keys, &((struct watch_target *)to)->watch.done);
+}
+
+static void read_failed(struct reader *reader, yaml_node_t *node, void *to)
+{
+    reader_mapping(reader, node, "failed", retention_keys,
+                   &((struct watch_target *)to)->watch.failed);
+}
+
+static void read_name(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct watch_target *target = to;
+    const char *text = reader_scalar(reader, node, "name");
+    keep_text(reader, target->settings, &text);
+    parse_with(reader, node, find_setting(settings_watch.table, "name"), text, &target->watch);
+}
+
+/* The list replaces the usual patterns. Hidden names are never taken, whatever it says. */
+static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct watch_target *target = to;
+    size_t count = reader_count(reader, node, "ignore", 0, 1000);
+    const char **list = calloc(count + 1, sizeof *list);
+    if (!list) {
+        reader->errors->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = reader_scalar(reader, reader_item(reader, node, i), "ignore");
+        keep_text(reader, target->settings, &list[i]);
+        if (!list[i])
+            break;
+    }
+    target->watch.ignore = list;
+}
+
+/* The place of the chain is remembered: only later can it be told whether it is one. */
+static void read_chain(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct watch_target *target = to;
+    target->watch.chain = reader_scalar(reader, node, "chain");
+    target->watch.line = node->start_mark.line + 1;
+    target->watch.column = node->start_mark.column + 1;
+    keep_text(reader, target->settings, &target->watch.chain);
+}
+
+static void replace(struct reader_key *keys, const char *name,
+                    void (*read)(struct reader *, yaml_node_t *, void *))
+{
+    while (keys->name && strcmp(keys->name, name) != 0)
+        keys++;
+    keys->name = name;
+    keys->option = NULL;
+    keys->read = read;
+}
+
+static void complain_pair(struct reader *reader, yaml_node_t *node,
+                          const struct watch_settings *watch, const struct settings *settings)
+{
+    if (!watch->input || !watch->output)
+        return;
+    if (strcmp(watch->input, watch->output) == 0)
+        reader_complain(reader, node,
+                        "watch: results would be taken for new pictures: input and output are one "
+                        "folder");
+    for (size_t i = 0; i < settings->n_watches; i++)
+        if (strcmp(settings->watches[i].input, watch->input) == 0)
+            reader_complain(reader, node, "watch: %.100s is watched twice", watch->input);
+}
+
+static void read_entry(struct reader *reader, yaml_node_t *node, struct settings *settings)
+{
+    struct reader_key keys[KEYS_MAX] = {0};
+    struct watch_target target = {.settings = settings};
+    unsigned errors = reader->n_errors;
+    watch_defaults(&target.watch);
+    const char **usual = target.watch.ignore;
+    add_keys(keys, settings_watch.table);
+    replace(keys, "chain", read_chain);
+    replace(keys, "name", read_name);
+    replace(keys, "done", read_done);
+    replace(keys, "failed", read_failed);
+    replace(keys, "ignore", read_ignore);
+    reader_mapping(reader, node, "watch", keys, &target);
+    const char *chain = target.watch.chain;
+    target.watch.chain = NULL; /* it is kept already */
+    keep_texts(reader, settings, settings_watch.table, &target.watch);
+    target.watch.chain = chain;
+    complain_pair(reader, node, &target.watch, settings);
+    struct watch_settings *added = reader->n_errors == errors ? settings_add_watch(settings) : NULL;
+    if (added) {
+        *added = target.watch;
+        return;
+    }
+    if (target.watch.ignore != usual)
+        free(target.watch.ignore);
+    reader->errors->failed |= reader->n_errors == errors;
+}
+
+void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
+{
+    size_t count = reader_count(reader, node, "watch", 0, 1000);
+    for (size_t i = 0; i < count; i++)
+        read_entry(reader, reader_item(reader, node, i), to);
+}

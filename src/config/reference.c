@@ -1,0 +1,70 @@
+#include "config/settings.h"
+
+#include <string.h>
+
+/* A | would end the cell. */
+static void print_cell(struct text *text, const char *cell)
+{
+    for (; *cell; cell++) {
+        if (*cell == '|')
+            text_append(text, "\\");
+        text_append_bytes(text, cell, 1);
+    }
+}
+
+static void print_allowed(struct text *text, const struct setting *setting)
+{
+    const struct param *param = &setting->param;
+    struct text allowed = {0};
+    if (param->type == PARAM_FLAG)
+        text_append(&allowed, "true or false");
+    else if (param->choices && param->type == PARAM_CHOICE)
+        for (const struct param_choice *c = param->choices; c->name; c++)
+            text_printf(&allowed, "%s`%s`", c == param->choices ? "" : ", ", c->name);
+    else
+        param_print_allowed(param, &allowed);
+    print_cell(text, text_string(&allowed));
+    text_finish(&allowed);
+}
+
+static void print_default(struct text *text, const struct param *param)
+{
+    if (param->required)
+        text_append(text, "must be there");
+    else if (param->fallback && param->type == PARAM_FLAG)
+        text_printf(text, "`%s`", strcmp(param->fallback, "1") == 0 ? "true" : "false");
+    else if (param->fallback)
+        text_printf(text, "`%s`", param->fallback);
+}
+
+static void print_section(struct text *text, const struct settings_section *section,
+                          bool has_variables)
+{
+    char variable[SETTINGS_VARIABLE_MAX];
+    text_printf(
+        text,
+        "### %s%s%s\n\n%s.\n\n| key | value | default |%s option | |\n|---|---|---|%s---|---|\n",
+        section->name[0] ? "`" : "", section->name[0] ? section->name : "Top level",
+        section->name[0] ? "`" : "", section->help, has_variables ? " environment |" : "",
+        has_variables ? "---|" : "");
+    for (const struct setting *s = section->table; s->param.name; s++) {
+        text_printf(text, "| `%s` | ", s->param.name);
+        print_allowed(text, s);
+        text_append(text, " | ");
+        print_default(text, &s->param);
+        if (has_variables)
+            text_printf(text, " | `%s`", setting_variable(section, s, variable));
+        text_printf(text, " | %s%s%s | ", s->option ? "`--" : "", s->option ? s->option : "",
+                    s->option ? "`" : "");
+        print_cell(text, s->param.help);
+        text_append(text, " |\n");
+    }
+    text_append(text, "\n");
+}
+
+void settings_print_reference(struct text *text)
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        print_section(text, s, true);
+    print_section(text, &settings_watch, false);
+}

@@ -1,0 +1,224 @@
+#include "config/settings.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+
+extern char **environ;
+
+struct settings_text {
+    struct settings_text *next;
+    char text[];
+};
+
+const char *settings_keep(struct settings *settings, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    struct settings_text *kept = malloc(sizeof *kept + size);
+    if (!kept)
+        return NULL;
+    memcpy(kept->text, text, size);
+    kept->next = settings->texts;
+    settings->texts = kept;
+    return kept->text;
+}
+
+/* ---- setting them ---- */
+
+int setting_set(const struct setting *setting, void *to, const char *text, bool bare_allowed,
+                const char *what, struct fault *fault)
+{
+    struct fault why = FAULT_INIT;
+    if (!setting->parse)
+        return param_set(&setting->param, to, text, strlen(text), bare_allowed, what, fault);
+    if (setting->parse(text, (char *)to + setting->param.offset, &why) == 0)
+        return 0;
+    return fault_set(fault, why.code, "%s: %s", what, why.text);
+}
+
+static void set_defaults(const struct setting *table, void *to)
+{
+    for (; table->param.name; table++)
+        if (table->param.fallback)
+            setting_set(table, to, table->param.fallback, false, "default", NULL);
+}
+
+void settings_defaults(struct settings *settings)
+{
+    *settings = (struct settings){0};
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        set_defaults(s->table, settings);
+}
+
+static const char *default_ignore[] = {".*", "*.tmp", "*.part", "*~", NULL};
+
+void watch_defaults(struct watch_settings *watch)
+{
+    *watch = (struct watch_settings){.done = {RETENTION_ALL, RETENTION_ALL},
+                                     .failed = {RETENTION_ALL, RETENTION_ALL},
+                                     .ignore = default_ignore};
+    set_defaults(settings_watch.table, watch);
+}
+
+void settings_clear_watches(struct settings *settings)
+{
+    for (size_t i = 0; i < settings->n_watches; i++)
+        if (settings->watches[i].ignore != default_ignore)
+            free(settings->watches[i].ignore);
+    free(settings->watches);
+    settings->watches = NULL;
+    settings->n_watches = 0;
+}
+
+void settings_finish(struct settings *settings)
+{
+    settings_clear_watches(settings);
+    while (settings->texts) {
+        struct settings_text *text = settings->texts;
+        settings->texts = text->next;
+        free(text);
+    }
+    *settings = (struct settings){0};
+}
+
+struct watch_settings *settings_add_watch(struct settings *settings)
+{
+    struct watch_settings *watches =
+        realloc(settings->watches, (settings->n_watches + 1) * sizeof *watches);
+    if (!watches)
+        return NULL;
+    settings->watches = watches;
+    watch_defaults(&watches[settings->n_watches]);
+    return &watches[settings->n_watches++];
+}
+
+void settings_complete(struct settings *settings)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    settings->jobs = (unsigned)settings->jobs_wanted;
+    if (settings->jobs == 0)
+        settings->jobs = processors > 0 ? (unsigned)processors : 1;
+    for (size_t i = 0; i < settings->n_watches; i++) {
+        struct watch_settings *watch = &settings->watches[i];
+        watch->min_free = settings->min_free;
+        if (watch->claim == CLAIM_NONE)
+            watch->originals = ORIGINALS_KEEP;
+    }
+}
+
+static bool texts_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool retention_equal(const struct retention *a, const struct retention *b)
+{
+    return a->keep == b->keep && a->age == b->age;
+}
+
+bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b)
+{
+    for (const struct setting *s = settings_watch.table; s->param.name; s++)
+        if (s->param.type == PARAM_TEXT &&
+            !texts_equal(*(const char *const *)((const char *)a + s->param.offset),
+                         *(const char *const *)((const char *)b + s->param.offset)))
+            return false;
+    const char *const *x = a->ignore, *const *y = b->ignore;
+    while (*x && *y && strcmp(*x, *y) == 0)
+        x++, y++;
+    return !*x && !*y && texts_equal(a->chain_name, b->chain_name) &&
+           a->on_exists == b->on_exists && a->originals == b->originals && a->claim == b->claim &&
+           a->sync == b->sync && a->mode == b->mode && a->recursive == b->recursive &&
+           a->stable == b->stable && a->min_free.percent == b->min_free.percent &&
+           a->min_free.bytes == b->min_free.bytes && retention_equal(&a->done, &b->done) &&
+           retention_equal(&a->failed, &b->failed);
+}
+
+/* ---- the environment ---- */
+
+const char *setting_variable(const struct settings_section *section, const struct setting *setting,
+                             char variable[SETTINGS_VARIABLE_MAX])
+{
+    if (setting->variable)
+        return setting->variable;
+    snprintf(variable, SETTINGS_VARIABLE_MAX, "SLUICE_%s%s%s", section->name,
+             section->name[0] ? "_" : "", setting->param.name);
+    for (char *c = variable; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return variable;
+}
+
+/* A misspelt variable would be obeyed by nobody, silently. */
+static void refuse_unknown(const char *entry, const struct settings_section *section,
+                           struct text *errors)
+{
+    char prefix[SETTINGS_VARIABLE_MAX], variable[SETTINGS_VARIABLE_MAX];
+    struct nearest nearest = {0};
+    size_t length = strcspn(entry, "=");
+    snprintf(prefix, sizeof prefix, "SLUICE_%s_", section->name);
+    for (char *c = prefix; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    if (!section->name[0] || strncmp(entry, prefix, strlen(prefix)) != 0)
+        return;
+    static char names[16][SETTINGS_VARIABLE_MAX];
+    int count = 0;
+    for (const struct setting *s = section->table; s->param.name && count < 16; s++) {
+        const char *name = setting_variable(section, s, variable);
+        if (strlen(name) == length && strncmp(name, entry, length) == 0)
+            return;
+        snprintf(names[count], sizeof names[count], "%s", name);
+        nearest_offer(&nearest, entry, length, names[count++]);
+    }
+    text_printf(errors, "%.*s: there is no such setting%s%s%s\n", (int)length, entry,
+                nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
+                nearest.best ? "?" : "");
+}
+
+void settings_read_environment(struct settings *settings, struct text *errors)
+{
+    for (const struct settings_section *section = settings_sections; section->name; section++) {
+        for (const struct setting *s = section->table; s->param.name; s++) {
+            char variable[SETTINGS_VARIABLE_MAX];
+            const char *name = setting_variable(section, s, variable), *text = getenv(name);
+            struct fault fault = FAULT_INIT;
+            const char *flag = text && s->param.type == PARAM_FLAG
+                                   ? (strcmp(text, "true") == 0    ? "1"
+                                      : strcmp(text, "false") == 0 ? "0"
+                                                                   : text)
+                                   : text;
+            if (flag && flag[0] && setting_set(s, settings, flag, false, name, &fault) != 0)
+                text_printf(errors, "%s\n", fault.text);
+        }
+        for (char **entry = environ; *entry; entry++)
+            refuse_unknown(*entry, section, errors);
+    }
+}
+
+/* ---- names ---- */
+
+int settings_check_name(const char *template, struct fault *fault)
+{
+    static const char *const words[] = {"{stem}", "{ext}", "{name}", "{chain}", "{date}"};
+    static const char end[] = ".{ext}";
+    size_t length = strlen(template);
+    if (length < sizeof end || strcmp(template + length - sizeof end + 1, end) != 0)
+        return fault_set(fault, FAULT_CONFIG, "name: '%.60s' does not end with .{ext}", template);
+    if (template[0] == '.' || strchr(template, '/') || length > 200)
+        return fault_set(fault, FAULT_CONFIG,
+                         "name: '%.60s': no '.' in front, no '/', at most 200 bytes", template);
+    for (const char *at = template; (at = strpbrk(at, "{}")) != NULL;) {
+        size_t i = 0;
+        while (i < sizeof words / sizeof *words && strncmp(at, words[i], strlen(words[i])) != 0)
+            i++;
+        if (i == sizeof words / sizeof *words)
+            return fault_set(fault, FAULT_CONFIG,
+                             "name: '%.60s': there are {stem} {ext} {name} {chain} {date}",
+                             template);
+        at += strlen(words[i]);
+    }
+    return 0;
+}
