@@ -8,6 +8,7 @@ int command_stages(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_check_config(int argc, char **argv);
 int command_testcard(int argc, char **argv);
 
 #endif

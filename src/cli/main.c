@@ -17,6 +17,7 @@ static const struct command {
     {"devices", command_devices, "the OpenCL devices, and the one that is taken"},
     {"plan", command_plan, "what a chain would do, without doing it"},
     {"bench", command_bench, "how fast it is"},
+    {"check-config", command_check_config, "every error of a configuration at once"},
     {"testcard", command_testcard, "draw a picture to try chains on"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
@@ -26,7 +27,7 @@ static void print_help(void)
     puts("usage: sluice COMMAND [OPTIONS] …\n\n"
          "Filters pictures through chains of OpenCL kernels.\n\ncommands:");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+        printf("  %-12s %s\n", commands[i].name, commands[i].summary);
     puts(
         "\n  sluice COMMAND --help          the command's options\n"
         "  sluice -V, --version           the version\n\n"

@@ -1,0 +1,133 @@
+/* sluice check-config: what the daemon would say to a configuration, without the daemon. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "chain/chain.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "codec/codec.h"
+#include "config/config.h"
+
+#define AT(member) offsetof(struct check_options, member)
+
+struct check_options {
+    struct common_options common;
+    bool reference;
+};
+
+static const struct options_row options[] = {
+    {0,
+     NULL,
+     {.name = "reference",
+      .type = PARAM_FLAG,
+      .offset = AT(reference),
+      .fallback = "0",
+      .help = "print the tables of docs/configuration.md in place of checking anything"}},
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "check-config",
+    .operands = "FILE",
+    .summary = "Tells every error of a configuration at once, each with file:line:column.",
+    .details = "Exit status 78 when there is one.\n",
+    .tables = {options, cli_output_options},
+};
+
+/* A fault of a text that stands at a place in the file. */
+static void complain(struct text *errors, const char *file, size_t line, size_t column,
+                     const char *what, const struct fault *fault)
+{
+    text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, line, column, what, fault->text);
+}
+
+static void check_chain(const struct config *config, const char *text, size_t line, size_t column,
+                        struct text *errors)
+{
+    struct fault fault = FAULT_INIT;
+    struct chain chain;
+    if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0)
+        chain_finish(&chain);
+    else
+        complain(errors, config->settings.file, line, column, "chain", &fault);
+}
+
+/* Chains of the file are looked at once, where they are defined. */
+static void check_watch(const struct config *config, const struct watch_settings *watch,
+                        struct text *errors)
+{
+    struct format format = {0};
+    struct decode_options decode;
+    struct fault fault = FAULT_INIT;
+    const char *file = config->settings.file;
+    if (!watch->chain_name)
+        check_chain(config, watch->chain, watch->line, watch->column, errors);
+    if (format_parse(&format, watch->format, &fault) == 0)
+        format_finish(&format);
+    else
+        complain(errors, file, watch->line, watch->column, "format", &fault);
+    fault_clear(&fault);
+    if (decode_options_parse(&decode, watch->reading, "read", &fault) != 0)
+        complain(errors, file, watch->line, watch->column, "read", &fault);
+}
+
+static void check_meaning(struct config *config, struct text *errors)
+{
+    const struct settings *settings = &config->settings;
+    config_resolve_chains(config);
+    for (size_t i = 0; i < config->n_chains; i++)
+        check_chain(config, config->chains[i].text, config->chains[i].line,
+                    config->chains[i].column, errors);
+    for (size_t i = 0; i < settings->n_watches; i++)
+        check_watch(config, &settings->watches[i], errors);
+}
+
+static int check(const char *path, const struct common_options *common)
+{
+    struct config config;
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    int result = config_read_partly(&config, path, &errors, &fault);
+    if (result != 0 && errors.length == 0) {
+        text_finish(&errors);
+        config_finish(&config);
+        return cli_complain(path, &fault);
+    }
+    check_meaning(&config, &errors);
+    const char *lines = text_string(&errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        fprintf(stderr, "sluice: %.*s\n", (int)length, lines);
+    int status = errors.length > 0 ? fault_exit_status(FAULT_CONFIG) : 0;
+    if (status == 0 && !common->quiet)
+        fprintf(cli_stdout, "%s: good: chains: %zu, watched folders: %zu\n", path, config.n_chains,
+                config.settings.n_watches);
+    text_finish(&errors);
+    config_finish(&config);
+    return status;
+}
+
+static int print_reference(void)
+{
+    struct text text = {0};
+    settings_print_reference(&text);
+    fputs(text_string(&text), cli_stdout);
+    text_finish(&text);
+    return 0;
+}
+
+int command_check_config(int argc, char **argv)
+{
+    struct check_options o = {0};
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    if (o.reference)
+        return print_reference();
+    if (argc - first != 1) {
+        fputs("sluice: check-config: which file? (see sluice check-config --help)\n", stderr);
+        return 64;
+    }
+    return check(argv[first], &o.common);
+}
