@@ -30,6 +30,7 @@ static const struct {
     [FAULT_MEMORY] = {"memory", 70, true},
     [FAULT_INTERNAL] = {"internal", 70, false},
     [FAULT_CREATE] = {"create", 73, false},
+    [FAULT_EXISTS] = {"exists", 73, false},
     [FAULT_IO] = {"io", 74, false},
     [FAULT_NO_SPACE] = {"no-space", 74, true},
     [FAULT_BUSY] = {"busy", 75, true},

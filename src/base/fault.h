@@ -26,6 +26,7 @@ enum fault_code {
     FAULT_MEMORY,      /* out of memory */
     FAULT_INTERNAL,    /* a defect of ours */
     FAULT_CREATE,      /* an output cannot be created */
+    FAULT_EXISTS,      /* it is there already, and must not be replaced */
     FAULT_IO,          /* reading or writing failed */
     FAULT_NO_SPACE,    /* the disk is full */
     FAULT_BUSY,        /* try later */

@@ -64,7 +64,8 @@ void candidates_finish(struct candidates *candidates)
 void candidates_clear(struct candidates *candidates)
 {
     for (int i = 0; i < CANDIDATE_STATES; i++)
-        while (i != CANDIDATE_LOOKING && !TAILQ_EMPTY(&candidates->lists[i]))
+        while (i != CANDIDATE_LOOKING && i != CANDIDATE_TAKEN &&
+               !TAILQ_EMPTY(&candidates->lists[i]))
             candidates_remove(candidates, TAILQ_FIRST(&candidates->lists[i]));
     candidates->overflowed = false;
 }
@@ -165,7 +166,7 @@ void candidates_hint(struct candidates *candidates, const char *name, bool close
         return;
     }
     c->facts.closed |= closed;
-    if (c->state == CANDIDATE_LOOKING)
+    if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_TAKEN)
         c->hinted = true;
     else if (c->state == CANDIDATE_WAITING)
         candidates_move(candidates, c, CANDIDATE_HINTED);
@@ -196,12 +197,33 @@ void candidates_return(struct candidates *candidates, const char *name,
     struct candidate *c = candidates_add(candidates, name);
     if (!c)
         return;
-    c->returned++;
+    if (c->state != CANDIDATE_TAKEN)
+        c->returned++;
     if (c->state == CANDIDATE_LOOKING) /* at another file of this name */
         return;
     c->facts = (struct candidate_facts){
         .has_seen = true, .seen = *identity, .since = now, .truncated = truncated};
     candidates_wait(candidates, c, now, stable);
+}
+
+void candidates_take(struct candidates *candidates, const char *name)
+{
+    struct candidate *c = candidates_add(candidates, name);
+    if (!c || c->state == CANDIDATE_LOOKING)
+        return;
+    c->hinted = false;
+    candidates_move(candidates, c, CANDIDATE_TAKEN);
+}
+
+void candidates_let_go(struct candidates *candidates, const char *name)
+{
+    struct candidate *c = candidates_find(candidates, name);
+    if (!c || c->state != CANDIDATE_TAKEN)
+        return;
+    if (c->hinted)
+        candidates_move(candidates, c, CANDIDATE_HINTED);
+    else
+        candidates_remove(candidates, c);
 }
 
 uint64_t candidates_wake(struct candidates *candidates, uint64_t now)

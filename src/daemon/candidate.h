@@ -43,6 +43,7 @@ enum candidate_state {
     CANDIDATE_LOOKING, /* a thread looks at it */
     CANDIDATE_WAITING, /* to be looked at when it is due */
     CANDIDATE_READY,   /* complete, but there was no room for it */
+    CANDIDATE_TAKEN,   /* a job, while the file stays in its place */
     CANDIDATE_STATES
 };
 
@@ -72,7 +73,7 @@ struct candidates {
 int candidates_init(struct candidates *candidates, struct fault *fault);
 void candidates_finish(struct candidates *candidates);
 
-/* Forgets all names but those that a thread looks at. */
+/* Forgets all names but those that a thread looks at or that are taken. */
 void candidates_clear(struct candidates *candidates);
 
 struct candidate *candidates_find(const struct candidates *candidates, const char *name);
@@ -97,6 +98,12 @@ void candidates_found(struct candidates *candidates, const char *name,
 void candidates_return(struct candidates *candidates, const char *name,
                        const struct identity *identity, bool truncated, uint64_t now,
                        uint64_t stable);
+
+/* It is a job from now on, and stays in its place (no directory of work was made for it). */
+void candidates_take(struct candidates *candidates, const char *name);
+
+/* The job is over. If something happened to the file meanwhile it is looked at again. */
+void candidates_let_go(struct candidates *candidates, const char *name);
 
 /* It is looked at again after `stable`. */
 void candidates_wait(struct candidates *candidates, struct candidate *candidate, uint64_t now,

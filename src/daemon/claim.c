@@ -1,4 +1,4 @@
-#include "daemon/claim.h"
+#include "daemon/claim_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +11,17 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/disk.h"
+#include "daemon/ledger.h"
 #include "daemon/name.h"
 
-/* The file's path below the instance's folder. */
-typedef char claim_path[sizeof((struct claim *)0)->folder + 1 + NAME_BYTES + 1];
-
-static const char *path_of(const struct claim *claim, claim_path path)
+const char *claim_base(const struct claim *claim)
 {
-    snprintf(path, sizeof(claim_path), "%s/%s", claim->folder, claim->name);
+    return path_name(claim->name);
+}
+
+const char *claim_path_of(const struct claim *claim, claim_path path)
+{
+    snprintf(path, sizeof(claim_path), "%s/%s", claim->folder, claim_base(claim));
     return path;
 }
 
@@ -45,9 +48,33 @@ static struct claim *create(struct spool *spool, const char *name)
     return claim;
 }
 
-static void remove_folder(const struct claim *claim)
+void claim_remove_folder(const struct claim *claim)
 {
     unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
+}
+
+/* From which folder it comes, as a link that leads nowhere: made in one step, and lasting with the
+ * directory that it is in. */
+static int note_origin(const struct claim *claim, int folder_fd)
+{
+    size_t length = (size_t)(claim_base(claim) - claim->name);
+    char from[PATH_MAX];
+    if (length == 0)
+        return 0;
+    if (length > sizeof from) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(from, claim->name, length - 1);
+    from[length - 1] = '\0';
+    return symlinkat(from, folder_fd, NOTE_FROM);
+}
+
+/* What the hidden folder shows of a file that stays where it is. */
+static int put_placeholder(const struct claim *claim, int folder_fd)
+{
+    int fd = openat(folder_fd, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -1 : close(fd);
 }
 
 /* Whoever swapped the file between look and claim gets the other one back. */
@@ -55,26 +82,56 @@ static bool is_expected(const struct claim *claim, const struct identity *expect
 {
     struct stat status;
     claim_path path;
-    return fstatat(claim->spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) ==
-               0 &&
+    return fstatat(claim->spool->instance_fd, claim_path_of(claim, path), &status,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(status.st_mode) && status.st_dev == expected->device &&
            status.st_ino == expected->inode;
+}
+
+/* The file into the claim's folder. 0, or −1 and errno. */
+static int move_in(const struct claim *claim)
+{
+    const struct spool *spool = claim->spool;
+    struct disk_place place;
+    claim_path path;
+    if (disk_place(&place, spool->in_fd, claim->name, 0) != 0)
+        return -1;
+    int result = renameat(place.fd, place.name, spool->instance_fd, claim_path_of(claim, path));
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
+}
+
+static int fill_folder(const struct claim *claim)
+{
+    int folder = claim_open_folder(claim);
+    if (folder < 0)
+        return -1;
+    int result = note_origin(claim, folder);
+    if (result == 0)
+        result = claim->spool->in_place ? put_placeholder(claim, folder) : move_in(claim);
+    int error = errno;
+    if (result != 0)
+        note_remove(folder);
+    close(folder);
+    errno = error;
+    return result;
 }
 
 static int take(struct claim *claim, const struct identity *expected, struct fault *fault)
 {
     const struct spool *spool = claim->spool;
-    claim_path path;
     if (mkdirat(spool->instance_fd, claim->folder, 0700) != 0)
         return fault_set_errno(fault, FAULT_CREATE, "a folder for a claimed file");
-    if (renameat(spool->in_fd, claim->name, spool->instance_fd, path_of(claim, path)) != 0) {
+    if (fill_folder(claim) != 0) {
         int error = errno;
-        remove_folder(claim);
+        claim_remove_folder(claim);
         errno = error;
         return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
                                : fault_set_errno(fault, FAULT_IO, "claim");
     }
-    if (is_expected(claim, expected))
+    if (spool->in_place || is_expected(claim, expected))
         return 0;
     if (claim_give_back(claim, NULL) != 0)
         log_warning("%s: another file was claimed in its place, and stays claimed", claim->name);
@@ -105,6 +162,19 @@ static int keep_visible_name(void *context, const char *name, unsigned char kind
     return 1;
 }
 
+/* Its name as a path below IN. What a stranger may have put into the link is refused: a path is
+ * walked component by component, each of them a directory. */
+static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
+{
+    char from[PATH_MAX];
+    ssize_t length = readlinkat(folder_fd, NOTE_FROM, from, sizeof from - 1);
+    from[length > 0 ? length : 0] = '\0';
+    bool good = length > 0 && from[0] != '/' && (size_t)length + NAME_BYTES + 2 < PATH_MAX &&
+                strncmp(from, "..", 2) != 0 && !strstr(from, "/..");
+    snprintf(whole, PATH_MAX, "%.*s%s%.*s", good ? (int)length : 0, from, good ? "/" : "",
+             NAME_BYTES, base);
+}
+
 static void remove_empty(int other_fd, int folder_fd, const char *folder)
 {
     note_remove(folder_fd);
@@ -122,14 +192,14 @@ static void count_interruption(struct claim *claim, int folder_fd)
         return;
     claim->note.interruptions++;
     claim->note.alone = alone ? claim->note.alone + 1 : 0;
-    if (note_write(folder_fd, &claim->note, &fault) == 0)
+    if (note_write(folder_fd, &claim->note, true, &fault) == 0)
         note_clear_begun(folder_fd);
     else
         log_warning("%s: its interruption is not noted: %s", claim->name, fault.text);
 }
 
-static int move_in(struct claim *claim, int other_fd, int folder_fd, const char *folder,
-                   struct fault *fault)
+static int take_over(struct claim *claim, int other_fd, int folder_fd, const char *folder,
+                     struct fault *fault)
 {
     struct fault damaged = FAULT_INIT;
     claim->recovered = true;
@@ -138,13 +208,30 @@ static int move_in(struct claim *claim, int other_fd, int folder_fd, const char 
     if (note_read(folder_fd, &claim->note, &damaged) != 0)
         log_warning("%s: %s: done again from the start", claim->name, damaged.text);
     count_interruption(claim, folder_fd);
+    if (claim->note.verdict == NOTE_DONE && !claim->note.base[0])
+        snprintf(claim->note.base, sizeof claim->note.base, "%s", claim_base(claim));
     return 0;
+}
+
+/* A file that stayed in its place may be gone from there, and been done with. */
+static bool is_left(const struct spool *spool, const char *name)
+{
+    struct identity identity;
+    return !spool->in_place || (spool_look(spool, name, &identity) == SPOOL_FILE &&
+                                !ledger_knows(spool->world->ledger, spool->folder, &identity));
+}
+
+static void remove_placeholder(int folder_fd, const char *name)
+{
+    if (name[0])
+        unlinkat(folder_fd, name, 0);
 }
 
 int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
                 struct fault *fault)
 {
     name_buffer name = "";
+    char whole[PATH_MAX];
     *claim = NULL;
     int folder_fd = disk_open_directory(other_fd, folder, 0);
     if (folder_fd < 0)
@@ -152,24 +239,51 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
     int result = 0;
     if (disk_list(folder_fd, keep_visible_name, name) < 0)
         result = fault_set_errno(fault, FAULT_IO, "read a claim's folder");
-    else if (!name[0])
+    else if (whole_name(folder_fd, name, whole), !name[0] || !is_left(spool, whole)) {
+        if (spool->in_place)
+            remove_placeholder(folder_fd, name);
         remove_empty(other_fd, folder_fd, folder);
-    else if ((*claim = create(spool, name)) == NULL)
+    } else if ((*claim = create(spool, whole)) == NULL)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
     else
-        result = move_in(*claim, other_fd, folder_fd, folder, fault);
+        result = take_over(*claim, other_fd, folder_fd, folder, fault);
     close(folder_fd);
     if (result != 0)
         claim_destroy(claim);
     return result;
 }
 
+static int open_file(const struct claim *claim)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    struct disk_place place;
+    claim_path path;
+    if (!claim->spool->in_place)
+        return openat(claim->spool->instance_fd, claim_path_of(claim, path), flags);
+    if (disk_place(&place, claim->spool->in_fd, claim->name, 0) != 0)
+        return -1;
+    int fd = openat(place.fd, place.name, flags);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return fd;
+}
+
+bool claim_identify(struct claim *claim)
+{
+    struct stat status;
+    int fd = claim->identity.inode ? -1 : open_file(claim);
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        claim->identity = identity_of(&status);
+    if (fd >= 0)
+        close(fd);
+    return claim->identity.inode != 0;
+}
+
 int claim_open(struct claim *claim, int *fd, struct fault *fault)
 {
     struct stat status;
-    claim_path path;
-    *fd = openat(claim->spool->instance_fd, path_of(claim, path),
-                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *fd = open_file(claim);
     if (*fd < 0)
         return fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, "open");
     if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
@@ -220,121 +334,7 @@ int claim_write_note(struct claim *claim, struct fault *fault)
     int folder = claim_open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int result = note_write(folder, &claim->note, fault);
+    int result = note_write(folder, &claim->note, claim->spool->rules->sync == SYNC_EACH, fault);
     close(folder);
     return result;
-}
-
-/* Moves the file to `name` in another directory, then takes the folder away: in this order, so that
- * at every moment there is either a file with its note or no claim. EEXIST: there is such a file.
- */
-static int move_out(struct claim *claim, int to_fd, const char *name)
-{
-    claim_path path;
-    if (disk_rename_new(claim->spool->instance_fd, path_of(claim, path), to_fd, name) != 0)
-        return -1;
-    int folder = claim_open_folder(claim);
-    if (folder >= 0) {
-        note_remove(folder);
-        close(folder);
-    }
-    remove_folder(claim);
-    return 0;
-}
-
-/* Whether a number is taken in one directory: by the file, or by what belongs beside it. */
-struct taken {
-    const char *name;
-    int directory_fd;
-    bool with_reason;
-};
-
-static bool exists(int directory_fd, const char *name)
-{
-    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-}
-
-static bool is_taken(void *context, unsigned number)
-{
-    const struct taken *taken = context;
-    name_buffer name, reason;
-    name_of_original(name, taken->name, number);
-    name_of_reason(reason, name);
-    return exists(taken->directory_fd, name) ||
-           (taken->with_reason && exists(taken->directory_fd, reason));
-}
-
-int claim_done(struct claim *claim, struct fault *fault)
-{
-    struct taken taken = {claim->name, claim->spool->done_fd, false};
-    for (unsigned number = 0; number != UINT_MAX; number = name_find_number(is_taken, &taken)) {
-        name_buffer name;
-        name_of_original(name, claim->name, number);
-        if (move_out(claim, claim->spool->done_fd, name) == 0)
-            return 0;
-        if (errno != EEXIST)
-            return fault_set_errno(fault, FAULT_IO, "move the original to done");
-    }
-    return fault_set(fault, FAULT_CREATE, "no free name in done");
-}
-
-static int choose_failed_number(struct claim *claim, struct fault *fault)
-{
-    struct taken taken = {claim->name, claim->spool->failed_fd, true};
-    claim->note.number = name_find_number(is_taken, &taken);
-    if (claim->note.number == UINT_MAX)
-        return fault_set(fault, FAULT_CREATE, "no free name in failed");
-    return claim_write_note(claim, fault);
-}
-
-int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault)
-{
-    char *copy = strdup(reason);
-    if (!copy)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a note");
-    free(claim->note.reason);
-    claim->note.reason = copy;
-    claim->note.verdict = NOTE_FAILED;
-    return choose_failed_number(claim, fault);
-}
-
-/* The reason first, so that no file stands in failed without one. 0, or −1 and errno of the move;
- * EEXIST: there is a file of that name, which came after the number was chosen. */
-static int place_failed(struct claim *claim, struct fault *fault)
-{
-    const struct spool *spool = claim->spool;
-    name_buffer name, reason, temporary;
-    char tag[SPOOL_INSTANCE_ID + 32];
-    name_of_original(name, claim->name, claim->note.number);
-    name_of_reason(reason, name);
-    snprintf(tag, sizeof tag, "%s-%s", spool->instance, claim->folder);
-    name_of_temporary(temporary, reason, tag);
-    const char *text = claim->note.reason;
-    if (disk_write_file(spool->failed_fd, reason, temporary, text, strlen(text), fault) != 0)
-        return -1;
-    if (move_out(claim, spool->failed_fd, name) == 0)
-        return 0;
-    int error = errno;
-    if (error == EEXIST)
-        unlinkat(spool->failed_fd, reason, 0);
-    else
-        fault_set_errno(fault, FAULT_IO, "move the original to failed");
-    errno = error;
-    return -1;
-}
-
-int claim_failed(struct claim *claim, struct fault *fault)
-{
-    struct fault why = FAULT_INIT;
-    while (place_failed(claim, &why) != 0)
-        if (why.code != FAULT_NONE || choose_failed_number(claim, &why) != 0)
-            return fault_set(fault, why.code, "%s", why.text);
-    return 0;
-}
-
-int claim_give_back(struct claim *claim, struct fault *fault)
-{
-    if (move_out(claim, claim->spool->in_fd, claim->name) == 0)
-        return 0;
-    return fault_set_errno(fault, FAULT_CREATE, "give the file back");
 }

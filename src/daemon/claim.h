@@ -1,6 +1,8 @@
 /* One file that is ours: moved out of the watched directory into a folder of its own, where nobody
- * else touches its name, until it is done, failed or given back. A claim belongs to one thread at a
- * time; the spool that it refers to is counted by whoever keeps the claim. */
+ * else touches its name, until it is done, failed or given back. Where claims are in place
+ * (spool.h) the folder holds an empty file of its name, and the file stays where it is. A claim
+ * belongs to one thread at a time; the spool that it refers to is counted by whoever keeps the
+ * claim. */
 #ifndef SLUICE_DAEMON_CLAIM_H
 #define SLUICE_DAEMON_CLAIM_H
 
@@ -10,7 +12,7 @@
 struct claim {
     struct spool *spool;
     char folder[24];          /* its folder in the instance's: the serial */
-    char *name;               /* of the file; owned */
+    char *name;               /* of the file: a path below IN; owned */
     struct identity identity; /* since claim_open: what was read must be what is there at the end */
     bool recovered;           /* was left behind by a daemon that is gone */
     struct note note;
@@ -40,12 +42,21 @@ bool claim_is_unchanged(const struct claim *claim, int fd);
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault);
 void claim_clear_begun(struct claim *claim);
 
-/* Writes the note; with a verdict in it this is the commit point. */
+/* Writes the note, synced as the folder's rules want it; with a verdict in it this is the commit
+ * point. */
 int claim_write_note(struct claim *claim, struct fault *fault);
+
+/* Fills in `identity` of a claim that was not opened. False when the file is gone. */
+bool claim_identify(struct claim *claim);
+
+/* The last component of its name. */
+const char *claim_base(const struct claim *claim);
 
 /* The three ends. Each moves the file and takes the claim's folder away; on failure the claim is
  * still ours and as it was. None replaces a file: done and failed find a number, give_back fails
- * with FAULT_CREATE when there is a new file of that name. The verdict must be in the note. */
+ * with FAULT_CREATE when there is a new file of that name. The verdict must be in the note. What
+ * done means for the file is the folder's rule: moved to done, deleted, or back where it was (to
+ * done, if there is a new file of its name). */
 int claim_done(struct claim *claim, struct fault *fault);
 int claim_failed(struct claim *claim, struct fault *fault);
 int claim_give_back(struct claim *claim, struct fault *fault);

@@ -31,10 +31,10 @@ int disk_sync_directory(int fd)
     return fsync(fd) == 0 || errno == EINVAL ? 0 : -1;
 }
 
-static int write_synced(int fd, const void *data, size_t size, struct fault *fault)
+static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
 {
     int result = file_write(fd, data, size, fault);
-    if (result == 0 && fsync(fd) != 0)
+    if (result == 0 && durable && fsync(fd) != 0)
         result = fault_set_errno(fault, FAULT_IO, "fsync");
     if (close(fd) != 0 && result == 0)
         result = fault_set_errno(fault, FAULT_IO, "close");
@@ -42,7 +42,7 @@ static int write_synced(int fd, const void *data, size_t size, struct fault *fau
 }
 
 int disk_write_file(int directory_fd, const char *name, const char *temporary, const void *data,
-                    size_t size, struct fault *fault)
+                    size_t size, bool durable, struct fault *fault)
 {
     /* One that a crash left behind: nobody else writes under this name. */
     if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
@@ -51,16 +51,58 @@ int disk_write_file(int directory_fd, const char *name, const char *temporary, c
         openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int result = write_synced(fd, data, size, fault);
+    int result = write_all(fd, data, size, durable, fault);
     if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
         result = fault_set_errno(fault, FAULT_CREATE, name);
     if (result != 0) {
         unlinkat(directory_fd, temporary, 0);
         return result;
     }
-    if (disk_sync_directory(directory_fd) != 0)
+    if (durable && disk_sync_directory(directory_fd) != 0)
         return fault_set_errno(fault, FAULT_IO, "fsync of a directory");
     return 0;
+}
+
+int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode)
+{
+    *place = (struct disk_place){.fd = root_fd, .name = path};
+    for (const char *slash; (slash = strchr(place->name, '/')) != NULL; place->name = slash + 1) {
+        char component[256];
+        size_t length = (size_t)(slash - place->name);
+        int fd = -1;
+        if (length == 0 || length >= sizeof component)
+            errno = ENAMETOOLONG;
+        else {
+            memcpy(component, place->name, length);
+            component[length] = '\0';
+            fd = disk_open_directory(place->fd, component, mode);
+        }
+        int error = errno;
+        disk_place_leave(place);
+        *place = (struct disk_place){.fd = fd, .owned = true, .name = place->name};
+        errno = error;
+        if (fd < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void disk_place_leave(const struct disk_place *place)
+{
+    if (place->owned && place->fd >= 0)
+        close(place->fd);
+}
+
+int disk_unlink(int root_fd, const char *path)
+{
+    struct disk_place place;
+    if (disk_place(&place, root_fd, path, 0) != 0)
+        return -1;
+    int result = unlinkat(place.fd, place.name, 0);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
 }
 
 int disk_open_directory(int parent_fd, const char *name, mode_t mode)

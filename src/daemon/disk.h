@@ -5,6 +5,7 @@
 #define SLUICE_DAEMON_DISK_H
 
 #include "base/fault.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,10 +20,26 @@ int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *t
  * directory (EINVAL) do without. 0 or −1, errno. */
 int disk_sync_directory(int fd);
 
-/* Writes `name` anew, through the temporary name `temporary` in the same directory: synced, renamed
- * (replacing), directory synced. */
+/* Writes `name` anew, through the temporary name `temporary` in the same directory, and renames it
+ * (replacing). `durable`: the file is synced before, the directory after. */
 int disk_write_file(int directory_fd, const char *name, const char *temporary, const void *data,
-                    size_t size, struct fault *fault);
+                    size_t size, bool durable, struct fault *fault);
+
+/* Where a path below a directory leads: the directory of its last component, reached through no
+ * link, and that component. */
+struct disk_place {
+    int fd; /* −1: nowhere */
+    bool owned;
+    const char *name; /* within the path that was given */
+};
+
+/* Folders on the way are made with `mode` if they are missing and `mode` is not 0. 0, or −1 and
+ * errno; disk_place_leave after 0. */
+int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode);
+void disk_place_leave(const struct disk_place *place);
+
+/* Removes the file at a path below a directory. 0 or −1, errno. */
+int disk_unlink(int root_fd, const char *path);
 
 /* Opens the directory `name` within another, never through a link; makes it with `mode` if it is
  * missing and `mode` is not 0. −1 and errno. */

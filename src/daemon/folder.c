@@ -1,6 +1,8 @@
 #include "daemon/folder_internal.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -55,11 +57,17 @@ static const struct watch_events watch_events = {
 static void begin(struct folder *folder)
 {
     struct fault fault = FAULT_INIT;
-    const char *path = folder->settings->input;
+    const struct watch_settings *settings = folder->settings;
+    const char *path = settings->input;
     folder->state = FOLDER_WATCHING;
-    if (watch_open(&folder->watch, folder->loop, path, &watch_events, folder, &fault) == 0)
-        log_info("watching %s (inotify), chain '%s', results as %s in %s", path,
-                 folder->settings->chain, folder->settings->format, folder->settings->output);
+    if (settings->mode == MODE_POLL)
+        log_info("watching %s by reading it every %d s, chain '%s', results as %s in %s", path,
+                 (int)(POLL_EVERY / SECOND), settings->chain, settings->format, settings->output);
+    else if (watch_open(&folder->watch, folder->loop, path, settings->mode == MODE_INOTIFY,
+                        &watch_events, folder, &fault) == 0)
+        log_info("watching %s (inotify%s), chain '%s', results as %s in %s", path,
+                 settings->recursive ? "; folders below are read every 2 s" : "", settings->chain,
+                 settings->format, settings->output);
     else
         log_warning("watching %s by reading it every %d s: %s", path, (int)(POLL_EVERY / SECOND),
                     fault.text);
@@ -77,7 +85,7 @@ struct reopening {
 static void reopen(uv_work_t *work)
 {
     struct reopening *r = work->data;
-    spool_open(&r->spool, r->folder->settings->input, r->folder->settings->output, &r->fault);
+    spool_open(&r->spool, r->folder->settings, &r->folder->world->spools, &r->fault);
 }
 
 static void after_reopen(uv_work_t *work, int status)
@@ -138,12 +146,16 @@ static void on_timer(uv_timer_t *timer)
     folder_pump(timer->data);
 }
 
-/* Sleeps until the next scan or the first name that waits. */
+/* Sleeps until the next scan or the first name that waits. A scan that is wanted while one is under
+ * way is no reason to wake: its end is. And never for no time at all: libuv before 1.45 runs a
+ * timer that is due at once again before it looks at anything else. */
 void folder_arm_timer(struct folder *folder)
 {
     uint64_t now = clock_now(), due = folder->next_scan;
     if (folder->state == FOLDER_WATCHING && folder->next_check < due)
         due = folder->next_check;
+    if (folder->scanning || folder->reopening)
+        due = now + SCAN_EVERY;
     if (folder->state != FOLDER_WATCHING && folder->state != FOLDER_LOST) {
         uv_timer_stop(&folder->timer);
         return;
@@ -151,7 +163,7 @@ void folder_arm_timer(struct folder *folder)
     uint64_t wake = candidates_wake(&folder->candidates, now);
     if (wake != 0 && wake < due)
         due = wake;
-    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 1, 0);
 }
 
 void folder_pump(struct folder *folder)
@@ -165,7 +177,8 @@ void folder_pump(struct folder *folder)
         if (c->overflowed && c->count < CANDIDATES_MAX / 2)
             folder->next_scan = now;
         if (!folder->scanning && now >= folder->next_scan) {
-            folder->next_scan = now + (folder->watch ? SCAN_EVERY : POLL_EVERY);
+            bool seen = folder->watch && !folder->settings->recursive;
+            folder->next_scan = now + (seen ? SCAN_EVERY : POLL_EVERY);
             folder->next_check = now + CHECK_EVERY;
             folder_scan(folder, true);
         } else if (!folder->scanning && now >= folder->next_check) {
@@ -180,25 +193,23 @@ void folder_pump(struct folder *folder)
 
 /* ---- life ---- */
 
-int folder_create(struct folder **folder, uv_loop_t *loop, const struct watch_settings *settings,
-                  const char *extension, struct queue *queue, const struct folder_events *events,
-                  void *context, struct fault *fault)
+int folder_create(struct folder **folder, const struct folder_world *world, struct rulebook *book,
+                  const struct watch_settings *settings, struct fault *fault)
 {
     struct folder *f = calloc(1, sizeof *f);
     *folder = NULL;
     if (!f)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
-    *f = (struct folder){.loop = loop,
+    *f = (struct folder){.world = world,
+                         .loop = world->loop,
+                         .queue = world->queue,
                          .settings = settings,
-                         .extension = extension,
-                         .queue = queue,
-                         .events = events,
-                         .context = context};
+                         .share = UINT_MAX};
     STAILQ_INIT(&f->to_settle);
-    int result = spool_open(&f->spool, settings->input, settings->output, fault);
+    int result = spool_open(&f->spool, settings, &world->spools, fault);
     if (result == 0)
         result = candidates_init(&f->candidates, fault);
-    int error = result == 0 ? uv_timer_init(loop, &f->timer) : 0;
+    int error = result == 0 ? uv_timer_init(world->loop, &f->timer) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     if (result != 0) {
@@ -207,14 +218,26 @@ int folder_create(struct folder **folder, uv_loop_t *loop, const struct watch_se
         free(f);
         return result;
     }
+    f->book = rulebook_use(book);
     f->timer.data = f;
     *folder = f;
     return 0;
 }
 
-void folder_start(struct folder *folder)
+void folder_start(struct folder *folder, const char *extension)
 {
+    snprintf(folder->extension, sizeof folder->extension, "%s", extension);
     begin(folder);
+}
+
+void folder_set_share(struct folder *folder, unsigned share)
+{
+    folder->share = share;
+}
+
+const struct watch_settings *folder_settings(const struct folder *folder)
+{
+    return folder->settings;
 }
 
 void folder_stop(struct folder *folder)
@@ -225,6 +248,7 @@ void folder_stop(struct folder *folder)
     watch_close(&folder->watch);
     candidates_clear(&folder->candidates);
     uv_timer_stop(&folder->timer);
+    queue_withdraw(folder->queue, folder);
     folder_check_stopped(folder);
 }
 
@@ -234,12 +258,14 @@ void folder_check_stopped(struct folder *folder)
         folder->looking || folder->settling || folder->reopening)
         return;
     folder->state = FOLDER_STOPPED;
-    folder->events->stopped(folder->context);
+    folder->world->events->stopped(folder->world->context, folder);
 }
 
 static void on_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    struct folder *folder = handle->data;
+    rulebook_leave(&folder->book);
+    free(folder);
 }
 
 void folder_destroy(struct folder **folder)
@@ -256,16 +282,18 @@ void folder_destroy(struct folder **folder)
 
 bool folder_is_quiet(const struct folder *folder)
 {
-    return folder->scanned && !folder->scanning && folder->candidates.count == 0;
+    const struct candidates *c = &folder->candidates;
+    return folder->scanned && !folder->scanning && c->count == c->counts[CANDIDATE_TAKEN];
 }
 
 void folder_log_state(const struct folder *folder)
 {
     static const char *const states[] = {"not started", "watching", "gone", "stopping", "stopped"};
     const struct candidates *c = &folder->candidates;
-    log_info("%s: %s (%s), %u files taken, %zu complete ones wait for room, %zu not complete yet, "
+    size_t ready = c->counts[CANDIDATE_READY], taken = c->counts[CANDIDATE_TAKEN];
+    log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "
              "%u overflows",
              folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
-             folder->n_jobs, c->counts[CANDIDATE_READY], c->count - c->counts[CANDIDATE_READY],
+             folder->n_jobs, ready, folder->is_short ? "space" : "room", c->count - ready - taken,
              folder->n_overflows);
 }

@@ -5,7 +5,8 @@
 #define SLUICE_DAEMON_FOLDER_H
 
 #include "daemon/queue.h"
-#include "daemon/settings.h"
+#include "daemon/rulebook.h"
+#include "daemon/spool.h"
 
 struct folder;
 
@@ -13,22 +14,35 @@ struct folder_events {
     /* The first scan is over: what was there is known. */
     void (*scanned)(void *context);
     /* After folder_stop: nothing of it is under way any more. */
-    void (*stopped)(void *context);
+    void (*stopped)(void *context, struct folder *folder);
 };
 
-/* Opens the directories, now. `extension` is read when results are named: it may be filled in until
- * folder_start. All arguments must outlive the folder. */
-int folder_create(struct folder **folder, uv_loop_t *loop, const struct watch_settings *settings,
-                  const char *extension, struct queue *queue, const struct folder_events *events,
-                  void *context, struct fault *fault);
+/* What folders have in common. The members must outlive them. */
+struct folder_world {
+    uv_loop_t *loop;
+    struct queue *queue;
+    struct spool_world spools;
+    const struct folder_events *events;
+    void *context; /* of the events */
+};
 
-/* Begins to watch and to take files. */
-void folder_start(struct folder *folder);
+/* Opens the directories, now. `settings` are in `book`, which is used until the end. */
+int folder_create(struct folder **folder, const struct folder_world *world, struct rulebook *book,
+                  const struct watch_settings *settings, struct fault *fault);
+
+/* Begins to watch and to take files. `extension` is what results get. */
+void folder_start(struct folder *folder, const char *extension);
+
+/* How many jobs of the queue it may have at most, so that the others come to their turn. */
+void folder_set_share(struct folder *folder, unsigned share);
+
+const struct watch_settings *folder_settings(const struct folder *folder);
 
 /* Takes what there is room for in the queue. */
 void folder_pump(struct folder *folder);
 
-/* Takes nothing more. `stopped` comes when its jobs have left the queue. */
+/* Takes nothing more. `stopped` comes when its jobs have left the queue; those that wait for their
+ * turn are given back. */
 void folder_stop(struct folder *folder);
 
 /* Closes what is left, after `stopped` or before folder_start. The loop must run once more. Takes

@@ -22,12 +22,13 @@ struct folder_job;
 STAILQ_HEAD(folder_jobs, folder_job);
 
 struct folder {
-    uv_loop_t *loop;
-    const struct watch_settings *settings;
-    const char *extension;
+    const struct folder_world *world;
+    uv_loop_t *loop; /* the world's, like the next */
     struct queue *queue;
-    const struct folder_events *events;
-    void *context;
+    struct rulebook *book; /* used */
+    const struct watch_settings *settings;
+    char extension[24];
+    unsigned share; /* jobs that it may have */
 
     enum folder_state state;
     struct spool *spool; /* NULL while lost */
@@ -36,6 +37,11 @@ struct folder {
     uv_timer_t timer;
     uint64_t next_scan;   /* monotonic nanoseconds; while lost: the next look for the directory */
     uint64_t next_check;  /* whether the paths still lead here */
+    uint64_t next_tidy;   /* of done and failed */
+    uint64_t next_prune;  /* of the ledger */
+    uint64_t put_away;    /* bytes, since the last time */
+    unsigned generation;  /* of the ledger */
+    bool is_short;        /* of space: nothing is claimed */
     bool scanned;         /* once, since the start */
     bool scanning;        /* in the pool, as the next three; one of each at a time */
     bool looking;         /* … */
@@ -103,6 +109,9 @@ void folder_look(struct folder *folder);
 /* folder_job.c: takes over a claim (whose spool is counted here). */
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance);
 void folder_drop_job(struct folder_job *fj);
+
+/* Later once more; of a folder that is stopping it is given back. */
+void folder_retry(struct folder_job *fj);
 
 /* True, and the job is gone, when it failed because its directories are not the ones that are
  * watched now. What is claimed stays there; once nobody holds its lock, a scan finds it. */

@@ -104,7 +104,7 @@ static void opened(struct folder_job *fj)
             return;
         fj->job.fault = fj->step_fault;
         fj->folder->next_scan = clock_now(); /* which sees when a directory has gone */
-        queue_retry(queue, &fj->job);
+        folder_retry(fj);
     } else if (fj->claim->note.alone >= INTERRUPTIONS_UNTIL_FAILED) {
         fault_set(
             &fj->job.fault, FAULT_INTERRUPTED,
@@ -278,6 +278,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
     fj->taken = clock_now();
     fault_clear(&fj->end_fault);
     fj->job = (struct job){.source = &source,
+                           .owner = folder,
                            .label = claim->name,
                            .chain = folder->settings->chain,
                            .format = folder->settings->format,
@@ -287,6 +288,14 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                            .crashes = claim->note.crashes};
     folder->n_jobs++;
     queue_add(folder->queue, &fj->job);
+}
+
+void folder_retry(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    queue_retry(folder->queue, &fj->job);
+    if (folder->state == FOLDER_STOPPING) /* its successor tries it, or the next start */
+        queue_withdraw(folder->queue, folder);
 }
 
 bool folder_leave_behind(struct folder_job *fj)
@@ -307,6 +316,8 @@ void folder_drop_job(struct folder_job *fj)
     queue_remove(folder->queue, &fj->job);
     if (fj->job.in_fd >= 0)
         close(fj->job.in_fd);
+    if (fj->claim->spool->in_place)
+        candidates_let_go(&folder->candidates, fj->claim->name);
     for (size_t i = 0; i < fj->n_drafts; i++)
         draft_forget(&fj->drafts[i]);
     free(fj->drafts);

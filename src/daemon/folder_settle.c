@@ -2,6 +2,7 @@
  * serves them all. The order of steps is the table in docs/spool.md. */
 #include "daemon/folder_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "daemon/disk.h"
 #include "daemon/reason.h"
+#include "daemon/record.h"
 
 struct settling {
     uv_work_t work;
@@ -53,8 +55,8 @@ static int name_drafts(struct folder_job *fj)
     return 0;
 }
 
-/* Up to the results' names; the original follows when OUT is synced. */
-static void publish(struct folder_job *fj)
+/* The verdict; names and the original follow when it is on the disk. */
+static void commit(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
     claim->note.attempts = fj->job.attempts;
@@ -62,13 +64,12 @@ static void publish(struct folder_job *fj)
     if (result == 0)
         result =
             drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
-    if (result == 0) {
+    if (result == 0)
         fj->n_drafts = 0;
-        result = drafts_place(claim, claim->spool->out_fd, &fj->end_fault);
-    }
     discard_drafts(fj);
 }
 
+/* The verdict that it failed. */
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
@@ -83,9 +84,35 @@ static void fail(struct folder_job *fj)
     char *text = reason_print(&reason);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
-    else if (claim_note_failure(claim, text, &fj->end_fault) == 0)
-        claim_failed(claim, &fj->end_fault);
+    else
+        claim_note_failure(claim, text, &fj->end_fault);
     free(text);
+}
+
+static bool is_well(const struct folder_job *fj, enum folder_end end)
+{
+    return fj->end == end && fj->end_fault.code == FAULT_NONE;
+}
+
+/* The rule of the folder made its name a reason to fail. */
+static void fail_if_it_exists(struct folder_job *fj)
+{
+    if (fj->end != END_DONE || fj->end_fault.code != FAULT_EXISTS)
+        return;
+    fj->job.fault = fj->end_fault;
+    fault_clear(&fj->end_fault);
+    snprintf(fj->step, sizeof fj->step, "write");
+    fj->end = END_FAILED;
+    fail(fj);
+}
+
+static void place(struct folder_job *fj)
+{
+    struct claim *claim = fj->claim;
+    if (is_well(fj, END_DONE) &&
+        drafts_place(claim, claim->spool->out_fd, &fj->end_fault) == FAULT_EXISTS)
+        drafts_withdraw(claim, claim->spool->out_fd);
+    fail_if_it_exists(fj);
 }
 
 /* A file with a history keeps it: it stays with us, its note beside it. */
@@ -110,7 +137,8 @@ static void settle_one(struct folder_job *fj)
     close_input(fj);
     switch (fj->end) {
     case END_DONE:
-        publish(fj);
+        commit(fj);
+        fail_if_it_exists(fj);
         break;
     case END_FAILED:
         fail(fj);
@@ -130,23 +158,89 @@ static void settle_one(struct folder_job *fj)
     }
 }
 
-/* One sync for all that were published in one OUT; those of another spool get their own. */
-static void sync_outputs(struct settling *settling)
+/* In place of a sync for each: the file systems of OUT and of the claims, once. */
+static void sync_batch(struct settling *settling)
 {
     const struct spool *synced = NULL;
     struct folder_job *fj;
     int error = 0;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
-        if (fj->end != END_DONE || fj->end_fault.code != FAULT_NONE)
+        struct spool *spool = fj->claim->spool;
+        if (spool->rules->sync != SYNC_BATCH || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
             continue;
-        if (synced != fj->claim->spool) {
+        if (synced != spool) {
+            synced = spool;
+            error = syncfs(spool->out_fd) != 0 || syncfs(spool->instance_fd) != 0;
+        }
+        if (error != 0)
+            fault_set(&fj->end_fault, FAULT_IO, "sync of results failed");
+    }
+}
+
+/* One sync for all that were placed in one OUT; those of another spool get their own, and so do
+ * those in folders below. */
+static void sync_names(struct settling *settling)
+{
+    const struct spool *synced = NULL;
+    struct folder_job *fj;
+    int error = 0;
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    {
+        if (!is_well(fj, END_DONE))
+            continue;
+        if (synced != fj->claim->spool || fj->claim->spool->rules->recursive) {
             synced = fj->claim->spool;
-            error = disk_sync_directory(synced->out_fd);
+            error = drafts_sync_names(fj->claim, synced->out_fd);
         }
         if (error != 0)
             fault_set(&fj->end_fault, FAULT_IO, "fsync of the output folder failed");
     }
+}
+
+/* In the ledger before the originals leave: a file that is to be kept must not come back to its
+ * folder before it is known there. */
+static void enter_in_ledger(struct settling *settling)
+{
+    struct ledger_entry *entries = NULL;
+    struct record *records = NULL;
+    struct folder_job *fj;
+    struct fault fault = FAULT_INIT;
+    size_t count = 0, most = 0;
+    bool needed = false;
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    most++;
+    records = calloc(most, sizeof *records);
+    entries = calloc(most, sizeof *entries);
+    if (!records || !entries)
+        fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    {
+        if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+            continue;
+        bool failed = fj->end == END_FAILED;
+        if (!record_fill(&records[count], fj->claim, failed ? fj->job.fault.text : NULL))
+            continue;
+        entries[count] = records[count].entry;
+        needed |= entries[count++].remembered;
+    }
+    if (count > 0)
+        ledger_write(settling->folder->world->spools.ledger, entries, count, needed, &fault);
+    if (fault.code != FAULT_NONE)
+        log_warning("%s", fault.text);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    if (fault.code != FAULT_NONE && needed && (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+    free(records);
+    free(entries);
+}
+
+static void let_go(struct folder_job *fj)
+{
+    if (is_well(fj, END_DONE))
+        claim_done(fj->claim, &fj->end_fault);
+    else if (is_well(fj, END_FAILED))
+        claim_failed(fj->claim, &fj->end_fault);
 }
 
 static void do_settle(uv_work_t *work)
@@ -155,10 +249,13 @@ static void do_settle(uv_work_t *work)
     struct folder_job *fj;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     settle_one(fj);
-    sync_outputs(settling);
+    sync_batch(settling);
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    if (fj->end == END_DONE && fj->end_fault.code == FAULT_NONE)
-        claim_done(fj->claim, &fj->end_fault);
+    place(fj);
+    sync_names(settling);
+    enter_in_ledger(settling);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    let_go(fj);
 }
 
 /* ---- on the loop ---- */
@@ -186,6 +283,7 @@ static void finish_well(struct folder_job *fj)
     switch (fj->end) {
     case END_DONE:
         queue_count_end(queue, &fj->job, true);
+        fj->folder->put_away += (uint64_t)fj->claim->identity.size;
         log_done(fj);
         break;
     case END_FAILED:
@@ -216,7 +314,6 @@ static void return_file(struct folder_job *fj)
 
 static void settled(struct folder_job *fj)
 {
-    struct folder *folder = fj->folder;
     enum folder_end end = fj->end;
     if (end == END_CHANGED) {
         fault_clear(&fj->job.fault);
@@ -239,7 +336,7 @@ static void settled(struct folder_job *fj)
     if (end != END_RETRIED)
         fj->job.fault = fj->end_fault;
     fault_clear(&fj->end_fault);
-    queue_retry(folder->queue, &fj->job);
+    folder_retry(fj);
 }
 
 static void after_settle(uv_work_t *work, int status)

@@ -2,12 +2,17 @@
  */
 #include "daemon/folder_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/record.h"
 #include "daemon/recovery.h"
+#include "daemon/retention.h"
+
+#define MINUTE UINT64_C(60000000000)
 
 /* ---- the scan ---- */
 
@@ -20,7 +25,12 @@ struct scan {
     uv_work_t work;
     struct folder *folder;
     struct spool *spool;
-    bool whole; /* else only is_current is wanted */
+    bool whole; /* else only is_current and is_short are wanted */
+    bool tidy;  /* done and failed */
+    bool prune; /* the ledger */
+    bool rebuild;
+    bool is_short;
+    size_t n_rebuilt;
     bool is_current;
     bool is_cut; /* there is more than was kept */
     size_t n_found, found_capacity;
@@ -47,6 +57,10 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
     struct scan *scan = context;
+    if (scan->rebuild && record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
+        scan->n_rebuilt++;
+        return true;
+    }
     char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
     if (!copy ||
         !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
@@ -68,13 +82,41 @@ static void keep_claim(void *context, struct claim *claim)
         claim_destroy(&claim);
 }
 
+static void tidy(const struct spool *spool)
+{
+    char label[300];
+    snprintf(label, sizeof label, "%.250s: done", spool->in_path);
+    retention_apply(spool->done_fd, &spool->rules->done, label);
+    snprintf(label, sizeof label, "%.250s: failed", spool->in_path);
+    retention_apply(spool->failed_fd, &spool->rules->failed, label);
+}
+
+/* Those of another device are another stick's, which may come back. */
+static bool is_there(void *context, const char *name, const struct identity *identity)
+{
+    const struct spool *spool = context;
+    struct identity now;
+    struct stat folder;
+    return fstat(spool->in_fd, &folder) != 0 || folder.st_dev != identity->device ||
+           (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
+}
+
 static void do_scan(uv_work_t *work)
 {
     struct scan *scan = work->data;
-    scan->is_current = spool_is_current(scan->spool);
-    if (!scan->is_current || !scan->whole)
+    struct spool *spool = scan->spool;
+    scan->is_current = spool_is_current(spool);
+    if (!scan->is_current)
         return;
-    recovery_run(scan->spool, keep_claim, scan, &scan->fault);
+    if (scan->tidy)
+        tidy(spool);
+    scan->is_short = spool_is_short(spool);
+    if (!scan->whole)
+        return;
+    if (scan->prune)
+        ledger_prune(spool->world->ledger, spool->folder, spool_remembers(spool) ? is_there : NULL,
+                     spool);
+    recovery_run(spool, keep_claim, scan, &scan->fault);
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
 }
 
@@ -95,6 +137,22 @@ static void take_findings(struct folder *folder, const struct scan *scan)
         candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
                          folder->settings->stable);
     folder->candidates.overflowed |= scan->is_cut;
+    if (scan->n_rebuilt > 0)
+        log_warning("%s: %zu files count as done, since their results are there",
+                    folder->settings->input, scan->n_rebuilt);
+}
+
+static void note_space(struct folder *folder, bool is_short)
+{
+    if (is_short == folder->is_short)
+        return;
+    folder->is_short = is_short;
+    if (is_short)
+        log_warning("%s: less space is free than min_free: nothing new is claimed until there is "
+                    "more",
+                    folder->settings->input);
+    else
+        log_info("%s: there is space again", folder->settings->input);
 }
 
 static void after_scan(uv_work_t *work, int status)
@@ -105,14 +163,18 @@ static void after_scan(uv_work_t *work, int status)
     folder->scanning = false;
     if (scan->fault.code != FAULT_NONE)
         log_warning("%s: %s", folder->settings->input, scan->fault.text);
-    for (size_t i = 0; i < scan->n_claims; i++)
+    for (size_t i = 0; i < scan->n_claims; i++) {
+        if (scan->spool->in_place)
+            candidates_take(&folder->candidates, scan->claims[i]->name);
         folder_add_job(folder, scan->claims[i], false);
+    }
     if (scan->n_claims > 0)
         log_info("%s: %zu files are taken up again that an earlier run had not finished",
                  folder->settings->input, scan->n_claims);
     if (folder_is_live(folder) && scan->spool == folder->spool) {
         folder->candidates.overflowed &= !scan->whole;
         take_findings(folder, scan);
+        note_space(folder, scan->is_short);
         if (!scan->is_current)
             folder_lose(folder, "the path leads elsewhere now");
     }
@@ -120,19 +182,47 @@ static void after_scan(uv_work_t *work, int status)
     folder->scanned |= scan->whole;
     destroy_scan(scan);
     if (first)
-        folder->events->scanned(folder->context);
+        folder->world->events->scanned(folder->world->context);
     folder_pump(folder);
     folder_check_stopped(folder);
 }
 
+/* Done and failed once a minute, and before a lot has come to them. */
+static bool tidy_is_due(struct folder *folder, bool whole, uint64_t now)
+{
+    uint64_t keep = folder->settings->done.keep;
+    bool much = keep != RETENTION_ALL && folder->put_away > keep / 8 + (1 << 20);
+    if (!much && (!whole || now < folder->next_tidy))
+        return false;
+    folder->next_tidy = now + MINUTE;
+    folder->put_away = 0;
+    return true;
+}
+
+/* What the ledger has been told before it was lost is told again, once. */
+static bool rebuild_is_due(struct folder *folder, bool whole)
+{
+    unsigned generation = ledger_generation(folder->world->spools.ledger);
+    if (!whole || generation == folder->generation)
+        return false;
+    folder->generation = generation;
+    return spool_remembers(folder->spool);
+}
+
 void folder_scan(struct folder *folder, bool whole)
 {
+    uint64_t now = clock_now();
     struct scan *scan = calloc(1, sizeof *scan);
     if (!scan)
         return; /* the next one is due as usual */
     scan->folder = folder;
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
+    scan->tidy = tidy_is_due(folder, whole, now);
+    scan->rebuild = rebuild_is_due(folder, whole);
+    scan->prune = whole && now >= folder->next_prune;
+    if (scan->prune)
+        folder->next_prune = now + 60 * MINUTE;
     scan->work.data = scan;
     fault_clear(&scan->fault);
     if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
@@ -157,6 +247,7 @@ struct look {
     struct folder *folder;
     struct spool *spool;
     unsigned room; /* claims that may be made */
+    bool is_short; /* of space */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -179,6 +270,11 @@ static void look_at(struct look *look, struct look_at *at)
     uint64_t now = clock_now(), stable = look->folder->settings->stable;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
+        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity)) {
+        at->verdict = CANDIDATE_DROP; /* done already */
+        return;
+    }
     at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
     if (at->verdict == CANDIDATE_DROP && sight == SPOOL_FILE && at->facts.closed)
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
@@ -195,6 +291,9 @@ static void look_at(struct look *look, struct look_at *at)
 static void do_look(uv_work_t *work)
 {
     struct look *look = work->data;
+    look->is_short = spool_is_short(look->spool);
+    if (look->is_short)
+        look->room = 0;
     for (size_t i = 0; i < look->count; i++)
         look_at(look, &look->at[i]);
 }
@@ -211,7 +310,9 @@ static void apply(struct folder *folder, struct look_at *at)
     c->complained = at->fault.code != FAULT_NONE;
     c->facts = forget ? (struct candidate_facts){0} : at->facts;
     c->facts.closed |= closed;
-    if (c->hinted)
+    if (at->claim && at->claim->spool->in_place)
+        candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
+    else if (c->hinted)
         candidates_move(candidates, c, CANDIDATE_HINTED);
     else if (forget)
         candidates_remove(candidates, c);
@@ -230,14 +331,19 @@ static void after_look(uv_work_t *work, int status)
     folder->looking = false;
     for (size_t i = 0; i < look->count; i++) {
         struct look_at *at = &look->at[i];
-        if (at->claim)
-            folder_add_job(folder, at->claim, at->facts.truncated);
+        struct claim *claim = at->claim;
         if (of_this_folder)
             apply(folder, at);
+        else if (claim && claim->spool->in_place)
+            candidates_move(&folder->candidates, at->candidate, CANDIDATE_TAKEN);
         else
             candidates_remove(&folder->candidates, at->candidate);
+        if (claim)
+            folder_add_job(folder, claim, at->facts.truncated);
     }
-    if (!of_this_folder)
+    if (of_this_folder)
+        note_space(folder, look->is_short);
+    else
         folder->next_scan = clock_now(); /* the same names may be there, in the new directory */
     spool_leave(&look->spool);
     free(look);
@@ -264,10 +370,18 @@ static void choose(struct folder *folder, struct look *look)
     }
 }
 
+/* Claims that it may make: the queue has room, it has not had its share, and there is space. */
+static unsigned room_of(const struct folder *folder)
+{
+    unsigned room = queue_room(folder->queue);
+    unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
+    return folder->is_short ? 0 : own < room ? own : room;
+}
+
 void folder_look(struct folder *folder)
 {
     const struct candidates *c = &folder->candidates;
-    unsigned room = queue_room(folder->queue);
+    unsigned room = room_of(folder);
     if (folder->looking ||
         (c->counts[CANDIDATE_HINTED] == 0 && (c->counts[CANDIDATE_READY] == 0 || room == 0)))
         return;

@@ -1,4 +1,4 @@
-#include "daemon/front.h"
+#include "daemon/front_internal.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -6,68 +6,55 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
+#include "base/log.h"
 #include "base/text.h"
-#include "daemon/folder.h"
 #include "daemon/metrics.h"
-#include "daemon/queue.h"
-#include "daemon/supervise.h"
 #include "param/options.h"
-#include "worker/message.h"
 
 /* How long after a cancel everything may take that cannot be hurried: then what is on disk is left
  * to the next start. Milliseconds. */
 #define CANCEL_LIMIT 15000
 
-enum front_state {
-    FRONT_STARTING,  /* the worker opens the device and checks the chains */
-    FRONT_SCANNING,  /* the folders are read for the first time */
-    FRONT_READY,     /* … */
-    FRONT_DRAINING,  /* nothing new; what runs may finish */
-    FRONT_CANCELLED, /* nothing may finish any more */
-    FRONT_LEAVING,   /* all jobs have left; the worker ends */
-    FRONT_CLOSED,
-};
-
-struct front {
-    const struct settings *settings;
-    uv_loop_t loop;
-    enum front_state state;
-    int status; /* to exit with */
-    struct queue queue;
-    struct supervisor supervisor;
-    struct metrics *metrics;         /* owned */
-    struct supervisor_check *checks; /* one a folder; owned */
-    struct folder **folders;         /* owned */
-    size_t n_scanned, n_stopped;
-    uv_timer_t limit; /* of draining, then of cancelling */
-    uv_signal_t signals[4];
-    size_t n_signals;
-};
+static const struct settings *settings_of(const struct front *front)
+{
+    return &front->book->config.settings;
+}
 
 /* ---- the end ---- */
 
 static void close_all(struct front *front)
 {
-    for (size_t i = 0; i < front->settings->n_watches; i++)
-        folder_destroy(&front->folders[i]);
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_destroy(&front->folders[i].folder);
     queue_close(&front->queue);
-    supervisor_close(&front->supervisor);
+    crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->limit, NULL);
     for (size_t i = 0; i < front->n_signals; i++)
         uv_close((uv_handle_t *)&front->signals[i], NULL);
     front->state = FRONT_CLOSED;
 }
 
+static bool all_stopped(const struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            return false;
+    return true;
+}
+
 static void leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || front->n_stopped < front->settings->n_watches ||
-        !queue_is_empty(&front->queue))
+    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue))
         return;
     front->state = FRONT_LEAVING;
-    supervisor_stop(&front->supervisor); /* → on_stopped, at once when there is no worker */
+    crew_stop(front->crew); /* → front_stopped, at once when there is no worker */
+}
+
+void front_stopped(struct front *front)
+{
+    close_all(front);
 }
 
 static void on_limit(uv_timer_t *timer);
@@ -75,11 +62,14 @@ static void on_limit(uv_timer_t *timer);
 static void drain(struct front *front)
 {
     front->state = FRONT_DRAINING;
-    uv_timer_start(&front->limit, on_limit, front->settings->shutdown / 1000000, 0);
+    reload_abandon(front);
+    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / 1000000, 0);
     queue_drain(&front->queue);
-    for (size_t i = 0; i < front->settings->n_watches; i++)
-        folder_stop(front->folders[i]);
-    leave_if_done(front);
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            folder_stop(front->folders[i].folder);
+    if (front->state == FRONT_DRAINING)
+        leave_if_done(front);
 }
 
 /* The dead worker's jobs are given back when its death is known: on_died. */
@@ -88,7 +78,7 @@ static void cancel(struct front *front)
     front->state = FRONT_CANCELLED;
     uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
     queue_drain(&front->queue);
-    supervisor_kill(&front->supervisor);
+    supervisor_kill(&front->crew->supervisor);
 }
 
 static void on_limit(uv_timer_t *timer)
@@ -112,66 +102,31 @@ static void stop_with(struct front *front, int status)
 
 /* ---- news of the worker ---- */
 
-static void on_ready(void *context)
+void front_ready(struct front *front)
 {
-    struct front *front = context;
     if (front->state == FRONT_STARTING) {
         front->state = FRONT_SCANNING;
-        for (size_t i = 0; i < front->settings->n_watches; i++)
-            folder_start(front->folders[i]);
+        for (size_t i = 0; i < front->n_folders; i++) {
+            struct folder *folder = front->folders[i].folder;
+            folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
+        }
     }
     queue_worker_ready(&front->queue);
 }
 
-static void complain(const struct supervisor_check *check, const char *subject,
-                     const struct fault *fault)
+void front_refused(struct front *front, const struct fault *fault)
 {
-    struct text caret = {0};
-    const char *source = NULL;
-    if (check && subject)
-        source = strcmp(subject, "chain") == 0    ? check->chain
-                 : strcmp(subject, "format") == 0 ? check->format
-                                                  : check->reading;
-    fault_print_caret(fault, source ? source : "", &caret);
-    options_complain("sluiced", subject, fault);
-    fputs(text_string(&caret), stderr);
-    text_finish(&caret);
-}
-
-static void on_refused(void *context, const struct supervisor_check *check, const char *subject,
-                       const struct fault *fault)
-{
-    struct front *front = context;
-    complain(check, subject, fault);
     if (front->state == FRONT_STARTING)
         stop_with(front, fault_exit_status(fault->code));
 }
 
-static void on_died(void *context)
+void front_died(struct front *front)
 {
-    struct front *front = context;
     if (front->state == FRONT_CANCELLED)
         queue_cancel(&front->queue);
     else
         queue_worker_died(&front->queue);
 }
-
-static void on_said(void *context, const struct message *message)
-{
-    struct front *front = context;
-    queue_worker_said(&front->queue, message);
-}
-
-static void on_stopped(void *context)
-{
-    close_all(context);
-}
-
-static const struct supervisor_events supervisor_events = {.ready = on_ready,
-                                                           .refused = on_refused,
-                                                           .died = on_died,
-                                                           .said = on_said,
-                                                           .stopped = on_stopped};
 
 /* ---- news of folders and queue ---- */
 
@@ -179,16 +134,21 @@ static const struct supervisor_events supervisor_events = {.ready = on_ready,
 static void on_scanned(void *context)
 {
     struct front *front = context;
-    if (++front->n_scanned < front->settings->n_watches || front->state != FRONT_SCANNING)
+    if (++front->n_scanned < front->n_folders || front->state != FRONT_SCANNING)
         return;
     front->state = FRONT_READY;
     log_info("ready");
+    if (front->reload_again)
+        reload_begin(front);
 }
 
-static void on_folder_stopped(void *context)
+/* A reload goes on in the queue's next turn: this may come from within anything. */
+static void on_folder_stopped(void *context, struct folder *folder)
 {
     struct front *front = context;
-    front->n_stopped++;
+    for (size_t i = 0; i < front->n_folders; i++)
+        front->folders[i].stopped |= front->folders[i].folder == folder;
+    queue_hold(&front->queue, front->queue.held);
     leave_if_done(front);
 }
 
@@ -198,17 +158,19 @@ static const struct folder_events folder_events = {.scanned = on_scanned,
 static void on_queue_changed(void *context)
 {
     struct front *front = context;
+    reload_go_on(front);
     if (front->state < FRONT_DRAINING)
-        for (size_t i = 0; i < front->settings->n_watches; i++)
-            folder_pump(front->folders[i]);
+        for (size_t i = 0; i < front->n_folders; i++)
+            if (!front->folders[i].stopped)
+                folder_pump(front->folders[i].folder);
     leave_if_done(front);
 }
 
 static bool is_quiet(void *context)
 {
     const struct front *front = context;
-    for (size_t i = 0; i < front->settings->n_watches; i++)
-        if (!folder_is_quiet(front->folders[i]))
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped && !folder_is_quiet(front->folders[i].folder))
             return false;
     return true;
 }
@@ -234,7 +196,7 @@ static void log_state(const struct front *front)
     static const char *const states[] = {"starting",  "scanning", "ready", "draining",
                                          "cancelled", "leaving",  "closed"};
     const struct queue *q = &front->queue;
-    const struct supervisor *s = &front->supervisor;
+    const struct supervisor *s = &front->crew->supervisor;
     log_info(
         "%s: %u jobs wait, %u are opened, %u run, %u settle, %u are to be tried again; %" PRIu64
         " done, %" PRIu64 " failed",
@@ -243,9 +205,8 @@ static void log_state(const struct front *front)
         queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
         queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
     supervisor_log_state(s);
-    for (size_t i = 0; i < front->settings->n_watches; i++)
-        if (front->folders[i])
-            folder_log_state(front->folders[i]);
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_log_state(front->folders[i].folder);
     log_metrics(front);
 }
 
@@ -272,8 +233,9 @@ static void on_signal(uv_signal_t *handle, int number)
     case SIGUSR1:
         log_state(front);
         break;
-    case SIGHUP: /* reloads the configuration, once there is one */
-        log_info("SIGHUP: there is no configuration file to read again");
+    case SIGHUP:
+        if (front->state < FRONT_DRAINING)
+            reload_begin(front);
         break;
     }
 }
@@ -296,52 +258,72 @@ static int watch_signals(struct front *front)
 
 /* ---- the beginning ---- */
 
-static int open_folders(struct front *front, struct fault *fault)
+int front_add_folder(struct front *front, struct rulebook *book,
+                     const struct watch_settings *settings, struct fault *fault)
 {
-    const struct settings *settings = front->settings;
-    int result = 0;
-    for (size_t i = 0; i < settings->n_watches && result == 0; i++) {
-        const struct watch_settings *watch = &settings->watches[i];
-        front->checks[i].chain = watch->chain;
-        front->checks[i].format = watch->format;
-        front->checks[i].reading = watch->reading;
-        result = folder_create(&front->folders[i], &front->loop, watch, front->checks[i].extension,
-                               &front->queue, &folder_events, front, fault);
-    }
+    if (settings->originals == ORIGINALS_KEEP && !front->world.spools.ledger)
+        return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
+                         settings->input);
+    struct front_folder *folders =
+        realloc(front->folders, (front->n_folders + 1) * sizeof *folders);
+    if (!folders)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    front->folders = folders;
+    struct front_folder *added = &folders[front->n_folders];
+    *added = (struct front_folder){0};
+    int result = folder_create(&added->folder, &front->world, book, settings, fault);
+    if (result == 0)
+        front->n_folders++;
     return result;
 }
 
-/* All handles exist after this, or none could be made and the fault says why; then nothing runs. */
-static int wire(struct front *front, struct fault *fault)
+static int open_folders(struct front *front, struct fault *fault)
 {
-    const struct settings *settings = front->settings;
-    front->queue = (struct queue){.supervisor = &front->supervisor,
-                                  .limit = settings->queue,
-                                  .slots = settings->jobs,
-                                  .job_time = settings->job_time,
+    const struct settings *settings = settings_of(front);
+    int result = 0;
+    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
+        result = front_add_folder(front, front->book, &settings->watches[i], fault);
+    return result;
+}
+
+void front_set_queue(struct front *front)
+{
+    const struct settings *settings = settings_of(front);
+    struct queue *queue = &front->queue;
+    queue->limit = (unsigned)settings->queue;
+    queue->slots = settings->jobs;
+    queue->job_time = settings->job_time;
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_set_share(front->folders[i].folder, (queue->limit + (unsigned)front->n_folders - 1) /
+                                                       (unsigned)front->n_folders);
+}
+
+/* All handles exist after this, or none could be made and the fault says why; then nothing runs. */
+static int wire(struct front *front, struct ledger *ledger, int state_fd, struct fault *fault)
+{
+    front->world = (struct folder_world){.loop = &front->loop,
+                                         .queue = &front->queue,
+                                         .spools = {.ledger = ledger, .state_fd = state_fd},
+                                         .events = &folder_events,
+                                         .context = front};
+    front->limit.data = front;
+    int result = crew_create(&front->crew, front, front->book, fault);
+    if (result != 0)
+        return result;
+    front->queue = (struct queue){.supervisor = &front->crew->supervisor,
                                   .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
                                   .context = front,
                                   .metrics = front->metrics};
-    front->supervisor = (struct supervisor){.loop = &front->loop,
-                                            .settings = settings,
-                                            .n_checks = settings->n_watches,
-                                            .checks = front->checks,
-                                            .events = &supervisor_events,
-                                            .context = front,
-                                            .metrics = front->metrics};
-    front->limit.data = front;
-    int result = queue_init(&front->queue, &front->loop, fault);
-    if (result == 0)
-        result = supervisor_init(&front->supervisor, fault);
+    result = queue_init(&front->queue, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
     if (result == 0 && error == 0)
         error = watch_signals(front);
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
-static int start(struct front *front, struct fault *fault)
+static int start(struct front *front, struct ledger *ledger, int state_fd, struct fault *fault)
 {
-    int result = wire(front, fault);
+    int result = wire(front, ledger, state_fd, fault);
     if (result != 0)
         abort(); /* no descriptor is left for a loop: nothing to unwind with */
     result = open_folders(front, fault);
@@ -349,7 +331,8 @@ static int start(struct front *front, struct fault *fault)
         close_all(front);
         return result;
     }
-    supervisor_start(&front->supervisor);
+    front_set_queue(front);
+    crew_start(front->crew);
     return 0;
 }
 
@@ -358,27 +341,26 @@ static void finish(struct front *front)
     if (uv_loop_close(&front->loop) != 0)
         log_error("handles are left open at the end");
     metrics_destroy(&front->metrics);
+    crew_free_gone(front);
+    rulebook_leave(&front->book);
     free(front->folders);
-    free(front->checks);
 }
 
-int front_run(const struct settings *settings)
+int front_run(const struct daemon_options *options, struct rulebook *book, struct ledger *ledger,
+              int state_fd)
 {
-    struct front front = {.settings = settings};
+    struct front front = {.options = options};
     struct fault fault = FAULT_INIT;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGIO, SIG_IGN); /* somebody waits for the lease of a look (spool.c) */
     front.metrics = metrics_create();
-    front.checks = calloc(settings->n_watches, sizeof *front.checks);
-    front.folders = calloc(settings->n_watches, sizeof *front.folders);
-    if (!front.metrics || !front.checks || !front.folders || uv_loop_init(&front.loop) != 0) {
+    if (!front.metrics || uv_loop_init(&front.loop) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for a loop");
         metrics_destroy(&front.metrics);
-        free(front.checks);
-        free(front.folders);
         return options_complain("sluiced", NULL, &fault);
     }
-    if (start(&front, &fault) != 0)
+    front.book = rulebook_use(book);
+    if (start(&front, ledger, state_fd, &fault) != 0)
         front.status = options_complain("sluiced", NULL, &fault);
     uv_run(&front.loop, UV_RUN_DEFAULT);
     finish(&front);

@@ -1,11 +1,15 @@
 /* The front: one loop that owns the folders, the queue and the worker, from the first check of the
- * chain to the last job's end. */
+ * chains to the last job's end. */
 #ifndef SLUICE_DAEMON_FRONT_H
 #define SLUICE_DAEMON_FRONT_H
 
-#include "daemon/settings.h"
+#include "daemon/options.h"
 
-/* Runs until it is told to stop (SIGTERM, SIGINT) or cannot start; returns the exit status. */
-int front_run(const struct settings *settings);
+struct ledger;
+
+/* Runs until it is told to stop (SIGTERM, SIGINT) or cannot start; returns the exit status. The
+ * options are read again at SIGHUP. `ledger` may be NULL where no folder depends on one. */
+int front_run(const struct daemon_options *options, struct rulebook *book, struct ledger *ledger,
+              int state_fd);
 
 #endif

@@ -51,6 +51,7 @@ struct job_source {
 
 struct job {
     const struct job_source *source;
+    const void *owner;          /* whose: for queue_withdraw */
     const char *label;          /* in log lines; the source's, like those below */
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */

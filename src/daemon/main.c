@@ -1,9 +1,14 @@
 /* sluiced: the daemon's front. It never parses a pixel, and loads neither OpenCL nor a codec. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "daemon/front.h"
+#include "daemon/ledger.h"
 #include "daemon/options.h"
 #include "daemon/state.h"
 #include "param/options.h"
@@ -22,20 +27,72 @@ static void raise_descriptor_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int load(const struct daemon_options *options, struct rulebook **book)
+{
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    int result = daemon_options_load(options, book, &errors, &fault);
+    const char *lines = text_string(&errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        fprintf(stderr, "sluiced: %.*s\n", (int)length, lines);
+    if (result != 0 && errors.length == 0)
+        options_complain("sluiced", NULL, &fault);
+    if (result == FAULT_USAGE)
+        fputs("sluiced: (see sluiced --help)\n", stderr);
+    text_finish(&errors);
+    return result == 0 ? -1 : fault_exit_status(result);
+}
+
+/* A folder whose originals stay needs the ledger; the others do without. */
+static int open_ledger(const struct settings *settings, const char *path, struct ledger **ledger)
+{
+    struct fault fault = FAULT_INIT;
+    if (ledger_open(ledger, path, &fault) == 0)
+        return -1;
+    for (size_t i = 0; i < settings->n_watches; i++)
+        if (settings->watches[i].originals == ORIGINALS_KEEP)
+            return options_complain("sluiced", "ledger", &fault);
+    log_error("%s: what became of files will not be known later", fault.text);
+    return -1;
+}
+
+static void say_what_is_missing(const struct settings *settings)
+{
+    if (settings->http.unix_path || settings->jobs_socket.unix_path)
+        log_warning("listen: sockets are not available in this version; nothing listens");
+}
+
+static int run(const struct daemon_options *options, struct rulebook *book)
+{
+    const struct settings *settings = &book->config.settings;
+    struct ledger *ledger = NULL;
+    struct fault fault = FAULT_INIT;
+    char *state;
+    int state_fd;
+    log_init("sluiced", (enum log_level)settings->log_level);
+    raise_descriptor_limit();
+    if (state_open(settings->state, &state, &state_fd, &fault) != 0)
+        return options_complain("sluiced", "state", &fault);
+    say_what_is_missing(settings);
+    int status = open_ledger(settings, state, &ledger);
+    if (status < 0)
+        status = front_run(options, book, ledger, state_fd);
+    ledger_close(&ledger);
+    free(state);
+    close(state_fd);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct daemon_options options;
-    struct settings settings;
-    struct fault fault = FAULT_INIT;
-    int state_fd;
-    int status = daemon_options_read(&options, &settings, argc, argv);
+    struct rulebook *book;
+    int status = daemon_options_read(&options, argc, argv);
+    if (status < 0)
+        status = load(&options, &book);
     if (status >= 0)
         return status;
-    log_init("sluiced", settings.log_level);
-    raise_descriptor_limit();
-    if (state_open(settings.state, &state_fd, &fault) != 0)
-        return options_complain("sluiced", "state", &fault);
-    status = front_run(&settings);
-    close(state_fd);
+    status = run(&options, book);
+    rulebook_leave(&book);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 #define EXTENSION_MAX 32 /* what follows a dot further from the end is no extension */
 
@@ -23,6 +24,12 @@ static void join(name_buffer name, const char *stem, size_t stem_length, const c
     memmove(name, stem, stem_length);
     memcpy(name + stem_length, tail, tail_length);
     name[stem_length + tail_length] = '\0';
+}
+
+static void append(struct text *to, const char *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        text_append_bytes(to, from[i] == '/' ? "_" : from + i, 1);
 }
 
 static size_t stem_length(const char *name)
@@ -45,6 +52,38 @@ void name_of_result(name_buffer name, const char *original, unsigned number, con
     print_number(digits, sizeof digits, number);
     snprintf(tail, sizeof tail, "%s%s%.40s.%.40s", digits, plane[0] ? "." : "", plane, extension);
     join(name, original, stem_length(original), tail);
+}
+
+void name_expand(name_buffer name, const char *template, const struct name_parts *parts)
+{
+    const struct {
+        const char *word, *value;
+        size_t length;
+    } words[] = {{"{stem}", parts->original, stem_length(parts->original)},
+                 {"{name}", parts->original, strlen(parts->original)},
+                 {"{chain}", parts->chain, strlen(parts->chain)},
+                 {"{date}", parts->day, strlen(parts->day)}};
+    size_t n_words = sizeof words / sizeof *words;
+    size_t end = strlen(template) - strlen(".{ext}"); /* it is there: settings_check_name */
+    char tail[EXTENSION_MAX + 2];
+    struct text stem = {0};
+    for (size_t at = 0; at < end;) {
+        size_t i = 0;
+        while (i < n_words && strncmp(template + at, words[i].word, strlen(words[i].word)) != 0)
+            i++;
+        if (i < n_words)
+            append(&stem, words[i].value, words[i].length);
+        else if (strncmp(template + at, "{ext}", 5) == 0)
+            append(&stem, parts->extension, strlen(parts->extension));
+        else
+            append(&stem, template + at, 1);
+        at += i < n_words ? strlen(words[i].word) : template[at] == '{' ? 5 : 1;
+    }
+    snprintf(tail, sizeof tail, ".%.*s", EXTENSION_MAX, parts->extension);
+    join(name, text_string(&stem), stem.length, tail);
+    if (name[0] == '.')
+        name[0] = '_'; /* nobody would find it */
+    text_finish(&stem);
 }
 
 void name_of_original(name_buffer name, const char *original, unsigned number)

@@ -15,6 +15,13 @@ typedef char name_buffer[NAME_BYTES + 1];
 void name_of_result(name_buffer name, const char *original, unsigned number, const char *plane,
                     const char *extension);
 
+/* The name that a template gives an original's result: "{stem}-{chain}.{ext}" → "a-edges.png".
+ * `chain` is a name or a text; what may not stand in a name becomes '_'. `day`: "2026-05-01". */
+struct name_parts {
+    const char *original, *chain, *extension, *day;
+};
+void name_expand(name_buffer name, const char *template, const struct name_parts *parts);
+
 /* What an original is called among others: "a.jpg", 2 → "a-2.jpg". */
 void name_of_original(name_buffer name, const char *original, unsigned number);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,32 @@ static bool read_text(const json_t *object, const char *key, char *text, size_t 
     return true;
 }
 
+/* Names may hold any byte; JSON may not: bytes beyond ASCII, and %, are written as %XX. */
+static void escape(const char *name, char *text, size_t size)
+{
+    size_t length = 0;
+    for (; *name && length + 4 < size; name++) {
+        unsigned char c = (unsigned char)*name;
+        length += (size_t)snprintf(text + length, size - length,
+                                   c < 0x20 || c > 0x7e || c == '%' ? "%%%02X" : "%c", c);
+    }
+    text[length] = '\0';
+}
+
+static bool unescape(const char *text, char *name, size_t size)
+{
+    size_t length = 0;
+    while (text && *text && length + 1 < size) {
+        unsigned byte;
+        if (*text == '%' && sscanf(text + 1, "%2X", &byte) != 1)
+            return false;
+        name[length++] = *text == '%' ? (char)byte : *text;
+        text += *text == '%' ? strnlen(text, 3) : 1;
+    }
+    name[length] = '\0';
+    return text && !*text;
+}
+
 static bool read_results(const json_t *done, struct note *note)
 {
     const json_t *list = json_object_get(done, "results");
@@ -60,6 +87,9 @@ static bool read_results(const json_t *done, struct note *note)
     }
     note->n_results = count;
     note->verdict = NOTE_DONE;
+    note->on_exists = (int)json_integer_value(json_object_get(done, "exists"));
+    if (!unescape(json_string_value(json_object_get(done, "base")), note->base, sizeof note->base))
+        note->base[0] = '\0'; /* an older daemon's: the original's name */
     return read_text(done, "extension", note->extension, sizeof note->extension) &&
            read_text(done, "tag", note->tag, sizeof note->tag) &&
            read_count(done, "number", &note->number);
@@ -120,8 +150,11 @@ static json_t *make_results(const struct note *note)
             return NULL;
         }
     }
-    return json_pack("{s:I, s:s, s:s, s:o}", "number", (json_int_t)note->number, "extension",
-                     note->extension, "tag", note->tag, "results", list);
+    char base[3 * sizeof note->base];
+    escape(note->base, base, sizeof base);
+    return json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number", (json_int_t)note->number,
+                     "extension", note->extension, "base", base, "tag", note->tag, "exists",
+                     note->on_exists, "results", list);
 }
 
 static json_t *make_note(const struct note *note)
@@ -142,12 +175,13 @@ static json_t *make_note(const struct note *note)
     return NULL;
 }
 
-int note_write(int folder_fd, const struct note *note, struct fault *fault)
+int note_write(int folder_fd, const struct note *note, bool durable, struct fault *fault)
 {
     json_t *object = make_note(note);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    int result = text ? disk_write_file(folder_fd, NOTE, TEMPORARY, text, strlen(text), fault)
-                      : fault_set(fault, FAULT_MEMORY, "no memory for a note");
+    int result =
+        text ? disk_write_file(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
+             : fault_set(fault, FAULT_MEMORY, "no memory for a note");
     free(text);
     json_decref(object);
     return result;
@@ -180,7 +214,7 @@ void note_clear_begun(int folder_fd)
 
 void note_remove(int folder_fd)
 {
-    static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE};
+    static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, NOTE_FROM};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlinkat(folder_fd, names[i], 0); /* what stays is looked at again at the next start */
 }

@@ -33,6 +33,8 @@ struct note {
     enum note_verdict verdict;
     unsigned number;    /* in the names that were chosen: of the results, or among the failed */
     char extension[24]; /* done: of the results */
+    char base[256];     /* done: what their names are made from */
+    int on_exists;      /* done: enum settings_exists */
     char tag[48];       /* done: of their temporary names */
     size_t n_results;
     struct note_result *results; /* done; owned */
@@ -45,8 +47,8 @@ void note_finish(struct note *note);
  * is damaged. */
 int note_read(int folder_fd, struct note *note, struct fault *fault);
 
-/* Writes it, durably: when this returns 0 the note survives a power cut. */
-int note_write(int folder_fd, const struct note *note, struct fault *fault);
+/* Writes it. `durable`: when this returns 0 the note survives a power cut. */
+int note_write(int folder_fd, const struct note *note, bool durable, struct fault *fault);
 
 /* The mark that the worker has begun to read the file. `durable` waits for the disk. */
 int note_mark_begun(int folder_fd, bool alone, bool durable, struct fault *fault);
@@ -55,7 +57,10 @@ int note_mark_begun(int folder_fd, bool alone, bool durable, struct fault *fault
 bool note_has_begun(int folder_fd, bool *alone);
 void note_clear_begun(int folder_fd);
 
-/* Removes note and mark, which must come last of all. */
+/* Removes all of the claim's own files, which must come last of all. */
 void note_remove(int folder_fd);
+
+/* In which folder below the watched one the file was, beside it until it leaves; "" for none. */
+#define NOTE_FROM ".from"
 
 #endif

@@ -5,159 +5,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "param/options.h"
 #include "version.h"
 
-#define AT(member) offsetof(struct daemon_options, member)
-#define SECOND     UINT64_C(1000000000)
-enum {
-    FALLBACK_NONE,
-    FALLBACK_CPU,
-    FALLBACK_REFERENCE,
-};
-
+#define AT(member)      offsetof(struct daemon_options, member)
 #define CHAIN_BYTES_MAX 50000 /* what fits a message; a chain may be shorter still */
+#define HELP_MAX        300
 
-static const struct param_choice fallbacks[] = {
-    {"none", FALLBACK_NONE}, {"cpu", FALLBACK_CPU}, {"reference", FALLBACK_REFERENCE}, {0}};
-
-static const struct options_row rows[] = {
-    {'w',
-     "DIR",
-     {.name = "watch",
+static const struct options_row other_rows[] = {
+    {0,
+     "FILE",
+     {.name = "config",
       .type = PARAM_TEXT,
-      .offset = AT(watch),
-      .help = "folder whose new pictures are taken"}},
-    {'o',
-     "DIR",
-     {.name = "output",
-      .type = PARAM_TEXT,
-      .offset = AT(output),
-      .help = "folder for the results"}},
-    {'c',
-     "CHAIN",
-     {.name = "chain",
-      .type = PARAM_TEXT,
-      .offset = AT(chain),
-      .help = "stages joined by commas; an empty one only converts formats"}},
-    {'f',
-     "FORMAT",
-     {.name = "format",
-      .type = PARAM_TEXT,
-      .offset = AT(format),
-      .fallback = "png",
-      .help = "of the results, with options: jpg:quality=80"}},
-    {0,
-     "OPTIONS",
-     {.name = "input",
-      .type = PARAM_TEXT,
-      .offset = AT(input),
-      .help =
-          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-          "raw=LAYOUT:w=N:h=N a camera's frames"}},
-    {0,
-     "DIR",
-     {.name = "state",
-      .type = PARAM_TEXT,
-      .offset = AT(state),
-      .help = "what outlives a run; else STATE_DIRECTORY, XDG_STATE_HOME/sluice or "
-              "~/.local/state/sluice"}},
-    {0,
-     "SEL",
-     {.name = "device",
-      .type = PARAM_TEXT,
-      .offset = AT(device),
-      .help = "auto, gpu, cpu, reference (plain C, no OpenCL), or part of a device's or platform's "
-              "name; else SLUICE_DEVICE, else auto"}},
-    {0,
-     "SEL",
-     {.name = "fallback",
-      .type = PARAM_CHOICE,
-      .offset = AT(fallback),
-      .choices = fallbacks,
-      .fallback = "cpu",
-      .help = "where work goes while the device fails: cpu (OpenCL's CPU device where there is "
-              "one, else the references), reference, none"}},
-    {0},
-};
-
-static const struct options_row limit_rows[] = {
-    {0,
-     "PIXELS",
-     {.name = "max-pixels",
-      .type = PARAM_PIXELS,
-      .offset = AT(max_pixels),
-      .min = 1,
-      .max = 500e6,
-      .fallback = "100MP",
-      .help = "largest picture that is read"}},
-    {0,
-     "SIZE",
-     {.name = "max-file",
-      .type = PARAM_SIZE,
-      .offset = AT(max_file),
-      .min = 1,
-      .max = 4.0 * (1 << 30),
-      .fallback = "256MiB",
-      .help = "largest file that is read"}},
-    {0,
-     "SIZE",
-     {.name = "memory",
-      .type = PARAM_SIZE,
-      .offset = AT(memory),
-      .min = 1 << 20,
-      .max = 1e12,
-      .fallback = "512MiB",
-      .help = "memory for pictures, all jobs together"}},
-    {0,
-     "N",
-     {.name = "jobs",
-      .type = PARAM_INTEGER,
-      .offset = AT(jobs),
-      .min = 0,
-      .max = 256,
-      .fallback = "0",
-      .help = "pictures at once; 0: as many as processors"}},
-    {0,
-     "TIME",
-     {.name = "job-time",
-      .type = PARAM_DURATION,
-      .offset = AT(job_time),
-      .min = 1e8,
-      .max = 1e14,
-      .fallback = "60s",
-      .help = "that one picture may take"}},
-    {0,
-     "N",
-     {.name = "worker-jobs",
-      .type = PARAM_INTEGER,
-      .offset = AT(worker_jobs),
-      .min = 0,
-      .max = 1e9,
-      .fallback = "10000",
-      .help = "jobs after which the worker is replaced by a fresh one; 0: any number"}},
-    {0,
-     "TIME",
-     {.name = "worker-time",
-      .type = PARAM_DURATION,
-      .offset = AT(worker_time),
-      .min = 0,
-      .max = 1e18,
-      .fallback = "1h",
-      .help = "time after which it is replaced; 0s: any"}},
-    {0,
-     "SIZE",
-     {.name = "worker-growth",
-      .type = PARAM_SIZE,
-      .offset = AT(worker_growth),
-      .min = 0,
-      .max = 1e12,
-      .fallback = "0B",
-      .help = "growth of its memory after which it is replaced; 0B: twice --memory and a little"}},
-    {0},
-};
-
-static const struct options_row output_rows[] = {
+      .offset = AT(config),
+      .help = "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"}},
     {'q',
      NULL,
      {.name = "quiet",
@@ -182,107 +44,187 @@ static const struct options_row output_rows[] = {
     {0},
 };
 
-static const struct options_usage usage = {
-    .program = "sluiced",
-    .operands = "--watch DIR --output DIR --chain CHAIN [OPTIONS]",
-    .summary = "Runs a chain on every picture that is put into a folder.",
-    .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n\n"
-               "An original goes to DIR/.sluice/done/ when its result is there, to "
-               "DIR/.sluice/failed/ with\nthe reason when there can be none.\n",
-    .tables = {rows, limit_rows, output_rows},
+/* ---- settings as options: their texts are kept, and set after file and environment ---- */
+
+struct rows {
+    struct options_row watch[DAEMON_OPTIONS_MAX], others[DAEMON_OPTIONS_MAX];
+    char help[DAEMON_OPTIONS_MAX][HELP_MAX];
+    const struct setting *settings[DAEMON_OPTIONS_MAX]; /* by their place in daemon_options.texts */
+    size_t count;
 };
 
-static const char *const ignored_names[] = {".*", "*.tmp", "*.part", "*~", NULL};
-
-static int complain(const char *why)
+static void print_help_of(const struct param *param, char help[HELP_MAX])
 {
-    fprintf(stderr, "sluiced: %s (see sluiced --help)\n", why);
-    return 64;
+    struct text text = {0};
+    text_append(&text, param->help);
+    for (const struct param_choice *c = param->choices; c && c->name; c++)
+        text_printf(&text, "%s%s%s", c == param->choices ? " (" : ", ", c->name,
+                    c[1].name ? "" : ")");
+    if (param->fallback)
+        text_printf(&text, " [%s]", param->fallback);
+    snprintf(help, HELP_MAX, "%s", text_string(&text));
+    text_finish(&text);
 }
 
-static int check(const struct daemon_options *o, int n_operands)
+static void add_rows(struct rows *rows, struct options_row *to, const struct setting *table)
 {
-    if (n_operands > 0)
-        return complain("there are no operands; the folder is named by --watch");
-    if (!o->watch)
-        return complain("which folder? --watch DIR is missing");
-    if (!o->output)
-        return complain("where to? --output DIR is missing");
-    if (!o->chain)
-        return complain("what is to be done? --chain CHAIN is missing");
-    if (strlen(o->chain) > CHAIN_BYTES_MAX || strlen(o->format) > 1000 ||
-        (o->input && strlen(o->input) > 1000))
-        return complain("such a long chain, format or input is no message to a worker");
-    return -1;
+    while (to->param.name)
+        to++;
+    for (const struct setting *s = table; s->param.name; s++) {
+        if (!s->option || rows->count == DAEMON_OPTIONS_MAX)
+            continue;
+        char *help = rows->help[rows->count];
+        print_help_of(&s->param, help);
+        *to++ = (struct options_row){s->letter,
+                                     s->value_name,
+                                     {.name = s->option,
+                                      .type = PARAM_TEXT,
+                                      .offset = AT(texts) + rows->count * sizeof(char *),
+                                      .help = help}};
+        rows->settings[rows->count++] = s;
+    }
 }
 
-static enum log_level choose_log_level(const struct daemon_options *o)
+static size_t add_all_rows(struct rows *rows)
 {
-    enum log_level level = LOG_LEVEL_INFO;
-    const char *from_environment = getenv("SLUICE_LOG_LEVEL");
-    if (from_environment && !log_level_parse(from_environment, &level))
-        fprintf(stderr, "sluiced: SLUICE_LOG_LEVEL=%s: expected error, warning, info or debug\n",
-                from_environment);
-    if (o->quiet)
-        return LOG_LEVEL_ERROR;
-    return o->verbose ? LOG_LEVEL_DEBUG : level;
+    *rows = (struct rows){0};
+    add_rows(rows, rows->watch, settings_watch.table);
+    size_t n_watch = rows->count;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        add_rows(rows, rows->others, s->table);
+    return n_watch;
 }
 
-static const char *choose_device(const struct daemon_options *o)
+int daemon_options_read(struct daemon_options *options, int argc, char **argv)
 {
-    const char *device = o->device ? o->device : getenv("SLUICE_DEVICE");
-    return device && device[0] ? device : "auto";
-}
-
-static const char *choose_fallback(const struct daemon_options *o)
-{
-    return o->fallback == FALLBACK_CPU         ? "cpu"
-           : o->fallback == FALLBACK_REFERENCE ? "reference"
-                                               : NULL;
-}
-
-static unsigned choose_jobs(const struct daemon_options *o)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (o->jobs > 0)
-        return (unsigned)o->jobs;
-    return processors > 0 ? (unsigned)processors : 1;
-}
-
-int daemon_options_read(struct daemon_options *options, struct settings *settings, int argc,
-                        char **argv)
-{
+    struct rows *rows = malloc(sizeof *rows);
     *options = (struct daemon_options){0};
+    if (!rows)
+        return 70;
+    add_all_rows(rows);
+    const struct options_usage usage = {
+        .program = "sluiced",
+        .operands = "--config FILE | --watch DIR --output DIR --chain CHAIN [OPTIONS]",
+        .summary = "Runs a chain on every picture that is put into a folder.",
+        .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
+                   "sluiced --config /etc/sluice/sluice.yaml\n\n"
+                   "An original goes to DIR/.sluice/done/ when its result is there, to "
+                   "DIR/.sluice/failed/ with\nthe reason when there can be none.\n",
+        .tables = {rows->watch, rows->others, other_rows},
+    };
     int first = options_parse(&usage, options, argc, argv, stdout);
+    free(rows);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     if (options->version) {
         puts("sluiced " SLUICE_VERSION);
         return 0;
     }
-    int status = check(options, argc - first);
-    options->folder = (struct watch_settings){.input = options->watch,
-                                              .output = options->output,
-                                              .chain = options->chain,
-                                              .format = options->format,
-                                              .reading = options->input,
-                                              .ignore = ignored_names,
-                                              .stable = 2 * SECOND};
-    *settings = (struct settings){.device = choose_device(options),
-                                  .fallback = choose_fallback(options),
-                                  .worker_jobs = (unsigned)options->worker_jobs,
-                                  .worker_time = options->worker_time,
-                                  .worker_growth = options->worker_growth,
-                                  .max_pixels = options->max_pixels,
-                                  .max_file = options->max_file,
-                                  .memory = options->memory,
-                                  .jobs = choose_jobs(options),
-                                  .queue = 256,
-                                  .job_time = options->job_time,
-                                  .shutdown = 25 * SECOND,
-                                  .state = options->state,
-                                  .log_level = choose_log_level(options),
-                                  .n_watches = 1,
-                                  .watches = &options->folder};
-    return status;
+    if (first < argc) {
+        fprintf(stderr, "sluiced: there are no operands; the folder is named by --watch (see "
+                        "sluiced --help)\n");
+        return 64;
+    }
+    if (!options->config && getenv("SLUICE_CONFIG") && getenv("SLUICE_CONFIG")[0])
+        options->config = getenv("SLUICE_CONFIG");
+    return -1;
+}
+
+/* ---- all that is told ---- */
+
+static void set_one(const struct setting *setting, void *to, const char *text, struct text *errors)
+{
+    struct setting named = *setting;
+    struct fault fault = FAULT_INIT;
+    static const char what[] = "option";
+    named.param.name = setting->option;
+    if (setting_set(&named, to, text, true, what, &fault) != 0)
+        text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
+}
+
+/* What the command line says replaces what the file says: a folder of its own all folders. */
+static void set_all(const struct daemon_options *options, struct settings *settings,
+                    struct text *errors)
+{
+    struct rows *rows = malloc(sizeof *rows);
+    struct watch_settings *watch = NULL;
+    if (!rows) {
+        errors->failed = true;
+        return;
+    }
+    size_t n_watch = add_all_rows(rows);
+    bool own = false;
+    for (size_t i = 0; i < n_watch; i++)
+        own |= options->texts[i] != NULL;
+    if (own) {
+        settings_clear_watches(settings);
+        watch = settings_add_watch(settings);
+        errors->failed |= !watch;
+    }
+    for (size_t i = 0; i < rows->count; i++)
+        if (options->texts[i] && (i >= n_watch || watch))
+            set_one(rows->settings[i], i < n_watch ? (void *)watch : settings, options->texts[i],
+                    errors);
+    free(rows);
+}
+
+static void check_watches(const struct settings *settings, struct text *errors)
+{
+    if (settings->n_watches == 0)
+        text_append(errors, settings->file
+                                ? "the file has no folder to watch, and --watch DIR is missing\n"
+                                : "which folder? --watch DIR is missing, or --config FILE\n");
+    for (size_t i = 0; i < settings->n_watches; i++) {
+        const struct watch_settings *w = &settings->watches[i];
+        if (!w->input)
+            text_append(errors, "which folder? --watch DIR is missing\n");
+        if (!w->output)
+            text_append(errors, "where to? --output DIR is missing\n");
+        if (!w->chain)
+            text_append(errors, "what is to be done? --chain CHAIN is missing\n");
+        else if (strlen(w->chain) > CHAIN_BYTES_MAX || strlen(w->format) > 1000 ||
+                 (w->reading && strlen(w->reading) > 1000))
+            text_append(errors, "such a long chain, format or input is no message to a worker\n");
+    }
+}
+
+int daemon_options_load(const struct daemon_options *options, struct rulebook **book,
+                        struct text *errors, struct fault *fault)
+{
+    struct rulebook *b = calloc(1, sizeof *b);
+    int result = 0;
+    *book = NULL;
+    if (!b)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    b->users = 1;
+    if (options->config) {
+        result = config_read(&b->config, options->config, errors, fault);
+        if (result != 0 && errors->length == 0)
+            text_printf(errors, "%s: %s\n", options->config, fault->text);
+    } else {
+        settings_defaults(&b->config.settings);
+    }
+    struct settings *settings = &b->config.settings;
+    if (result == 0) {
+        settings_read_environment(settings, errors);
+        if (errors->length > 0)
+            result = fault_set(fault, FAULT_CONFIG, "the environment is wrong");
+    }
+    if (result == 0) {
+        set_all(options, settings, errors);
+        check_watches(settings, errors);
+        if (errors->length > 0)
+            result = fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE, "%s",
+                               "the command line is wrong");
+    }
+    if (result == 0) {
+        if (options->quiet || options->verbose)
+            settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
+        config_resolve_chains(&b->config);
+        settings_complete(settings);
+        *book = b;
+        return 0;
+    }
+    rulebook_leave(&b);
+    return result;
 }

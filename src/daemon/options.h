@@ -1,21 +1,25 @@
-/* The command line of sluiced, as settings. */
+/* The command line of sluiced, and all that it is told: file, environment, command line, the later
+ * before the earlier. */
 #ifndef SLUICE_DAEMON_OPTIONS_H
 #define SLUICE_DAEMON_OPTIONS_H
 
-#include "daemon/settings.h"
+#include "daemon/rulebook.h"
 
-/* What is read from the command line and the environment; `settings` points into it. */
+#define DAEMON_OPTIONS_MAX 48
+
 struct daemon_options {
-    const char *watch, *output, *chain, *format, *input, *state, *device;
-    uint64_t max_pixels, max_file, memory, job_time, worker_time, worker_growth;
-    int64_t jobs, worker_jobs;
-    int fallback; /* a choice */
+    const char *texts[DAEMON_OPTIONS_MAX]; /* of settings, in the order of the tables */
+    const char *config;
     bool quiet, verbose, version;
-    struct watch_settings folder;
 };
 
-/* Returns −1 and settings that are complete, or the exit status when there is nothing to run. */
-int daemon_options_read(struct daemon_options *options, struct settings *settings, int argc,
-                        char **argv);
+/* Returns −1, or the exit status when there is nothing to run. */
+int daemon_options_read(struct daemon_options *options, int argc, char **argv);
+
+/* Reads the file, if there is one, the environment and the options into a new rulebook with one
+ * user. On a fault (FAULT_CONFIG, FAULT_USAGE, FAULT_NO_INPUT, …) `errors` has a line for each
+ * thing that is wrong. May be called again, to reload. */
+int daemon_options_load(const struct daemon_options *options, struct rulebook **book,
+                        struct text *errors, struct fault *fault);
 
 #endif

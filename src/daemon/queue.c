@@ -197,8 +197,10 @@ static void on_turn(uv_check_t *check)
         give_back_queued(queue);
     } else {
         wake_jobs(queue, now);
-        open_jobs(queue);
-        send_jobs(queue);
+        if (!queue->held) {
+            open_jobs(queue);
+            send_jobs(queue);
+        }
     }
     arm_timer(queue, now);
     queue->events.changed(queue->context);
@@ -448,6 +450,36 @@ void queue_drain(struct queue *queue)
 {
     queue->draining = true;
     want_turn(queue);
+}
+
+static void withdraw_from(struct queue *queue, struct job_list *list, const void *owner)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(list); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->owner == owner)
+            give_back(queue, job);
+    }
+}
+
+void queue_withdraw(struct queue *queue, const void *owner)
+{
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        withdraw_from(queue, &queue->queued[lane], owner);
+    withdraw_from(queue, &queue->lists[JOB_OPEN], owner);
+    withdraw_from(queue, &queue->lists[JOB_WAITING], owner);
+    want_turn(queue);
+}
+
+void queue_hold(struct queue *queue, bool hold)
+{
+    queue->held = hold;
+    want_turn(queue);
+}
+
+bool queue_is_idle(const struct queue *queue)
+{
+    return with_worker(queue) == 0;
 }
 
 void queue_cancel(struct queue *queue)

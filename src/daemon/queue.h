@@ -32,6 +32,7 @@ struct queue {
     unsigned n_jobs;
     int64_t last_id;
     bool draining;
+    bool held;
     uint64_t n_done, n_failed; /* since the start */
     uv_timer_t timer;          /* deadlines, and jobs that wait */
     uv_check_t check;          /* runs `changed` and sends, once a turn of the loop */
@@ -75,6 +76,15 @@ void queue_worker_died(struct queue *queue);
 
 /* Nothing new is begun: jobs that no worker has are given back. */
 void queue_drain(struct queue *queue);
+
+/* Jobs of one owner that no worker has are given back; the others go on. */
+void queue_withdraw(struct queue *queue, const void *owner);
+
+/* Nothing is sent to the worker, and nothing opened, until it is over. */
+void queue_hold(struct queue *queue, bool hold);
+
+/* True when no worker has a job. */
+bool queue_is_idle(const struct queue *queue);
 
 /* Those that the worker has are given back, too; it is dead already. */
 void queue_cancel(struct queue *queue);

@@ -1,5 +1,6 @@
 #include "daemon/recovery.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,19 +13,25 @@
 #include "daemon/disk.h"
 #include "daemon/draft.h"
 #include "daemon/name.h"
+#include "daemon/record.h"
 
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
     struct fault why = FAULT_INIT;
-    if (drafts_place(claim, out_fd, &why) == FAULT_NO_INPUT) {
+    int placed = drafts_place(claim, out_fd, &why);
+    if (placed == FAULT_EXISTS)
+        drafts_withdraw(claim, out_fd); /* done again, it fails as it should */
+    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS) {
         claim->note.verdict = NOTE_OPEN; /* the noted one matches no file: it does no harm */
         return 0;
     }
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
-    if (disk_sync_directory(out_fd) != 0)
+    if (drafts_sync_names(claim, out_fd) != 0)
         return fault_set_errno(fault, FAULT_IO, "fsync of the output folder");
-    int result = claim_done(claim, fault);
+    int result = record_write(claim, fault);
+    if (result == 0)
+        result = claim_done(claim, fault);
     *ended = result == 0;
     return result;
 }
@@ -36,7 +43,9 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
     case NOTE_DONE:
         return resume_done(claim, out_fd, ended, fault);
     case NOTE_FAILED: {
-        int result = claim_failed(claim, fault);
+        int result = record_write(claim, fault);
+        if (result == 0)
+            result = claim_failed(claim, fault);
         *ended = result == 0;
         return result;
     }
@@ -153,12 +162,21 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
 struct sweep {
     int directory_fd;
     const char *instance;
+    bool deep; /* folders below, too */
 };
 
 static int visit_temporary(void *context, const char *name, unsigned char kind)
 {
     const struct sweep *sweep = context;
-    (void)kind;
+    if (sweep->deep && kind == DT_DIR) {
+        int fd = disk_open_directory(sweep->directory_fd, name, 0);
+        struct sweep below = {fd, sweep->instance, true};
+        if (fd < 0 || disk_list(fd, visit_temporary, &below) < 0)
+            log_warning("%s: %s", name, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
     if (name_is_temporary_of(name, sweep->instance) && unlinkat(sweep->directory_fd, name, 0) != 0)
         log_warning("%s: cannot be removed: %s", name, strerror(errno));
     return 0;
@@ -167,8 +185,9 @@ static int visit_temporary(void *context, const char *name, unsigned char kind)
 /* Temporary files first, then the folder: as long as there may be some, it tells of them. */
 static void bury(struct recovery *r, struct remains *remains)
 {
-    struct sweep results = {remains->out_fd, remains->id};
-    struct sweep reasons = {r->spool->failed_fd, remains->id};
+    bool deep = r->spool->rules->recursive;
+    struct sweep results = {remains->out_fd, remains->id, deep};
+    struct sweep reasons = {r->spool->failed_fd, remains->id, deep};
     if (remains->out_fd >= 0 && disk_list(results.directory_fd, visit_temporary, &results) < 0)
         return;
     if (disk_list(reasons.directory_fd, visit_temporary, &reasons) < 0)

@@ -4,16 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "daemon/disk.h"
+#include "daemon/ledger.h"
 #include "daemon/name.h"
 
 static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
@@ -27,6 +31,27 @@ static int open_watched(const char *path, enum fault_code missing, struct fault 
     else
         fault_set_errno(fault, missing, path);
     return -1;
+}
+
+bool spool_remembers(const struct spool *spool)
+{
+    return spool->rules->originals == ORIGINALS_KEEP;
+}
+
+static bool is_short(int fd, const struct free_space *min)
+{
+    struct statvfs status;
+    if (fstatvfs(fd, &status) != 0)
+        return false;
+    double available = (double)status.f_bavail * (double)status.f_frsize;
+    double all = (double)status.f_blocks * (double)status.f_frsize;
+    return available < (double)min->bytes || available < all * min->percent / 100;
+}
+
+bool spool_is_short(const struct spool *spool)
+{
+    const struct free_space *min = &spool->rules->min_free;
+    return is_short(spool->out_fd, min) || is_short(spool->work_fd, min);
 }
 
 static int check_folders(const struct spool *spool, struct fault *fault)
@@ -58,9 +83,22 @@ static int check_owner(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
+/* In the state directory, under a name that only this path has. */
+static int open_hidden_apart(const struct spool *spool)
+{
+    struct disk_place place;
+    char name[40];
+    snprintf(name, sizeof name, "folders/%016" PRIx64 "/.",
+             hash_bytes(HASH_INIT, spool->folder, strlen(spool->folder)));
+    if (disk_place(&place, spool->world->state_fd, name, 0777) != 0)
+        return -1;
+    return place.fd;
+}
+
 static int open_own(struct spool *spool, struct fault *fault)
 {
-    int hidden = disk_open_directory(spool->in_fd, SPOOL_HIDDEN, 0777);
+    int hidden = spool->in_place ? open_hidden_apart(spool)
+                                 : disk_open_directory(spool->in_fd, SPOOL_HIDDEN, 0777);
     if (hidden >= 0) {
         spool->work_fd = disk_open_directory(hidden, "work", 0700);
         if (spool->work_fd >= 0)
@@ -168,18 +206,24 @@ static void spool_destroy(struct spool *spool)
     close_fd(spool->work_fd);
     close_fd(spool->out_fd);
     close_fd(spool->in_fd);
+    free(spool->folder);
     free(spool->in_path);
     free(spool->out_path);
     free(spool);
 }
 
-int spool_open(struct spool **spool, const char *in_path, const char *out_path, struct fault *fault)
+int spool_open(struct spool **spool, const struct watch_settings *rules,
+               const struct spool_world *world, struct fault *fault)
 {
+    const char *in_path = rules->input, *out_path = rules->output;
     struct spool *s = malloc(sizeof *s);
     *spool = NULL;
     if (!s)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
-    *s = (struct spool){.in_path = strdup(in_path),
+    *s = (struct spool){.rules = rules,
+                        .world = world,
+                        .in_place = rules->claim == CLAIM_NONE,
+                        .in_path = strdup(in_path),
                         .out_path = strdup(out_path),
                         .in_fd = -1,
                         .out_fd = -1,
@@ -196,6 +240,8 @@ int spool_open(struct spool **spool, const char *in_path, const char *out_path, 
         result = fault->code;
     if (result == 0 && (s->out_fd = open_watched(out_path, FAULT_CREATE, fault)) < 0)
         result = fault->code;
+    if (result == 0 && (s->folder = realpath(in_path, NULL)) == NULL)
+        result = fault_set_errno(fault, FAULT_NO_INPUT, in_path);
     if (result == 0)
         result = check_folders(s, fault);
     if (result == 0)
@@ -237,7 +283,12 @@ bool spool_is_current(const struct spool *spool)
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
 {
     struct stat status;
-    if (fstatat(spool->in_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    struct disk_place place;
+    if (disk_place(&place, spool->in_fd, name, 0) != 0)
+        return SPOOL_GONE;
+    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
+    disk_place_leave(&place);
+    if (result != 0)
         return SPOOL_GONE;
     if (!S_ISREG(status.st_mode))
         return SPOOL_NO_FILE;
@@ -259,8 +310,15 @@ static enum spool_writer probe_writer(int fd)
 enum spool_sight spool_probe(const struct spool *spool, const char *name, enum spool_writer *writer)
 {
     struct stat status;
-    int fd = openat(spool->in_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct disk_place place;
     *writer = SPOOL_WRITER_UNKNOWN;
+    if (disk_place(&place, spool->in_fd, name, 0) != 0)
+        return SPOOL_GONE;
+    int fd =
+        openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
     if (fd < 0)
         return errno == ENOENT ? SPOOL_GONE : errno == ELOOP ? SPOOL_NO_FILE : SPOOL_UNREADABLE;
     enum spool_sight sight = SPOOL_NO_FILE;
@@ -277,25 +335,78 @@ struct scan {
     const char *const *ignore;
     bool (*found)(void *context, const char *name, const struct identity *identity);
     void *context;
+    int directory_fd;
+    unsigned depth;
+    bool stopped;
+    char path[PATH_MAX]; /* of the directory below IN, "" or with a slash at its end */
 };
+
+#define DEPTH_MAX 32
+
+static int visit(void *context, const char *name, unsigned char kind);
+
+/* Folders below, reached through no link. One that vanishes meanwhile has no files. */
+static void descend(struct scan *scan, const char *name)
+{
+    int above = scan->directory_fd;
+    size_t length = strlen(scan->path);
+    if (scan->depth == DEPTH_MAX || length + strlen(name) + NAME_BYTES + 2 > sizeof scan->path)
+        return;
+    int fd = disk_open_directory(above, name, 0);
+    if (fd < 0)
+        return;
+    snprintf(scan->path + length, sizeof scan->path - length, "%s/", name);
+    scan->directory_fd = fd;
+    scan->depth++;
+    disk_list(fd, visit, scan);
+    scan->depth--;
+    scan->directory_fd = above;
+    scan->path[length] = '\0';
+    close(fd);
+}
 
 static int visit(void *context, const char *name, unsigned char kind)
 {
-    const struct scan *scan = context;
-    struct identity identity;
-    if ((kind != DT_REG && kind != DT_UNKNOWN) || name_is_ignored(name, scan->ignore))
+    struct scan *scan = context;
+    const struct spool *spool = scan->spool;
+    struct stat status;
+    if (name_is_ignored(name, scan->ignore))
         return 0;
-    if (spool_look(scan->spool, name, &identity) != SPOOL_FILE || identity.size == 0)
+    bool regular = kind == DT_REG, directory = kind == DT_DIR;
+    if (!regular && kind != DT_UNKNOWN && !(directory && spool->rules->recursive))
         return 0;
-    return scan->found(scan->context, name, &identity) ? 0 : 1;
+    if (!directory) {
+        if (fstatat(scan->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            return 0;
+        regular = S_ISREG(status.st_mode);
+        directory = S_ISDIR(status.st_mode);
+    }
+    if (directory && spool->rules->recursive)
+        descend(scan, name);
+    if (!regular || status.st_size == 0)
+        return scan->stopped;
+    struct identity identity = identity_of(&status);
+    if (spool_remembers(spool) && ledger_knows(spool->world->ledger, spool->folder, &identity))
+        return 0;
+    char whole[PATH_MAX + NAME_BYTES];
+    snprintf(whole, sizeof whole, "%s%.*s", scan->path, NAME_BYTES, name);
+    scan->stopped = !scan->found(scan->context, whole, &identity);
+    return scan->stopped;
 }
 
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault)
 {
-    struct scan scan = {spool, ignore, found, context};
-    if (disk_list(spool->in_fd, visit, &scan) < 0)
-        return fault_set_errno(fault, FAULT_IO, spool->in_path);
-    return 0;
+    struct scan *scan = malloc(sizeof *scan);
+    if (!scan)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a scan");
+    *scan = (struct scan){.spool = spool,
+                          .ignore = ignore,
+                          .found = found,
+                          .context = context,
+                          .directory_fd = spool->in_fd};
+    int result = disk_list(spool->in_fd, visit, scan);
+    free(scan);
+    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
 }

@@ -8,6 +8,12 @@
  *     IN/.sluice/failed/        originals that failed, each with its reason
  *     OUT/                      results; while they are written under hidden temporary names
  *
+ * Of a folder that is not to be written to (claim: none) the hidden folder is in the state
+ * directory, as folders/ID, a claim holds an empty file of the name in place of the file, and of a
+ * failed file there is only the reason.
+ *
+ * Names may be paths below IN (recursive: true); done, failed and OUT have the same folders then.
+ *
  * The order of steps, and which of them decides, is the table in docs/spool.md. Everything here
  * and in claim.h, draft.h and recovery.h waits for the disk: it runs on pool threads, any number of
  * them at a time (a claim: one at a time), and knows nothing of the loop. */
@@ -15,6 +21,7 @@
 #define SLUICE_DAEMON_SPOOL_H
 
 #include "base/fault.h"
+#include "config/settings.h"
 #include "daemon/identity.h"
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,8 +30,20 @@
 #define SPOOL_LOCK        "lock"
 #define SPOOL_INSTANCE_ID 16 /* hexadecimal digits */
 
+struct ledger;
+
+/* What all spools share. */
+struct spool_world {
+    struct ledger *ledger;
+    int state_fd;
+};
+
 struct spool {
+    const struct watch_settings *rules; /* outlive it */
+    const struct spool_world *world;
+    bool in_place;            /* claim: none */
     char *in_path, *out_path; /* as configured; owned */
+    char *folder;             /* where in_path led: what the ledger calls it; owned */
     int in_fd, out_fd;
     int work_fd, instance_fd, lock_fd;
     int done_fd, failed_fd;
@@ -35,8 +54,14 @@ struct spool {
 
 /* Opens the folders and makes ours, with a new instance that is locked. FAULT_NO_INPUT: there is no
  * IN; FAULT_CREATE: no OUT; FAULT_PERMISSION; FAULT_USAGE: both are one. One user: the caller. */
-int spool_open(struct spool **spool, const char *in_path, const char *out_path,
-               struct fault *fault);
+int spool_open(struct spool **spool, const struct watch_settings *rules,
+               const struct spool_world *world, struct fault *fault);
+
+/* True when what has been done with a file is known to the ledger alone. */
+bool spool_remembers(const struct spool *spool);
+
+/* True while there is less space than `min_free` where results or claimed files are. */
+bool spool_is_short(const struct spool *spool);
 
 /* On the loop's thread alone. The last user's leave takes the instance's folder away, if nothing is
  * left in it, and closes all (short, and without a wait for the disk). Clears the pointer. */
@@ -67,7 +92,8 @@ enum spool_writer {
 enum spool_sight spool_probe(const struct spool *spool, const char *name,
                              enum spool_writer *writer);
 
-/* Lists the regular files in IN that are not empty and not ignored: calls `found` for each until it
+/* Lists the regular files in IN that are not empty, not ignored, and not known to be done with
+ * (spool_remembers): calls `found` for each until it
  * returns false. */
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),

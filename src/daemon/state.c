@@ -29,10 +29,11 @@ static bool find(const char *told, char path[PATH_MAX])
            (home && put_path(path, home, strlen(home), "/.local/state/sluice"));
 }
 
-int state_open(const char *told, int *fd, struct fault *fault)
+int state_open(const char *told, char **found, int *fd, struct fault *fault)
 {
     char path[PATH_MAX];
     *fd = -1;
+    *found = NULL;
     if (!find(told, path))
         return fault_set(fault, FAULT_CREATE,
                          "no state directory: say --state DIR (or set XDG_STATE_HOME or HOME)");
@@ -40,7 +41,8 @@ int state_open(const char *told, int *fd, struct fault *fault)
     if (result != 0)
         return result;
     *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*fd >= 0 && faccessat(*fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+    if (*fd >= 0 && faccessat(*fd, ".", W_OK | X_OK, AT_EACCESS) == 0 &&
+        (*found = realpath(path, NULL)) != NULL)
         return 0;
     result = fault_set_errno(fault, FAULT_CREATE, path);
     if (*fd >= 0)

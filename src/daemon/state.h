@@ -6,7 +6,8 @@
 #include "base/fault.h"
 
 /* Opens and if need be makes the directory: `told`, else systemd's STATE_DIRECTORY, else
- * XDG_STATE_HOME/sluice, else ~/.local/state/sluice. The caller closes the descriptor. */
-int state_open(const char *told, int *fd, struct fault *fault);
+ * XDG_STATE_HOME/sluice, else ~/.local/state/sluice. The caller closes the descriptor
+ * and frees the path. */
+int state_open(const char *told, char **path, int *fd, struct fault *fault);
 
 #endif

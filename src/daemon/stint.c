@@ -44,6 +44,9 @@ static void send_setup(struct stint *stint)
     message.memory = (int64_t)settings->memory;
     message.threads = settings->jobs;
     message.log_level = levels[settings->log_level];
+    message.self_check = settings->self_check;
+    message.fds[0] = stint->config_fd;
+    message.n_fds = stint->config_fd >= 0 ? 1 : 0;
     worker_send(stint->worker, &message);
 }
 
@@ -160,6 +163,7 @@ int stint_start(struct stint **stint, const struct stint *how, struct fault *fau
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     *made = (struct stint){.loop = how->loop,
                            .settings = how->settings,
+                           .config_fd = how->config_fd,
                            .events = how->events,
                            .context = how->context,
                            .n_checks = how->n_checks,

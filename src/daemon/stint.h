@@ -4,7 +4,7 @@
 #define SLUICE_DAEMON_STINT_H
 
 #include "base/fault.h"
-#include "daemon/settings.h"
+#include "config/settings.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -47,6 +47,7 @@ struct stint_events {
 struct stint {
     uv_loop_t *loop;
     const struct settings *settings;
+    int config_fd; /* what a setup has beside it; −1: nothing */
     const struct stint_events *events;
     void *context;
     size_t n_checks;

@@ -162,7 +162,7 @@ static const char *why_recycle(struct supervisor *s, uint64_t now)
 {
     const struct settings *settings = s->settings;
     struct stint *stint = s->current;
-    if (settings->worker_jobs > 0 && stint->n_jobs >= settings->worker_jobs)
+    if (settings->worker_jobs > 0 && stint->n_jobs >= (uint64_t)settings->worker_jobs)
         return "its number of jobs is done";
     if (settings->worker_time > 0 && now - stint->started >= settings->worker_time)
         return "its time is over";
@@ -396,6 +396,7 @@ static void launch(struct supervisor *s)
         fallback_climb(&s->fallback);
     struct stint how = {.loop = s->loop,
                         .settings = s->settings,
+                        .config_fd = s->config_fd,
                         .events = &stint_events,
                         .context = s,
                         .n_checks = s->n_checks,

@@ -9,9 +9,9 @@
 #ifndef SLUICE_DAEMON_SUPERVISE_H
 #define SLUICE_DAEMON_SUPERVISE_H
 
+#include "config/settings.h"
 #include "daemon/fallback.h"
 #include "daemon/job.h"
-#include "daemon/settings.h"
 #include <uv.h>
 
 struct metrics;
@@ -48,6 +48,7 @@ LIST_HEAD(stint_list, stint);
 struct supervisor {
     uv_loop_t *loop;
     const struct settings *settings;
+    int config_fd; /* the configuration's text, for workers; −1: there is none */
     size_t n_checks;
     struct supervisor_check *checks;
     const struct supervisor_events *events;

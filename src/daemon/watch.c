@@ -112,11 +112,11 @@ static const char *remote_kind(const char *path)
     return NULL;
 }
 
-int watch_open(struct watch **watch, uv_loop_t *loop, const char *path,
+int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
                const struct watch_events *events, void *context, struct fault *fault)
 {
     struct watch *w = calloc(1, sizeof *w);
-    const char *kind = remote_kind(path);
+    const char *kind = insist ? NULL : remote_kind(path);
     *watch = NULL;
     if (kind) {
         free(w);

@@ -23,8 +23,9 @@ struct watch_events {
 
 /* Watches the directory at `path` from now on: scan after this, not before. The events come on the
  * loop's thread until watch_close, which a callback may call, too. FAULT_IO for a network or FUSE
- * file system, where inotify would miss most: such a directory has to be polled. */
-int watch_open(struct watch **watch, uv_loop_t *loop, const char *path,
+ * file system, where inotify would miss most: such a directory has to be polled, unless `insist`.
+ */
+int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
                const struct watch_events *events, void *context, struct fault *fault);
 
 /* The memory is freed by the loop once it has let go of it. Takes NULL; clears the pointer. */

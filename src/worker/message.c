@@ -43,6 +43,7 @@ static const struct field fields[] = {
     {"memory", FIELD_INTEGER, AT(memory), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"threads", FIELD_INTEGER, AT(threads), BIT(SETUP), 0, 1, 1024, 0},
     {"fallback", FIELD_TEXT, AT(fallback), 0, BIT(SETUP) | BIT(CHECKED), 0, 600, 0},
+    {"self_check", FIELD_INTEGER, AT(self_check), 0, BIT(SETUP), 0, 1, 0},
     {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
@@ -75,7 +76,7 @@ static const struct {
     const char *name;
     unsigned min_fds, max_fds;
 } kinds[MESSAGE_KINDS] = {
-    [MESSAGE_JOB] = {"job", 2, 2},       [MESSAGE_SETUP] = {"setup", 0, 0},
+    [MESSAGE_JOB] = {"job", 2, 2},       [MESSAGE_SETUP] = {"setup", 0, 1},
     [MESSAGE_CHECK] = {"check", 0, 0},   [MESSAGE_CHECKED] = {"checked", 0, 0},
     [MESSAGE_BEGAN] = {"began", 0, 0},   [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
     [MESSAGE_OUTPUT] = {"output", 0, 1}, [MESSAGE_DONE] = {"done", 0, 0},

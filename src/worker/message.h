@@ -3,7 +3,7 @@
  * socket, so a job is the plainest message of all and needs no "type":
  *
  *     front                                  worker
- *     setup (device, limits)            ──►
+ *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
  *     check (chain, format, input)      ──►
  *                                       ◄──  checked (or what is wrong, and where)
  *     job (chain, format, input) + 2 fds ─►
@@ -59,9 +59,10 @@ struct message {
     int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
     int64_t threads;                      /* jobs at once */
     const char
-        *fallback; /* what runs a chain that the device computes wrongly: "cpu", "reference";
-                      NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
-    int64_t wipe;  /* 1: kernel caches are emptied first; a worker died while it started */
+        *fallback;      /* what runs a chain that the device computes wrongly: "cpu", "reference";
+                           NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
+    int64_t self_check; /* 1: kernels are checked against their references at the first start */
+    int64_t wipe;       /* 1: kernel caches are emptied first; a worker died while it started */
 
     /* check and job */
     const char *chain, *format;

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "config/config.h"
 #include "engine/engine.h"
 #include "image/frame.h"
 #include "worker/message.h"
@@ -17,9 +20,12 @@
 /* The front sends no more than it was told threads; this only bounds a front gone wild. */
 #define JOBS_MAX 1024
 
+#define CONFIG_MAX (16u << 20)
+
 struct server {
     int socket;
     struct engine *engine; /* NULL until setup */
+    struct config config;  /* what chains refer to */
     char device[300];      /* what the engine's options point to, like the next */
     char fallback[20];
     pthread_mutex_t lock; /* of the list and of what the main thread tells a job */
@@ -209,11 +215,12 @@ static void refuse_job(struct server *server, int64_t id, const char *subject,
 }
 
 /* Chain, format and reading options of a job or check; `subject` names the one that is wrong. */
-static int parse(const struct message *message, struct chain *chain, struct format *format,
-                 struct decode_options *decode, const char **subject, struct fault *fault)
+static int parse(const struct server *server, const struct message *message, struct chain *chain,
+                 struct format *format, struct decode_options *decode, const char **subject,
+                 struct fault *fault)
 {
     *subject = "chain";
-    int result = chain_parse(chain, message->chain, fault);
+    int result = chain_parse_with(chain, message->chain, &server->config.definitions, fault);
     if (result == 0) {
         *subject = "format";
         result = format_parse(format, message->format, fault);
@@ -258,8 +265,8 @@ static void take_job(struct server *server, struct message *message)
         refuse_job(server, id, NULL, &fault);
         return;
     }
-    if (parse(message, &served->chain, &served->format, &served->job.decode, &subject, &fault) !=
-        0) {
+    if (parse(server, message, &served->chain, &served->format, &served->job.decode, &subject,
+              &fault) != 0) {
         refuse_job(server, id, subject, &fault);
         destroy(served);
         return;
@@ -298,7 +305,7 @@ static int check(struct server *server, const struct message *message, struct me
     struct chain chain = {0};
     struct format format = {0};
     struct decode_options decode;
-    int result = parse(message, &chain, &format, &decode, &answer->subject, fault);
+    int result = parse(server, message, &chain, &format, &decode, &answer->subject, fault);
     if (result == 0) {
         answer->subject = NULL;
         answer->extension = format.extension; /* a constant of the codec's */
@@ -325,7 +332,25 @@ static void take_check(struct server *server, const struct message *message)
     send_message(server, &answer);
 }
 
-static int take_setup(struct server *server, const struct message *message, struct fault *fault)
+/* What chains refer to as @name. The front has read the same text without an error. */
+static int take_config(struct server *server, struct message *message, struct fault *fault)
+{
+    struct text errors = {0};
+    struct bytes bytes = {0};
+    int fd = message_take_fd(message, 0);
+    if (fd < 0)
+        return 0;
+    int result = file_read(fd, CONFIG_MAX, &bytes, fault);
+    close(fd);
+    if (result == 0)
+        result = config_read_text(&server->config, "configuration", (const char *)bytes.data,
+                                  bytes.size, &errors, fault);
+    bytes_finish(&bytes);
+    text_finish(&errors);
+    return result;
+}
+
+static int take_setup(struct server *server, struct message *message, struct fault *fault)
 {
     enum log_level level = LOG_LEVEL_WARNING;
     if (message->log_level && log_level_parse(message->log_level, &level))
@@ -338,14 +363,15 @@ static int take_setup(struct server *server, const struct message *message, stru
     struct engine_options options = {
         .device = {.select = server->device, .platform_index = -1, .device_index = -1},
         .reference = strcmp(server->device, "reference") == 0,
-        .self_check = true,
+        .self_check = message->self_check != 0,
         .fallback = message->fallback ? server->fallback : NULL,
         .max_pixels = (uint64_t)message->max_pixels,
         .max_file = (uint64_t)message->max_file,
         .memory = (uint64_t)message->memory,
         .threads = (unsigned)message->threads,
     };
-    return engine_open(&server->engine, &options, fault);
+    int result = take_config(server, message, fault);
+    return result ? result : engine_open(&server->engine, &options, fault);
 }
 
 /* After the configured chains are checked and compiled, before the first job, is the place for the
@@ -392,5 +418,6 @@ int serve(int socket)
     if (count_jobs(&server) > 0)
         _exit(fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code));
     engine_close(&server.engine);
+    config_finish(&server.config);
     return fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code);
 }

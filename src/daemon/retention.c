@@ -1,0 +1,178 @@
+#include "daemon/retention.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "daemon/disk.h"
+#include "daemon/identity.h"
+#include "daemon/name.h"
+
+#define DEPTH_MAX 32
+#define REASON    ".error.json"
+
+/* A file that may go. */
+struct kept {
+    char *path; /* below the directory; owned */
+    uint64_t size;
+    int64_t since; /* nanoseconds since 1970 */
+};
+
+struct tidying {
+    int root_fd, directory_fd;
+    unsigned depth;
+    size_t count, capacity;
+    struct kept *files;
+    uint64_t total;
+    char path[PATH_MAX]; /* of the directory, "" or with a slash at its end */
+};
+
+static int64_t since(const struct stat *status)
+{
+    return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
+}
+
+/* Without memory the rest stays until another time. */
+static int keep(struct tidying *t, const char *name, const struct stat *status, uint64_t size)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 64;
+        struct kept *files = realloc(t->files, capacity * sizeof *files);
+        if (!files)
+            return 1;
+        t->files = files;
+        t->capacity = capacity;
+    }
+    size_t length = strlen(t->path) + strlen(name) + 1;
+    char *path = malloc(length);
+    if (!path)
+        return 1;
+    snprintf(path, length, "%s%s", t->path, name);
+    t->files[t->count++] = (struct kept){path, size, since(status)};
+    t->total += size;
+    return 0;
+}
+
+static bool is_reason(const char *name)
+{
+    size_t length = strlen(name), tail = sizeof REASON - 1;
+    return length > tail && strcmp(name + length - tail, REASON) == 0;
+}
+
+/* A reason whose file stands beside it goes with that. */
+static bool has_file(int directory_fd, const char *reason)
+{
+    name_buffer name;
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(reason) - sizeof REASON + 1), reason);
+    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int visit(void *context, const char *name, unsigned char kind);
+
+static void descend(struct tidying *t, const char *name)
+{
+    int above = t->directory_fd;
+    size_t length = strlen(t->path);
+    int fd = t->depth < DEPTH_MAX && length + strlen(name) + NAME_BYTES + 2 < sizeof t->path
+                 ? disk_open_directory(above, name, 0)
+                 : -1;
+    if (fd < 0)
+        return;
+    snprintf(t->path + length, sizeof t->path - length, "%s/", name);
+    t->directory_fd = fd;
+    t->depth++;
+    disk_list(fd, visit, t);
+    t->depth--;
+    t->directory_fd = above;
+    t->path[length] = '\0';
+    close(fd);
+}
+
+static int visit(void *context, const char *name, unsigned char kind)
+{
+    struct tidying *t = context;
+    struct stat status, reason;
+    name_buffer reason_name;
+    (void)kind;
+    if (name[0] == '.' || fstatat(t->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    if (S_ISDIR(status.st_mode))
+        descend(t, name);
+    if (!S_ISREG(status.st_mode) || (is_reason(name) && has_file(t->directory_fd, name)))
+        return 0;
+    uint64_t size = (uint64_t)status.st_size;
+    name_of_reason(reason_name, name);
+    if (fstatat(t->directory_fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
+        size += (uint64_t)reason.st_size;
+    return keep(t, name, &status, size);
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t first = ((const struct kept *)a)->since, second = ((const struct kept *)b)->since;
+    return (first > second) - (first < second);
+}
+
+/* The file first: a reason that is left alone is found and removed another time. */
+static bool remove_one(const struct tidying *t, const struct kept *file)
+{
+    char reason[PATH_MAX];
+    if (disk_unlink(t->root_fd, file->path) != 0 && errno != ENOENT) {
+        log_warning("%s: cannot be removed: %s", file->path, strerror(errno));
+        return false;
+    }
+    if (snprintf(reason, sizeof reason, "%s" REASON, file->path) < (int)sizeof reason)
+        disk_unlink(t->root_fd, reason);
+    return true;
+}
+
+static void remove_oldest(struct tidying *t, const struct retention *rule, const char *label)
+{
+    struct timespec clock;
+    char freed[NUMBER_TEXT_MAX];
+    uint64_t bytes = 0;
+    size_t removed = 0;
+    clock_gettime(CLOCK_REALTIME, &clock);
+    int64_t now = clock.tv_sec * INT64_C(1000000000) + clock.tv_nsec;
+    qsort(t->files, t->count, sizeof *t->files, compare);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct kept *file = &t->files[i];
+        bool old = now > file->since && (uint64_t)(now - file->since) > rule->age;
+        if (!old && t->total <= rule->keep)
+            break;
+        if (!remove_one(t, file))
+            continue;
+        t->total -= file->size;
+        bytes += file->size;
+        removed++;
+    }
+    if (removed > 0)
+        log_info("%s: %zu of the oldest files are removed (%s)", label, removed,
+                 number_format_size(bytes, freed));
+}
+
+void retention_apply(int directory_fd, const struct retention *rule, const char *label)
+{
+    if (rule->keep == RETENTION_ALL && rule->age == RETENTION_ALL)
+        return;
+    struct tidying *t = calloc(1, sizeof *t);
+    if (!t)
+        return;
+    t->root_fd = t->directory_fd = directory_fd;
+    if (disk_list(directory_fd, visit, t) < 0)
+        log_warning("%s: %s", label, strerror(errno));
+    if (t->count > 0)
+        remove_oldest(t, rule, label);
+    for (size_t i = 0; i < t->count; i++)
+        free(t->files[i].path);
+    free(t->files);
+    free(t);
+}
