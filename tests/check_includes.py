@@ -17,7 +17,7 @@ ALLOWED = {
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},
-    'worker': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
+    'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
     'daemon': {'base', 'param', 'bank', 'config', 'worker/message.h', 'version.h'},
     'cli': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine',
             'worker/message.h', 'version.h'},

@@ -19,6 +19,22 @@ static void test_results(void **state)
     assert_string_equal(name, "plain-1.png");
 }
 
+static void test_templates(void **state)
+{
+    struct name_parts parts = {"a.b.jpg", "fir:k=1_2/3", "png", "2026-05-01"};
+    name_buffer name;
+    (void)state;
+    name_expand(name, "{stem}.{ext}", &parts);
+    assert_string_equal(name, "a.b.png");
+    name_expand(name, "{date}/{name}-{chain}.{ext}", &parts); /* no template may have the slash */
+    assert_string_equal(name, "2026-05-01_a.b.jpg-fir:k=1_2_3.png");
+    name_expand(name, "{ext}-{stem}{stem}.{ext}", &parts);
+    assert_string_equal(name, "png-a.ba.b.png");
+    parts.chain = ".hidden";
+    name_expand(name, "{chain}.{ext}", &parts);
+    assert_string_equal(name, "_hidden.png");
+}
+
 static void test_originals(void **state)
 {
     name_buffer name;
@@ -98,9 +114,10 @@ static void test_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),    cmocka_unit_test(test_originals),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_temporaries),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_results),     cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_originals),   cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_temporaries), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The front is killed after each step on disk that docs/spool.md names, once for each kind of end; the next
+start must make it whole. SLUICE_KILL_POINT names the preloaded library (tests/fault/kill_point.c)."""
+import os
+import re
+import time
+
+from sluice_test import HERE, DaemonTest, main, wait_for
+
+LIBRARY = os.path.abspath(os.environ['SLUICE_KILL_POINT'])
+
+# Names as docs/spool.md has them: what SLUICE_KILL_AFTER says; DIR is the test's directory.
+POINTS = {
+    'reserved': 'mkdirat:0000000?',
+    'claimed': 'renameat:0000000?/a',
+    'placeholder': 'openat:a',
+    'begun': 'openat:.begun',
+    'result-synced': 'fsync:DIR/out/.a*.tmp',
+    'batch-synced': 'fsync:DIR/out',
+    'note-written': 'openat:.note.tmp',
+    'decided': 'renameat:.note',
+    'decided-synced': 'fsync:*/0000000?',
+    'placed': 'renameat2:a*.pgm',
+    'replaced': 'renameat:a*.pgm',
+    'one-placed': 'renameat2:a.p0.pgm',
+    'names-synced': 'fsync:DIR/out',
+    'remembered': 'fsync:DIR/state/ledger.db-wal',
+    'moved': 'renameat2:a',
+    'deleted': 'unlinkat:0000000?/a',
+    'forgotten': 'unlinkat:.note',
+    'folder-removed': 'unlinkat:0000000?',
+    'reason-placed': 'renameat:a.error.json',
+    'adopted': 'renameat:0000000?',
+    'counted': 'renameat:.note',
+}
+
+# What is dropped, with which options, and at which points the front is killed, in the first run or
+# (after a kill while the worker had begun) in the second, which takes over.
+KINDS = {
+    'done': (b'good', (), ('reserved', 'claimed', 'begun', 'result-synced', 'note-written', 'decided',
+                           'decided-synced', 'placed', 'names-synced', 'moved', 'forgotten', 'folder-removed')),
+    'planes': (b'planes 2', (), ('decided', 'one-placed', 'placed', 'names-synced', 'moved')),
+    'batch': (b'good', ('--sync', 'batch'), ('decided', 'batch-synced', 'placed', 'moved')),
+    'off': (b'good', ('--sync', 'off'), ('decided', 'placed', 'moved')),
+    'overwrite': (b'good', ('--on-exists', 'overwrite'), ('decided', 'replaced', 'names-synced', 'moved')),
+    'keep': (b'good', ('--originals', 'keep', '--stable', '100ms'),
+             ('decided', 'placed', 'names-synced', 'remembered', 'moved', 'forgotten')),
+    'delete': (b'good', ('--originals', 'delete'), ('decided', 'placed', 'deleted', 'forgotten')),
+    'in-place': (b'good', ('--claim', 'none', '--stable', '100ms'),
+                 ('reserved', 'placeholder', 'begun', 'decided', 'placed', 'remembered', 'deleted', 'forgotten')),
+    'failed': (b'truncated', ('--stable', '100ms'), ('decided', 'decided-synced', 'reason-placed', 'moved', 'forgotten')),
+}
+
+
+class KillPoints(DaemonTest):
+    def killed(self, d, point):
+        d.env = dict(d.env, LD_PRELOAD=LIBRARY, SLUICE_KILL_AFTER=POINTS[point].replace('DIR', d.dir))
+        d.start(ready=False)
+        try:
+            d.process.wait(30)
+        except Exception:
+            raise AssertionError('%s was not reached:\n%s' % (point, d.log())) from None
+        self.assertEqual(d.process.returncode, -9, '%s\n%s' % (point, d.log()))
+        time.sleep(0.05)  # the worker dies with it
+        for name in ('LD_PRELOAD', 'SLUICE_KILL_AFTER'):
+            d.env.pop(name)
+
+    def check(self, d, kind, point):
+        what = '%s after %s' % (kind, point)
+        text = KINDS[kind][0]
+        d.start()
+        if kind == 'failed':
+            reason = d.expect_failed('a')
+            self.assertEqual(reason['code'], 'truncated', what)
+        elif kind == 'planes':
+            d.expect_all(['a.p0.pgm', 'a.p1.pgm'])
+        else:
+            self.assertEqual(d.expect('a.pgm'), text, what)
+        if kind in ('keep', 'in-place'):
+            wait_for('it is back', lambda: os.path.exists(d.in_path('a')))
+            time.sleep(0.4)
+        elif kind == 'delete':
+            wait_for('it is gone', lambda: not d.claims())
+        elif kind != 'failed':
+            d.expect_done('a')
+        d.stop()
+        expected = {'failed': [], 'planes': ['a.p0.pgm', 'a.p1.pgm']}.get(kind, ['a.pgm'])
+        self.assertEqual(d.results(), expected, what)
+        self.assertEqual(os.path.exists(d.in_path('a')), kind in ('keep', 'in-place'), what)
+        if kind == 'in-place':
+            folder, = os.listdir(os.path.join(d.state, 'folders'))
+            self.assertEqual(os.listdir(os.path.join(d.state, 'folders', folder, 'work')), [], what)
+        else:
+            d.expect_clean()
+
+    def run_kind(self, kind):
+        text, options, points = KINDS[kind]
+        for point in points:
+            d = self.fake('--jobs', '1', *options, folder=os.path.join(self.dir, kind + '-' + point))
+            if kind == 'overwrite':
+                with open(os.path.join(d.output, 'a.pgm'), 'wb') as file:
+                    file.write(b'an old one')
+            d.drop('a', text)
+            self.killed(d, point)
+            self.check(d, kind, point)
+
+    def test_taking_over(self):
+        """Killed at the job, then again while the next run takes it over."""
+        for point in ('reserved', 'adopted', 'counted', 'begun', 'decided', 'placed', 'moved'):
+            d = self.fake('--jobs', '1', folder=os.path.join(self.dir, 'taking-' + point))
+            d.drop('a', b'good')
+            self.killed(d, 'begun')
+            if point != 'reserved':
+                self.killed(d, point)
+            self.check(d, 'done', point)
+
+    def test_points_are_those_of_the_page(self):
+        with open(os.path.join(HERE, '..', '..', 'docs', 'spool.md'), encoding='utf-8') as file:
+            page = file.read().split('## Kill points')[1]
+        self.assertEqual(set(re.findall(r'^\| `([a-z-]+)` \|', page, re.M)), set(POINTS))
+
+
+for one in KINDS:
+    setattr(KillPoints, 'test_' + one.replace('-', '_'), lambda self, kind=one: self.run_kind(kind))
+
+if __name__ == '__main__':
+    main()
