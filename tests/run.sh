@@ -35,6 +35,8 @@ done
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
+# Half of the tests wait for a daemon most of their time.
+processes=$(($(nproc) * 2))
 status=0
 total=0
 report=
@@ -48,7 +50,8 @@ for kind in $which; do
     [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
     ninja -C "$build" --quiet
     # shellcheck disable=SC2086
-    meson test -C "$build" --no-rebuild --print-errorlogs $suite || status=1
+    meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
+        --timeout-multiplier 3 $suite || status=1
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
 import json, sys

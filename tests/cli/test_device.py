@@ -22,8 +22,10 @@ CL_TRACE = os.path.abspath(sys.argv.pop(1))
 GIVEN = {'matrix': '1_2_1', 'number or choice': '100'}
 # Other names of a value; the chain that comes out is the same.
 ALIASES = ('replicate', 'clamp', 'reflect101', 'mirror', 'periodic', 'constant')
-# Stages that only undo others, each behind the one it undoes.
-BEHIND = {'idwt': 'dwt', 'shrink': 'dwt', 'synthesis': 'analysis'}
+# Stages that only undo or change what others make, each behind one of them.
+BEHIND = {'idwt': 'dwt', 'shrink': 'dwt', 'synthesis': 'analysis:bank=legall53'}
+# Of a long list of choices (wavelets are tables of one program) as many as these.
+CHOICES_MAX = 8
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
 # picture; the Mali sample's shifts are of integers.
 REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32')]
@@ -37,7 +39,10 @@ def npy(descr, shape, values, code):
 
 
 def inputs():
-    """{name: bytes}: each type, 1 to 4 channels, sizes of one sample, odd ones and around 16 and 256."""
+    """{name: bytes}: each type, 1 to 4 channels, sizes of one sample, odd ones and around 16 and 256.
+
+    Not every type with every number of channels: each is a program to compile, and the tests of stages
+    have them all."""
     sizes = [(1, 1), (1, 19), (23, 1), (15, 17), (257, 33)]
     files = {}
     for width, height in sizes:
@@ -47,22 +52,30 @@ def inputs():
     files['rgb8.ppm'] = pictures.pnm(width, height, pictures.noise(width, height, 3), 3)
     files['grey16.pgm'] = pictures.pnm(width, height,
                                        pictures.noise(width, height, maxval=65535), maxval=65535)
-    for channels in (2, 4):
-        values = pictures.noise(width, height, channels)
-        shape = (height, width, channels)
-        files['u8_c%d.npy' % channels] = npy('|u1', shape, values, 'B')
-        files['f32_c%d.npy' % channels] = npy('<f4', shape, values, 'f')
-    files['f32_c1.npy'] = npy('<f4', (height, width), pictures.noise(width, height), 'f')
-    files['f32_c3.npy'] = npy('<f4', (height, width, 3), pictures.noise(width, height, 3), 'f')
+    for name, descr, code, channels in (('u8_c2', '|u1', 'B', 2), ('f32_c1', '<f4', 'f', 1),
+                                        ('f32_c4', '<f4', 'f', 4)):
+        shape = (height, width, channels) if channels > 1 else (height, width)
+        files[name + '.npy'] = npy(descr, shape, pictures.noise(width, height, channels), code)
     return files
 
 
 def given(stage):
-    """A value for each parameter that must have one; box takes one of two."""
-    if stage['name'] == 'box':
-        return {'width': '3'}
+    """A value for each parameter that must have one."""
+    one_of_several = {'box': {'width': '3'}, 'analysis': {'bank': 'legall53'}}
+    if stage['name'] in one_of_several:
+        return one_of_several[stage['name']]
     return {p['name']: p['choices'][0] if p['type'] == 'choice' else GIVEN[p['type']]
             for p in stage['params'] if p['required']}
+
+
+def setting(stage, must, param, choice):
+    """With what that choice asks for beside it."""
+    beside = {}
+    if stage == 'dwt' and param == 'mode' and choice != 'jpeg2000':
+        beside = {'wavelet': 'db2'}
+    if choice == 'reversible':
+        beside = {'wavelet': 'cdf53'}
+    return dict(must, **beside, **{param: choice})
 
 
 def chains(stage):
@@ -72,12 +85,14 @@ def chains(stage):
     for param in stage['params']:
         if param['type'] in ('choice', 'matrix', 'flag'):
             choices = [c for c in param.get('choices') or ['0', '1'] if c not in ALIASES]
-            settings += [dict(must, **{param['name']: choice}) for choice in choices]
+            step = max(1, len(choices) // CHOICES_MAX)
+            settings += [setting(stage['name'], must, param['name'], choice)
+                         for choice in choices[::step]]
     before = [BEHIND[stage['name']]] if stage['name'] in BEHIND else []
     seen = []
-    for setting in settings:
+    for chosen in settings:
         text = ','.join(before + [':'.join([stage['name']] +
-                                           ['%s=%s' % item for item in setting.items()])])
+                                           ['%s=%s' % item for item in chosen.items()])])
         if text not in seen:
             seen.append(text)
     return seen
