@@ -140,6 +140,17 @@ static json_t *step_json(const struct plan_step *step, const struct plan *plan)
                      "passes", passes);
 }
 
+/* "STAGE: what it warns of", of every step that does. */
+static json_t *warnings_json(const struct plan *plan)
+{
+    json_t *warnings = json_array();
+    for (size_t i = 0; i < plan->n_steps; i++)
+        if (plan->steps[i].work.warning)
+            json_array_append_new(warnings, json_sprintf("%s: %s", plan->steps[i].stage->name,
+                                                         plan->steps[i].work.warning));
+    return warnings;
+}
+
 static void print_json(const struct plan *plan, const struct chain *chain)
 {
     struct text canonical = {0};
@@ -147,11 +158,11 @@ static void print_json(const struct plan *plan, const struct chain *chain)
     chain_print(chain, &canonical);
     for (size_t i = 0; i < plan->n_steps; i++)
         json_array_append_new(steps, step_json(&plan->steps[i], plan));
-    json_t *json =
-        json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "chain", text_string(&canonical), "in",
-                  frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out), "launches",
-                  (json_int_t)plan_total_launches(plan), "bytes_moved",
-                  (json_int_t)plan_bytes_moved(plan), "peak_bytes", (json_int_t)plan_peak(plan));
+    json_t *json = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "chain", text_string(&canonical), "in",
+        frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out), "warnings",
+        warnings_json(plan), "launches", (json_int_t)plan_total_launches(plan), "bytes_moved",
+        (json_int_t)plan_bytes_moved(plan), "peak_bytes", (json_int_t)plan_peak(plan));
     json_dumpf(json, cli_stdout, JSON_INDENT(1));
     fputc('\n', cli_stdout);
     json_decref(json);
@@ -218,16 +229,18 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
         how.fit_context = &format;
         how.mosaic_gain = format_mosaic_gain(&format);
     }
-    if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
+    if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
         status = 70;
-    else if (plan_create(&plan, chain, &frame, &how, &fault) != 0)
+    } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0) {
+        device_tell_fp64(profile, &fault);
         status = cli_complain("plan", &fault);
-    else if (o->source)
+    } else if (o->source) {
         status = print_source(plan);
-    else if (o->common.json)
+    } else if (o->common.json) {
         print_json(plan, chain);
-    else
+    } else {
         print_plan(plan, chain);
+    }
     plan_destroy(&plan);
     frame_finish(&frame);
     format_finish(&format);

@@ -143,6 +143,21 @@ int device_list(const struct device_info **list, size_t *count, struct fault *fa
     return 0;
 }
 
+void device_tell_fp64(const struct device_profile *profile, struct fault *fault)
+{
+    const struct device_info *list;
+    size_t count, used = strlen(fault->text);
+    struct fault none = FAULT_INIT;
+    const char *name = "reference"; /* the plain C ones do */
+    if (fault->code != FAULT_NO_DEVICE || profile->has_fp64)
+        return;
+    if (device_list(&list, &count, &none) == 0)
+        for (size_t i = count; i-- > 0;)
+            if (list[i].has_fp64)
+                name = list[i].name;
+    snprintf(fault->text + used, sizeof fault->text - used, "; --device '%s' has it", name);
+}
+
 static bool matches(const struct device_info *info, const struct device_options *options)
 {
     const char *select = options->select;

@@ -60,6 +60,10 @@ struct device_counters {
  */
 int device_list(const struct device_info **list, size_t *count, struct fault *fault);
 
+/* To a FAULT_NO_DEVICE of a plan for `profile`, when that has no fp64, adds which --device has it.
+ */
+void device_tell_fp64(const struct device_profile *profile, struct fault *fault);
+
 /* The devices that `options` allow, best first (GPUs, accelerators, CPUs), as indices into the
  * list. `order` has room for all. FAULT_NO_DEVICE names what there is when nothing fits. */
 int device_select(const struct device_options *options, size_t *order, size_t *count,

@@ -63,22 +63,6 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
     return result;
 }
 
-/* A chain that asks for doubles on a device without them: names one that has them. */
-static void name_fp64_device(const struct device *device, struct fault *fault)
-{
-    const struct device_info *list;
-    size_t count, used = strlen(fault->text);
-    struct fault none = FAULT_INIT;
-    const char *name = "reference"; /* the plain C ones do */
-    if (device_profile(device)->has_fp64)
-        return;
-    if (device_list(&list, &count, &none) == 0)
-        for (size_t i = count; i-- > 0;)
-            if (list[i].has_fp64)
-                name = list[i].name;
-    snprintf(fault->text + used, sizeof fault->text - used, "; --device '%s' has it", name);
-}
-
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
                 const struct format *format, bool keep_input, enum level level,
                 struct prepared *made, struct fault *fault)
@@ -100,8 +84,8 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
     result = plan_create(&made->plan, &made->chain, in, &options, fault);
-    if (result == FAULT_NO_DEVICE && device && fault)
-        name_fp64_device(device, fault);
+    if (result != 0 && device && fault)
+        device_tell_fp64(device_profile(device), fault);
     if (result == 0 && device)
         result = recording_create(&made->recording, made->plan, device, fault);
     return result;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_wavelets.py SLUICE: the wavelet stages as a user runs them, against PyWavelets where it is
 installed, and against numbers that it gave where it is not."""
+import json
 import os
 import struct
 import subprocess
@@ -74,7 +75,28 @@ def check_pywt(folder, wavelet, mode, levels, shape, kind):
     assert (numpy.load(os.path.join(folder, 'out.npy')) == picture).all(), (wavelet, mode)
 
 
+def plan(*arguments):
+    return subprocess.run([SLUICE, 'plan', *arguments, '64x64'], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+
+
+def check_plans():
+    """What single precision cannot do is a warning; doubles on a device without them an error that
+    names a device."""
+    for chain, kind, expected in (('dwt:bior3.1,idwt', 'u8', 'dwt: '), ('dwt:rbio2.2', 'u16', 'dwt: '),
+                                  ('dwt:rbio2.2', 'u8', None), ('dwt:bior3.1:precision=double', 'u8', None)):
+        done = plan('--json', '--type', kind, '-c', chain)
+        assert done.returncode == 0, done.stderr
+        warnings = json.loads(done.stdout)['warnings']
+        assert len(warnings) == (expected is not None), (chain, kind, warnings)
+        assert not expected or (warnings[0].startswith(expected) and 'double' in warnings[0]), warnings
+    for chain in ('dwt:precision=double', 'analysis:haar:precision=double'):
+        done = plan('--profile', 'mali', '-c', chain)
+        assert done.returncode == 69 and '--device' in done.stderr, (done.returncode, done.stderr)
+
+
 def main():
+    check_plans()
     with tempfile.TemporaryDirectory() as folder:
         check_stored(folder)
         if not pywt:
