@@ -1,6 +1,7 @@
 /* The wavelet transform, level by level. In the rows form a level is one kernel, which filters a
- * few rows vertically and what it holds of them horizontally; else each direction is a kernel of
- * its own, with the vertical's results in scratch memory: low rows above, high rows below. */
+ * few rows vertically and what it holds of them horizontally (cdf97 and cdf53 of one channel by
+ * lifting: cl/dwt_lift.cl); else each direction is a kernel of its own, with the vertical's results
+ * in scratch memory: low rows above, high rows below. */
 #include "stage/dwt.h"
 
 #include <math.h>

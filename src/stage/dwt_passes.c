@@ -14,7 +14,11 @@ enum {
 /* Samples of a band that one work-item of a level kernel takes: what it keeps of them fits a CPU's
  * first cache. */
 enum {
-    TILE = 512
+    TILE = 512,
+    /* Of lifting: columns of a band, long stretches, which a CPU fetches ahead; and rows, a few
+     * more of which are computed above them. */
+    LIFT_COLUMNS = 2048,
+    LIFT_ROWS = 32
 };
 
 /* A window's taps on the device: a table, and where the window begins. */
@@ -189,6 +193,38 @@ static void analysis_level(const struct dwt_config *config, struct stage_plan *p
     pass_int(pass, kernel_border(config->mode));
 }
 
+static bool can_lift(const struct dwt_config *config, const struct dwt_level *l,
+                     const struct source *source)
+{
+    return config->mode == WAVELET_JPEG2000 && source->channels == 1 && l->width > 1 &&
+           l->height > 1;
+}
+
+static void analysis_lift(const struct dwt_config *config, struct stage_plan *plan,
+                          const struct dwt_layout *layout, const struct dwt_level *l,
+                          const struct source *source, const struct place bands[DWT_BANDS])
+{
+    struct wavelet_lifting w;
+    wavelet_lifting(config->wavelet, &w);
+    const double lift[] = {w.step[0], w.step[1], w.step[2], w.step[3], w.low, w.high};
+    struct pass *pass = pass_begin(plan, "dwt_lift", "level", FORM_ROWS, LIFT_COLUMNS, l->low_width,
+                                   (l->low_height + LIFT_ROWS - 1) / LIFT_ROWS);
+    define_work(config, pass, 1);
+    define_source(pass, source);
+    pass_define(pass, "STEPS", "%u", w.n_steps);
+    pass_name(pass, w.n_steps == 4 ? "97" : "53");
+    pass->work = 16.0 * w.n_steps * LIFT_ROWS;
+    pass->bytes_read = signal_samples(layout, l) * sample_size(source->type);
+    pass->bytes_written = band_bytes(layout, l);
+    pass_place(pass, source->place);
+    for (int b = 0; b < DWT_BANDS; b++)
+        pass_place(pass, bands[b]);
+    pass_buffer(pass, add_table(plan, work_type(config), lift, 6));
+    pass_int(pass, LIFT_ROWS);
+    pass_int(pass, (int32_t)l->width);
+    pass_int(pass, (int32_t)l->height);
+}
+
 static void analysis_split(const struct dwt_config *config, struct stage_plan *plan,
                            const struct dwt_layout *layout, const struct dwt_level *l,
                            const struct source *source, const struct place bands[DWT_BANDS],
@@ -270,7 +306,9 @@ static void analysis_of_plane(const struct dwt_config *config, struct stage_plan
         bands[DWT_LL] = (struct place){scratch->low[(i + 1) % 2], 0};
         for (int b = 0; b < DWT_BANDS; b++)
             bands[b] = band_place(l, (enum dwt_band)b, OPERAND_OUT, first, bands[DWT_LL]);
-        if (plan->profile->form == FORM_ROWS)
+        if (plan->profile->form == FORM_ROWS && can_lift(config, l, &source))
+            analysis_lift(config, plan, &layout, l, &source, bands);
+        else if (plan->profile->form == FORM_ROWS)
             analysis_level(config, plan, &layout, l, &source, bands);
         else
             analysis_split(config, plan, &layout, l, &source, bands, scratch->mid);

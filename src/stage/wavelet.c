@@ -240,6 +240,17 @@ void wavelet_analysis(int wavelet, int mode, struct wavelet_analysis *window)
         window->high[high.first - first + k] = high.taps[k];
 }
 
+void wavelet_lifting(int wavelet, struct wavelet_lifting *lifting)
+{
+    static const struct wavelet_lifting cdf53 = {2, {-0.5, 0.25}, 1, 1};
+    static const struct wavelet_lifting cdf97 = {
+        4,
+        {-1.586134342059924, -0.052980118572961, 0.882911075530934, 0.443506852043971},
+        1 / 1.230174104914001,
+        1.230174104914001};
+    *lifting = wavelet == WAVELET_CDF97 ? cdf97 : cdf53;
+}
+
 static int floor_half(int v)
 {
     return v >= 0 ? v / 2 : -((1 - v) / 2);

@@ -69,6 +69,15 @@ struct wavelet_analysis {
 };
 void wavelet_analysis(int wavelet, int mode, struct wavelet_analysis *window);
 
+/* cdf97 and cdf53 as steps, ISO/IEC 15444-1 F.3.8 and table F.4: odd samples, even ones, by turns,
+ * get `step` times the sum of both neighbours added; then even ones times `low` and odd ones times
+ * `high` are the bands. */
+struct wavelet_lifting {
+    unsigned n_steps; /* 2 or 4 */
+    double step[4], low, high;
+};
+void wavelet_lifting(int wavelet, struct wavelet_lifting *lifting);
+
 /* x[2m + p] = Σ_j low[p][j] · low[m + first + j] + high[p][j] · high[m + first + j]. */
 struct wavelet_synthesis {
     int first;

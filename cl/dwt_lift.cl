@@ -1,0 +1,196 @@
+/* One level of cdf97 or cdf53 by lifting, for CPUs and pictures of one channel. ISO/IEC 15444-1
+ * F.3.8: with x mirrored at its ends,
+ *     d[n] = x[2n + 1] + a · (x[2n] + x[2n + 2])      s[n] = x[2n] + b · (d[n − 1] + d[n])
+ * is all of the 5/3 (STEPS 2); the 9/7 (STEPS 4) goes on
+ *     d'[n] = d[n] + c · (s[n] + s[n + 1])            s'[n] = s[n] + e · (d'[n − 1] + d'[n])
+ * The low band is s times a factor, the high band d times another. REVERSIBLE is the 5/3 in
+ * integers.
+ *
+ * A work-item takes SPAN pairs of columns down `rows` rows of the bands. It reads each row once:
+ * what the steps need of the rows above is kept in private memory, even columns apart from odd
+ * ones, so that the steps along the row find neighbours side by side. Rows and columns are begun
+ * early enough that what is not known yet does not reach what is stored.
+ *
+ * `lift` holds a, b, c, e, the factor of low and that of high. */
+#ifdef WORK_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define WIDE  CAT(WORK, 16)
+#define EARLY (STEPS / 2) /* pairs before the first that the steps need */
+#define LINE  (SPAN + 48) /* pairs: those, whole vectors, and one in front */
+#define LINE_OF(name) WORK name[LINE] __attribute__((aligned(128)))
+#define AT(p)         (*(WIDE *)(p))
+typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
+typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
+#define AT_ANY(p)     (*(FN(work16) *)(p))
+
+#ifdef REVERSIBLE
+#define LIFT_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
+#define LIFT_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
+#else
+#if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
+    (defined(WORK_IS_double) && defined(FP_FAST_FMA))
+#define LIFT_ODD(v, l, r, k)  fma((WIDE)(k), (l) + (r), v)
+#else
+#define LIFT_ODD(v, l, r, k)  ((v) + (k) * ((l) + (r)))
+#endif
+#define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
+#endif
+/* Sixteen pairs of columns of a row, from pair `p` on, mirrored at its ends. */
+inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WIDE *even, WIDE *odd)
+{
+    if (p >= 0 && 2 * p + 32 <= width) {
+        CAT(SRC, 16) a = *(__global const FN(source16) *)(row + 2 * p);
+        CAT(SRC, 16) b = *(__global const FN(source16) *)(row + 2 * p + 16);
+        *even = CAT3(convert_, WORK, 16)((CAT(SRC, 16))(a.even, b.even));
+        *odd = CAT3(convert_, WORK, 16)((CAT(SRC, 16))(a.odd, b.odd));
+        return;
+    }
+    WORK at[32];
+    for (int k = 0; k < 32; k++)
+        at[k] = (WORK)row[border_index(2 * p + k, width, BORDER_REFLECT)];
+    WIDE a = AT_ANY(at), b = AT_ANY(at + 16);
+    *even = (WIDE)(a.even, b.even);
+    *odd = (WIDE)(a.odd, b.odd);
+}
+
+/* What the steps down a column keep of the rows above, of a line of columns. */
+struct FN(above) {
+    LINE_OF(x);
+    LINE_OF(d);
+#if STEPS == 4
+    LINE_OF(s);
+    LINE_OF(d2);
+#endif
+};
+
+/* Two rows of the bands, each a low line and a high one. */
+struct FN(made) {
+    WORK line[4][LINE] __attribute__((aligned(128)));
+};
+
+/* The steps for an odd row `o` and the even one `e` below it, behind the even row x. Gives a row of
+ * both bands: with STEPS 2 of x's pair, with STEPS 4 of the one before. */
+#if STEPS == 4
+#define DOWN(o, e, to_low, to_high)                                                                    {                                                                                                      WIDE d_new = LIFT_ODD(o, x, e, lift[0]), s_new = LIFT_EVEN(x, d, d_new, lift[1]);                  WIDE d2_new = LIFT_ODD(d, s, s_new, lift[2]);                                                           AT(to_low) = lift[4] * LIFT_EVEN(s, d2, d2_new, lift[3]);                                              AT(to_high) = lift[5] * d2_new;                                                                    x = e;                                                                                             d = d_new;                                                                                         s = s_new;                                                                                         d2 = d2_new;                                                                                   }
+#else
+#define DOWN(o, e, to_low, to_high)                                                                    {                                                                                                      WIDE d_new = LIFT_ODD(o, x, e, lift[0]);                                                           AT(to_low) = LIFT_EVEN(x, d, d_new, lift[1]);                                                      AT(to_high) = d_new;                                                                               x = e;                                                                                             d = d_new;                                                                                     }
+#endif
+
+/* Four rows further down: odd, even, odd, even. */
+inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, WIDE e1,
+                     __global const WORK *lift, struct FN(made) *made)
+{
+    WIDE x = AT(above->x + i), d = AT(above->d + i);
+#if STEPS == 4
+    WIDE s = AT(above->s + i), d2 = AT(above->d2 + i);
+#endif
+    DOWN(o0, e0, made->line[0] + 16 + i, made->line[1] + 16 + i)
+    DOWN(o1, e1, made->line[2] + 16 + i, made->line[3] + 16 + i)
+    AT(above->x + i) = x;
+    AT(above->d + i) = d;
+#if STEPS == 4
+    AT(above->s + i) = s;
+    AT(above->d2 + i) = d2;
+#endif
+}
+
+/* `v` moved by one lane, behind the last one of the vector before it. */
+#define BEHIND(before, v) ((WIDE)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
+
+/* The steps along a row of pairs, of which the first stored one is number EARLY: as down a column,
+ * where what stands above is here a lane to the left. `even` and `odd` have a vector in front. */
+inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *lift, int n_low,
+                      int n_high, __global WORK *low, __global WORK *high)
+{
+    WIDE d_before = 0;
+#if STEPS == 4
+    WIDE s_before = 0, d2_before = 0;
+#endif
+    for (int i = -16; i < n_low; i += 16) {
+        const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
+        WIDE x = AT_ANY(e);
+        WIDE d = LIFT_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = BEHIND(d_before, d);
+        WIDE s = LIFT_EVEN(x, d_left, d, lift[1]);
+        d_before = d;
+#if STEPS == 4
+        WIDE s_left = BEHIND(s_before, s);
+        d = LIFT_ODD(d_left, s_left, s, lift[2]);
+        s_before = s;
+        s = lift[4] * LIFT_EVEN(s_left, BEHIND(d2_before, d), d, lift[3]);
+        d2_before = d;
+        d = lift[5] * d;
+#endif
+        if (i < 0)
+            continue;
+        if (i + 16 <= n_high) {
+            *(__global FN(work16) *)(low + i) = s;
+            *(__global FN(work16) *)(high + i) = d;
+            continue;
+        }
+        WORK ls[16], hs[16];
+        AT_ANY(ls) = s;
+        AT_ANY(hs) = d;
+        for (int k = 0; k < 16; k++) {
+            if (i + k < n_low)
+                low[i + k] = ls[k];
+            if (i + k < n_high)
+                high[i + k] = hs[k];
+        }
+    }
+}
+
+inline void FN(begin)(struct FN(above) *above, int i, WIDE x)
+{
+    AT(above->x + i) = x;
+    AT(above->d + i) = 0;
+#if STEPS == 4
+    AT(above->s + i) = 0;
+    AT(above->d2 + i) = 0;
+#endif
+}
+
+/* Row 2n + k of the picture. */
+#define SOURCE(n, k) ROW(src, border_index(2 * (n) + (k), height, BORDER_REFLECT))
+
+/* The grid counts the low band's columns, and blocks of `rows` of its rows. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
+                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict lift,
+                     int rows, int width, int height)
+{
+    int block = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (block >= grid_y_end || x >= grid_width)
+        return;
+    struct FN(above) above[2]; /* of even columns, of odd ones */
+    struct FN(made) made[2];
+    int n_low = SPAN_END(x) - x, n_high = min(n_low, width / 2 - x), n_pairs = n_low + STEPS;
+    int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
+    for (int i = 0; i < n_pairs; i += 16) {
+        WIDE x0, x1;
+        FN(fetch)(SOURCE(y - EARLY, 0), x - EARLY + i, width, &x0, &x1);
+        FN(begin)(&above[0], i, x0);
+        FN(begin)(&above[1], i, x1);
+    }
+    for (int k = 0; k < 4; k++) /* in front of lines: what no stored sample depends on */
+        AT(made[0].line[k]) = AT(made[1].line[k]) = 0;
+    for (int n = y - EARLY; n < y_end + EARLY - 1; n += 2) {
+        __global const SRC *row[4] = {SOURCE(n, 1), SOURCE(n, 2), SOURCE(n, 3), SOURCE(n, 4)};
+        for (int i = 0; i < n_pairs; i += 16) {
+            WIDE v[4][2];
+            for (int k = 0; k < 4; k++)
+                FN(fetch)(row[k], x - EARLY + i, width, &v[k][0], &v[k][1]);
+            FN(down)(&above[0], i, v[0][0], v[1][0], v[2][0], v[3][0], lift, &made[0]);
+            FN(down)(&above[1], i, v[0][1], v[1][1], v[2][1], v[3][1], lift, &made[1]);
+        }
+        for (int k = 0; k < 4; k++) {
+            int done = n - (EARLY - 1) + k / 2, high = k % 2;
+            if (done < y || done >= y_end || (high && done >= height / 2))
+                continue;
+            FN(along)(made[0].line[k] + 16, made[1].line[k] + 16, lift, n_low, n_high,
+                      (high ? ROW(lh, done) : ROW(ll, done)) + x,
+                      (high ? ROW(hh, done) : ROW(hl, done)) + x);
+        }
+    }
+}
