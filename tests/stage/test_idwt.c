@@ -62,7 +62,7 @@ static void every_wavelet(void **state)
 static void channels_and_types(void **state)
 {
     (void)state;
-    for (unsigned levels = 1; levels <= 12; levels += 11) {
+    for (unsigned levels = 2; levels <= 12; levels += 10) { /* one program serves both */
         char chain[80];
         snprintf(chain, sizeof chain, "dwt:levels=%u,idwt", levels);
         harness_round_trip(chain, SAMPLE_U8, 37, 50, 3, HARNESS_EXTREMES);
