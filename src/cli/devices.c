@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "worker/describe.h"
 
 struct devices_options {
     struct common_options common;
@@ -41,26 +42,13 @@ static void print_device(const struct device_info *info, bool taken)
             info->unified_memory ? "yes" : "no", info->profile);
 }
 
-static json_t *device_json(const struct device_info *info, bool taken)
-{
-    return json_pack(
-        "{s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:b}",
-        "platform_index", (int)info->platform_index, "device_index", (int)info->device_index,
-        "name", info->name, "kind", device_kind_name(info->kind), "platform", info->platform,
-        "version", info->version, "driver", info->driver, "compute_units", (int)info->compute_units,
-        "clock_mhz", (int)info->clock_mhz, "memory", (json_int_t)info->memory, "max_allocation",
-        (json_int_t)info->max_allocation, "work_group_size", (json_int_t)info->work_group_size,
-        "fp64", (int)info->has_fp64, "exact_divide", (int)info->exact_divide, "unified_memory",
-        (int)info->unified_memory, "profile", info->profile, "taken", (int)taken);
-}
-
 static void print_all(const struct devices_options *o, const struct device_info *list, size_t count,
                       size_t taken)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         if (o->common.json)
-            json_array_append_new(array, device_json(&list[i], i == taken));
+            json_array_append_new(array, describe_device(&list[i], i == taken));
         else
             print_device(&list[i], i == taken);
     }

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "worker/describe.h"
 
 struct stages_options {
     struct common_options common;
@@ -37,45 +38,6 @@ static void print_stage(const struct stage *stage)
     fprintf(cli_stdout, "%s: %s\n", stage->name, stage->summary);
     for (const struct param *p = stage->params; p && p->name; p++)
         print_param(p);
-}
-
-static json_t *param_json(const struct param *param)
-{
-    static const char *const types[] = {[PARAM_INTEGER] = "integer",
-                                        [PARAM_REAL] = "number",
-                                        [PARAM_FLAG] = "flag",
-                                        [PARAM_CHOICE] = "choice",
-                                        [PARAM_REAL_OR_CHOICE] = "number or choice",
-                                        [PARAM_INTEGERS] = "integers",
-                                        [PARAM_REALS] = "numbers",
-                                        [PARAM_MATRIX] = "matrix",
-                                        [PARAM_WORD] = "word",
-                                        [PARAM_WORDS] = "words",
-                                        [PARAM_TEXT] = "text",
-                                        [PARAM_SIZE] = "size",
-                                        [PARAM_DURATION] = "duration",
-                                        [PARAM_PIXELS] = "pixels"};
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s?, s:b}", "name", param->name, "type", types[param->type],
-                  "help", param->help, "default", param->fallback, "required", param->required);
-    if (param->min != 0 || param->max != 0)
-        json_object_update_new(json, json_pack("{s:f, s:f}", "min", param->min, "max", param->max));
-    if (param->choices) {
-        json_t *choices = json_array();
-        for (const struct param_choice *c = param->choices; c->name; c++)
-            json_array_append_new(choices, json_string(c->name));
-        json_object_set_new(json, "choices", choices);
-    }
-    return json;
-}
-
-static json_t *stage_json(const struct stage *stage)
-{
-    json_t *params = json_array();
-    for (const struct param *p = stage->params; p && p->name; p++)
-        json_array_append_new(params, param_json(p));
-    return json_pack("{s:s, s:s, s:o}", "name", stage->name, "summary", stage->summary, "params",
-                     params);
 }
 
 static int unknown(const char *name)
@@ -112,7 +74,7 @@ int command_stages(int argc, char **argv)
         if (!wanted)
             continue;
         if (o.common.json) {
-            json_array_append_new(list, stage_json(*s));
+            json_array_append_new(list, describe_stage(*s));
         } else {
             fputs(any ? "\n" : "", cli_stdout);
             print_stage(*s);

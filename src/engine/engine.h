@@ -60,6 +60,8 @@ struct engine_job {
     int in_fd;                 /* borrowed */
     const struct chain *chain; /* borrowed, as all below, until the job is done */
     const struct format *format;
+    const struct format *frame_format; /* takes the place of `format` when several planes come out;
+                                          NULL: nothing does */
     struct decode_options decode;
     struct engine_output output;
     bool verify;         /* compare the device's result with the reference */

@@ -105,11 +105,29 @@ static bool keeps_input(const struct engine_job *job)
     return job->verify || job->iterations > 1;
 }
 
+/* How many planes come out is known before anything is computed. */
+static int choose_format(struct job_state *s, struct fault *fault)
+{
+    struct engine_job *job = s->job;
+    struct plan_options as_it_is = {0};
+    struct plan *plan = NULL;
+    if (!job->frame_format)
+        return 0;
+    int result = plan_create(&plan, job->chain, &s->decoder.frame, &as_it_is, fault);
+    if (result == 0 && plan->out->n_planes > 1)
+        job->format = job->frame_format;
+    plan_destroy(&plan);
+    return result;
+}
+
 static int prepare(struct job_state *s, struct fault *fault)
 {
     s->job->report.step = "plan";
-    int result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
-                              keeps_input(s->job), &s->prepared, fault);
+    int result = choose_format(s, fault);
+    if (result != 0)
+        return result;
+    result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
+                          keeps_input(s->job), &s->prepared, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;

@@ -27,7 +27,7 @@ struct field {
 #define AT(member)   offsetof(struct message, member)
 #define BIT(kind)    (1u << MESSAGE_##kind)
 #define ABOUT_A_JOB  (BIT(BEGAN) | BIT(NEED_OUTPUT) | BIT(OUTPUT) | BIT(DONE))
-#define ANSWER       (BIT(CHECKED) | BIT(DONE))
+#define ANSWER       (BIT(CHECKED) | BIT(DONE) | BIT(DESCRIBED))
 #define SIZE_LIMIT   (INT64_C(1) << 50)
 #define TIME_LIMIT   INT64_MAX
 #define CHAIN_LIMIT  60000 /* longer ones than chain/ takes arrive there, and are refused there */
@@ -54,7 +54,9 @@ static const struct field fields[] = {
     {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},
     {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
-    {"extension", FIELD_TEXT, AT(extension), 0, BIT(CHECKED), 0, 20, 0},
+    {"extension", FIELD_TEXT, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
+    {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
+    {"stages", FIELD_TEXT, AT(stages), 0, BIT(DONE), 0, 4000, 0},
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
     {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
     {"plane", FIELD_PLANE, AT(plane), BIT(NEED_OUTPUT) | BIT(OUTPUT), 0, 0, 0, 0},
@@ -76,10 +78,11 @@ static const struct {
     const char *name;
     unsigned min_fds, max_fds;
 } kinds[MESSAGE_KINDS] = {
-    [MESSAGE_JOB] = {"job", 2, 2},       [MESSAGE_SETUP] = {"setup", 0, 1},
-    [MESSAGE_CHECK] = {"check", 0, 0},   [MESSAGE_CHECKED] = {"checked", 0, 0},
-    [MESSAGE_BEGAN] = {"began", 0, 0},   [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
-    [MESSAGE_OUTPUT] = {"output", 0, 1}, [MESSAGE_DONE] = {"done", 0, 0},
+    [MESSAGE_JOB] = {"job", 2, 2},           [MESSAGE_SETUP] = {"setup", 0, 1},
+    [MESSAGE_CHECK] = {"check", 0, 0},       [MESSAGE_CHECKED] = {"checked", 0, 0},
+    [MESSAGE_BEGAN] = {"began", 0, 0},       [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
+    [MESSAGE_OUTPUT] = {"output", 0, 1},     [MESSAGE_DONE] = {"done", 0, 0},
+    [MESSAGE_DESCRIBE] = {"describe", 1, 1}, [MESSAGE_DESCRIBED] = {"described", 0, 0},
 };
 
 const char *message_kind_name(enum message_kind kind)
@@ -404,26 +407,24 @@ static ssize_t receive_bytes(int socket, struct msghdr *header)
     return got;
 }
 
-static int check_received(const struct message *message, int flags, size_t n_fds,
-                          struct fault *fault)
+static int check_received(const struct message *message, struct fault *fault)
 {
-    if (flags & MSG_CTRUNC)
-        return wrong(fault, message, "descriptors", "came that there was no room for");
-    if (n_fds < kinds[message->kind].min_fds || n_fds > kinds[message->kind].max_fds)
+    if (message->n_fds < kinds[message->kind].min_fds ||
+        message->n_fds > kinds[message->kind].max_fds)
         return wrong(fault, message, "descriptors", "are not as many as belong to it");
     return 0;
 }
 
-int message_receive(int socket, struct message *message, struct fault *fault)
+int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
+                          size_t *n_fds, struct fault *fault)
 {
-    char buffer[MESSAGE_BYTES_MAX];
     union control control;
-    struct iovec bytes = {buffer, sizeof buffer};
+    struct iovec bytes = {buffer, MESSAGE_BYTES_MAX};
     struct msghdr header = {.msg_iov = &bytes,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
-    message_init(message, MESSAGE_JOB);
+    *size = *n_fds = 0;
     ssize_t got = receive_bytes(socket, &header);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return fault_set(fault, FAULT_BUSY, "no message yet");
@@ -431,16 +432,31 @@ int message_receive(int socket, struct message *message, struct fault *fault)
         return fault_set(fault, FAULT_IO, "recvmsg: %s", strerror(errno));
     if (got <= 0)
         return fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
+    *size = (size_t)got;
+    *n_fds = take_rights(&header, fds);
+    if (!(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+        return 0;
+    while (*n_fds > 0)
+        close(fds[--*n_fds]);
+    if (header.msg_flags & MSG_TRUNC)
+        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+    return fault_set(fault, FAULT_DATA, "a message with more than %d descriptors", MESSAGE_FDS_MAX);
+}
+
+int message_receive(int socket, struct message *message, struct fault *fault)
+{
+    char buffer[MESSAGE_BYTES_MAX];
     int fds[MESSAGE_FDS_MAX];
-    size_t n_fds = take_rights(&header, fds);
-    int result =
-        header.msg_flags & MSG_TRUNC
-            ? fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX)
-            : message_decode(message, buffer, (size_t)got, fault);
+    size_t size, n_fds;
+    message_init(message, MESSAGE_JOB);
+    int result = message_receive_bytes(socket, buffer, &size, fds, &n_fds, fault);
+    if (result != 0)
+        return result;
+    result = message_decode(message, buffer, size, fault);
     memcpy(message->fds, fds, n_fds * sizeof *fds);
     message->n_fds = n_fds;
     if (result == 0)
-        result = check_received(message, header.msg_flags, n_fds, fault);
+        result = check_received(message, fault);
     if (result != 0)
         message_finish(message);
     return result;

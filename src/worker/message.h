@@ -11,10 +11,13 @@
  *                                       ◄──  need-output (plane)     only where a picture format
  *     output (plane) + fd               ──►                          gets a file per plane
  *                                       ◄──  done (result, planes, report)
+ *     describe + 1 fd                   ──►
+ *                                       ◄──  described  stages and devices are in the file, as JSON
  *
  * The first output travels with the job; a result of several planes in a picture format asks for
  * one more for each further plane, in their order, while it is encoded. So the worker never names a
  * file and never sees a directory. `done` lists the planes, "" for a result that is one file.
+ * The format "auto" of a job is png, or npz where several planes come out.
  *
  * Whatever arrives is taken for hostile: sizes and ranges are checked, unknown and repeated fields
  * are refused, descriptors that do not belong are closed. Nothing is kept between calls; a socket
@@ -43,6 +46,8 @@ enum message_kind {
     MESSAGE_NEED_OUTPUT,
     MESSAGE_OUTPUT,
     MESSAGE_DONE,
+    MESSAGE_DESCRIBE,
+    MESSAGE_DESCRIBED,
     MESSAGE_KINDS
 };
 
@@ -82,6 +87,10 @@ struct message {
     const char *planes[MESSAGE_PLANES_MAX];
     size_t n_planes;
 
+    /* done: what was written; "STAGE=NANOSECONDS" joined by commas, in their order, on a device */
+    const char *media_type;
+    const char *stages;
+
     /* done: bytes, and nanoseconds of each span */
     int64_t bytes_in, bytes_out;
     int64_t read, decode, prepare, run, encode, write, total;
@@ -118,6 +127,11 @@ int message_send(int socket, const struct message *message, struct fault *fault)
  * arrived at a non-blocking socket. FAULT_NO_INPUT: the other side has closed. FAULT_DATA: no
  * message that we know, which was dropped with its descriptors. */
 int message_receive(int socket, struct message *message, struct fault *fault);
+
+/* The same without a look at what it says: the bytes (of at most MESSAGE_BYTES_MAX) and the
+ * descriptors, which are the caller's then. */
+int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
+                          size_t *n_fds, struct fault *fault);
 
 /* A result in `checked` and `done`, from a fault and back. An unknown word becomes FAULT_INTERNAL.
  */

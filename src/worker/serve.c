@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "image/frame.h"
+#include "worker/describe.h"
 #include "worker/message.h"
 #include "worker/signals.h"
 
@@ -38,7 +39,8 @@ struct served {
     struct server *server;
     int64_t id;
     struct chain chain;
-    struct format format;
+    struct format format, frame_format;
+    struct text stages; /* of the report */
     struct engine_job job;
     int first_output; /* owned until it is handed to the engine */
     size_t n_planes;
@@ -60,6 +62,8 @@ static void destroy(struct served *served)
         close(served->answer_fd);
     engine_report_finish(&served->job.report);
     format_finish(&served->format);
+    format_finish(&served->frame_format);
+    text_finish(&served->stages);
     chain_finish(&served->chain);
     pthread_cond_destroy(&served->answered);
     free(served->planes);
@@ -158,6 +162,18 @@ static void fill_report(struct message *message, const struct engine_report *rep
     message->total = (int64_t)report->total;
 }
 
+/* "STAGE=NANOSECONDS,…": launches of one stage in a row are its passes. */
+static void list_stages(const struct engine_report *report, struct text *text)
+{
+    for (size_t i = 0; i < report->n_launches && text->length < 3900;) {
+        const char *stage = report->launches[i].stage;
+        uint64_t time = 0;
+        for (; i < report->n_launches && strcmp(report->launches[i].stage, stage) == 0; i++)
+            time += report->launches[i].run;
+        text_printf(text, "%s%s=%llu", text->length ? "," : "", stage, (unsigned long long)time);
+    }
+}
+
 static void forget(struct served *served)
 {
     struct server *server = served->server;
@@ -182,6 +198,10 @@ static void done(struct engine_job *job)
     message.id = served->id;
     message_set_fault(&message, &job->fault);
     fill_report(&message, &job->report);
+    list_stages(&job->report, &served->stages);
+    message.stages = served->stages.length ? text_string(&served->stages) : NULL;
+    message.media_type = job->format->codec->media_type;
+    message.extension = job->format->extension;
     for (size_t i = 0; i < served->n_planes; i++)
         message.planes[i] = served->planes[i];
     message.n_planes = served->n_planes;
@@ -214,16 +234,20 @@ static void refuse_job(struct server *server, int64_t id, const char *subject,
     send_message(server, &message);
 }
 
-/* Chain, format and reading options of a job or check; `subject` names the one that is wrong. */
+/* Chain, format and reading options of a job or check; `subject` names the one that is wrong.
+ * frame_format is that of several planes; its codec is NULL where `format` is for any number. */
 static int parse(const struct server *server, const struct message *message, struct chain *chain,
-                 struct format *format, struct decode_options *decode, const char **subject,
-                 struct fault *fault)
+                 struct format *format, struct format *frame_format, struct decode_options *decode,
+                 const char **subject, struct fault *fault)
 {
+    bool any = strcmp(message->format, "auto") == 0;
     *subject = "chain";
     int result = chain_parse_with(chain, message->chain, &server->config.definitions, fault);
     if (result == 0) {
         *subject = "format";
-        result = format_parse(format, message->format, fault);
+        result = format_parse(format, any ? "png" : message->format, fault);
+        if (result == 0 && any)
+            result = format_parse(frame_format, "npz", fault);
     }
     if (result == 0) {
         *subject = "input";
@@ -265,12 +289,13 @@ static void take_job(struct server *server, struct message *message)
         refuse_job(server, id, NULL, &fault);
         return;
     }
-    if (parse(server, message, &served->chain, &served->format, &served->job.decode, &subject,
-              &fault) != 0) {
+    if (parse(server, message, &served->chain, &served->format, &served->frame_format,
+              &served->job.decode, &subject, &fault) != 0) {
         refuse_job(server, id, subject, &fault);
         destroy(served);
         return;
     }
+    served->job.frame_format = served->frame_format.codec ? &served->frame_format : NULL;
     pthread_mutex_lock(&server->lock);
     served->next = server->jobs;
     server->jobs = served;
@@ -303,15 +328,17 @@ static int check(struct server *server, const struct message *message, struct me
                  struct fault *wrong, struct fault *fault)
 {
     struct chain chain = {0};
-    struct format format = {0};
+    struct format format = {0}, frame_format = {0};
     struct decode_options decode;
-    int result = parse(server, message, &chain, &format, &decode, &answer->subject, fault);
+    int result =
+        parse(server, message, &chain, &format, &frame_format, &decode, &answer->subject, fault);
     if (result == 0) {
         answer->subject = NULL;
         answer->extension = format.extension; /* a constant of the codec's */
         result = engine_warm(server->engine, &chain, &format, wrong, fault);
     }
     format_finish(&format);
+    format_finish(&frame_format);
     chain_finish(&chain);
     return result;
 }
@@ -328,6 +355,22 @@ static void take_check(struct server *server, const struct message *message)
     count_programs(server, &answer);
     if (engine_device(server->engine))
         answer.device = device_info(engine_device(server->engine))->name;
+    signals_settle();
+    send_message(server, &answer);
+}
+
+/* Stages and devices into the file that came with the message. */
+static void take_describe(struct server *server, struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    struct message answer;
+    int fd = message_take_fd(message, 0);
+    message_init(&answer, MESSAGE_DESCRIBED);
+    const struct device *device = engine_device(server->engine);
+    describe_write(fd, device ? device_info(device) : NULL,
+                   strcmp(server->device, "reference") != 0, &fault);
+    close(fd);
+    message_set_fault(&answer, &fault);
     signals_settle();
     send_message(server, &answer);
 }
@@ -394,6 +437,9 @@ static int take(struct server *server, struct message *message, struct fault *fa
         return 0;
     case MESSAGE_OUTPUT:
         take_output(server, message);
+        return 0;
+    case MESSAGE_DESCRIBE:
+        take_describe(server, message);
         return 0;
     default:
         return fault_set(fault, FAULT_DATA, "message '%s' is none for a worker",

@@ -1,0 +1,92 @@
+#include "worker/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static json_t *param_json(const struct param *param)
+{
+    static const char *const types[] = {[PARAM_INTEGER] = "integer",
+                                        [PARAM_REAL] = "number",
+                                        [PARAM_FLAG] = "flag",
+                                        [PARAM_CHOICE] = "choice",
+                                        [PARAM_REAL_OR_CHOICE] = "number or choice",
+                                        [PARAM_INTEGERS] = "integers",
+                                        [PARAM_REALS] = "numbers",
+                                        [PARAM_MATRIX] = "matrix",
+                                        [PARAM_WORD] = "word",
+                                        [PARAM_WORDS] = "words",
+                                        [PARAM_TEXT] = "text",
+                                        [PARAM_SIZE] = "size",
+                                        [PARAM_DURATION] = "duration",
+                                        [PARAM_PIXELS] = "pixels"};
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s?, s:b}", "name", param->name, "type", types[param->type],
+                  "help", param->help, "default", param->fallback, "required", param->required);
+    if (param->min != 0 || param->max != 0)
+        json_object_update_new(json, json_pack("{s:f, s:f}", "min", param->min, "max", param->max));
+    if (param->choices) {
+        json_t *choices = json_array();
+        for (const struct param_choice *c = param->choices; c->name; c++)
+            json_array_append_new(choices, json_string(c->name));
+        json_object_set_new(json, "choices", choices);
+    }
+    return json;
+}
+
+json_t *describe_stage(const struct stage *stage)
+{
+    json_t *params = json_array();
+    for (const struct param *p = stage->params; p && p->name; p++)
+        json_array_append_new(params, param_json(p));
+    return json_pack("{s:s, s:s, s:o}", "name", stage->name, "summary", stage->summary, "params",
+                     params);
+}
+
+json_t *describe_device(const struct device_info *info, bool taken)
+{
+    return json_pack(
+        "{s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:b}",
+        "platform_index", (int)info->platform_index, "device_index", (int)info->device_index,
+        "name", info->name, "kind", device_kind_name(info->kind), "platform", info->platform,
+        "version", info->version, "driver", info->driver, "compute_units", (int)info->compute_units,
+        "clock_mhz", (int)info->clock_mhz, "memory", (json_int_t)info->memory, "max_allocation",
+        (json_int_t)info->max_allocation, "work_group_size", (json_int_t)info->work_group_size,
+        "fp64", (int)info->has_fp64, "exact_divide", (int)info->exact_divide, "unified_memory",
+        (int)info->unified_memory, "profile", info->profile, "taken", (int)taken);
+}
+
+static json_t *all_stages(void)
+{
+    json_t *list = json_array();
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (!(*s)->internal)
+            json_array_append_new(list, describe_stage(*s));
+    return list;
+}
+
+static json_t *all_devices(const struct device_info *taken)
+{
+    struct fault none = FAULT_INIT;
+    const struct device_info *list;
+    size_t count;
+    json_t *array = json_array();
+    if (device_list(&list, &count, &none) == 0)
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(array, describe_device(&list[i], taken && &list[i] == taken));
+    return array;
+}
+
+int describe_write(int fd, const struct device_info *taken, bool with_devices, struct fault *fault)
+{
+    json_t *all = json_pack("{s:o, s:o}", "stages", all_stages(), "devices",
+                            with_devices ? all_devices(taken) : json_array());
+    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    json_decref(all);
+    if (!text)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a description");
+    int result = file_write(fd, text, strlen(text), fault);
+    free(text);
+    return result;
+}

@@ -1,0 +1,20 @@
+/* Stages and devices as JSON, for programs: `sluice stages --json`, `sluice devices --json`, and
+ * what the daemon's sockets tell. Any thread. */
+#ifndef SLUICE_WORKER_DESCRIBE_H
+#define SLUICE_WORKER_DESCRIBE_H
+
+#include "base/fault.h"
+#include "device/device.h"
+#include "stage/stage.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+/* A new reference; NULL without memory. */
+json_t *describe_stage(const struct stage *stage);
+json_t *describe_device(const struct device_info *info, bool taken);
+
+/* Writes {"stages": […], "devices": […]} to `fd`, which stays open. `taken` is the device in use,
+ * or NULL; without `with_devices` OpenCL is left alone, and there are none. */
+int describe_write(int fd, const struct device_info *taken, bool with_devices, struct fault *fault);
+
+#endif
