@@ -1,6 +1,6 @@
 /* A job: a picture that somebody wants through a chain. The queue orders jobs and hands them to the
  * worker; where one comes from and where its result goes is its source's business: a watched
- * folder now, the sockets later. All on the loop's thread. */
+ * folder, or a client at a socket. All on the loop's thread. */
 #ifndef SLUICE_DAEMON_JOB_H
 #define SLUICE_DAEMON_JOB_H
 
@@ -32,8 +32,14 @@ enum job_lane {
     JOB_LANES
 };
 
-/* What a source does for its jobs when the queue asks. Each is answered later, by the function of
- * queue.h that is named; the source calls it once, on the loop's thread, never from within. */
+/* Jobs that take turns with others: those of one client. */
+struct job_flow {
+    uint64_t served; /* the turn in which one was taken last; turns.c's */
+};
+
+/* What a source does for its jobs when the queue asks. Each is answered by the function of queue.h
+ * that is named, once, on the loop's thread: later, or at once; but nothing may happen to other
+ * jobs from within. */
 struct job_source {
     const char *name; /* in metrics */
     /* Opens in_fd and out_fd anew, whatever an earlier try left; → queue_opened. */
@@ -52,6 +58,7 @@ struct job_source {
 struct job {
     const struct job_source *source;
     const void *owner;          /* whose: for queue_withdraw */
+    struct job_flow *flow;      /* of a client that waits; NULL: the backlog of a folder */
     const char *label;          /* in log lines; the source's, like those below */
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */

@@ -82,7 +82,7 @@ static struct job *next_of_the_last(struct queue *queue)
 static struct job *next_to_open(struct queue *queue)
 {
     struct job *suspect = TAILQ_FIRST(&queue->queued[JOB_SUSPECT]);
-    struct job *normal = TAILQ_FIRST(&queue->queued[JOB_NORMAL]);
+    struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
     unsigned busy = under_way(queue);
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
         const struct job *job = TAILQ_FIRST(&queue->lists[state]);
@@ -100,6 +100,7 @@ static void open_jobs(struct queue *queue)
 {
     struct job *job;
     while (!queue->draining && (job = next_to_open(queue)) != NULL) {
+        turns_took(&queue->turns, job);
         enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
@@ -243,9 +244,19 @@ void queue_close(struct queue *queue)
     uv_close((uv_handle_t *)&queue->idle, NULL);
 }
 
+static unsigned room_beside(const struct queue *queue, unsigned held)
+{
+    return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
+}
+
 unsigned queue_room(const struct queue *queue)
 {
-    return queue->draining || queue->n_jobs >= queue->limit ? 0 : queue->limit - queue->n_jobs;
+    return room_beside(queue, queue->n_jobs - queue->n_client_jobs);
+}
+
+unsigned queue_client_room(const struct queue *queue)
+{
+    return room_beside(queue, queue->n_client_jobs);
 }
 
 unsigned queue_count(const struct queue *queue, enum job_state state)
@@ -268,6 +279,7 @@ void queue_add(struct queue *queue, struct job *job)
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[JOB_QUEUED]++;
     queue->n_jobs++;
+    queue->n_client_jobs += job->flow != NULL;
     want_turn(queue);
 }
 
@@ -291,6 +303,7 @@ void queue_remove(struct queue *queue, struct job *job)
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
     queue->counts[job->state]--;
     queue->n_jobs--;
+    queue->n_client_jobs -= job->flow != NULL;
     want_turn(queue);
 }
 

@@ -4,6 +4,7 @@
 #define SLUICE_DAEMON_QUEUE_H
 
 #include "daemon/job.h"
+#include "daemon/turns.h"
 #include <uv.h>
 
 struct metrics;
@@ -19,7 +20,7 @@ struct queue_events {
 
 struct queue {
     struct supervisor *supervisor; /* where jobs go */
-    unsigned limit;                /* jobs that it holds at once */
+    unsigned limit;                /* jobs that it holds at once, of folders; of clients again */
     unsigned slots;                /* jobs that the worker has at once */
     uint64_t job_time;             /* nanoseconds that one may take */
     struct queue_events events;
@@ -29,7 +30,8 @@ struct queue {
     struct job_list queued[JOB_LANES];
     struct job_list lists[JOB_STATES]; /* by state; those queued are in the lists above */
     unsigned counts[JOB_STATES];
-    unsigned n_jobs;
+    unsigned n_jobs, n_client_jobs;
+    struct turns turns;
     int64_t last_id;
     bool draining;
     bool held;
@@ -46,8 +48,10 @@ int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault);
 /* Closes the handles; the loop must run once more. There are no jobs left. */
 void queue_close(struct queue *queue);
 
-/* How many more jobs may be added; 0 while draining. */
+/* How many more jobs of folders, or of clients, may be added; 0 while draining. A backlog leaves
+ * the clients' room alone. */
 unsigned queue_room(const struct queue *queue);
+unsigned queue_client_room(const struct queue *queue);
 
 /* Adds a job that is filled in down to `crashes`. Work that was found at a start may be added
  * beyond the limit. The memory stays the source's, until queue_remove. */
