@@ -205,10 +205,28 @@ static const struct setting top_settings[] = {
     {{0}},
 };
 
+static const struct setting listen_settings[] = {
+    {{.name = "http",
+      .type = PARAM_TEXT,
+      .offset = AT(http.unix_path),
+      .help = "Unix socket for jobs and health over HTTP (docs/http.md); in the file {unix: PATH}"},
+     .option = "http-socket",
+     .value_name = "PATH"},
+    {{.name = "jobs",
+      .type = PARAM_TEXT,
+      .offset = AT(jobs_socket.unix_path),
+      .help =
+          "Unix socket for jobs by descriptors (docs/jobs-socket.md); in the file {unix: PATH}"},
+     .option = "jobs-socket",
+     .value_name = "PATH"},
+    {{0}},
+};
+
 const struct settings_section settings_sections[] = {
     {"", top_settings, "At the top level"},
     {"device", device_settings, "What computes"},
     {"limits", limit_settings, "What one picture and all together may take"},
+    {"listen", listen_settings, "Where clients come"},
     {"log", log_settings, "What is logged"},
     {0},
 };

@@ -95,7 +95,11 @@ static void on_died(void *context)
 static void on_said(void *context, const struct message *message)
 {
     struct crew *crew = context;
-    if (crew == crew->front->crew)
+    if (crew != crew->front->crew)
+        return;
+    if (message->kind == MESSAGE_DESCRIBED)
+        service_described(&crew->front->sockets.service);
+    else
         queue_worker_said(&crew->front->queue, message);
 }
 

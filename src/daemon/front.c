@@ -27,6 +27,7 @@ static void close_all(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
+    sockets_close(&front->sockets);
     queue_close(&front->queue);
     crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->limit, NULL);
@@ -43,11 +44,13 @@ static bool all_stopped(const struct front *front)
     return true;
 }
 
-static void leave_if_done(struct front *front)
+void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
     if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue))
         return;
+    if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
+        return; /* the last answers go out */
     front->state = FRONT_LEAVING;
     crew_stop(front->crew); /* → front_stopped, at once when there is no worker */
 }
@@ -69,7 +72,7 @@ static void drain(struct front *front)
         if (!front->folders[i].stopped)
             folder_stop(front->folders[i].folder);
     if (front->state == FRONT_DRAINING)
-        leave_if_done(front);
+        front_leave_if_done(front);
 }
 
 /* The dead worker's jobs are given back when its death is known: on_died. */
@@ -112,6 +115,7 @@ void front_ready(struct front *front)
         }
     }
     queue_worker_ready(&front->queue);
+    service_worker_ready(&front->sockets.service);
 }
 
 void front_refused(struct front *front, const struct fault *fault)
@@ -149,7 +153,7 @@ static void on_folder_stopped(void *context, struct folder *folder)
     for (size_t i = 0; i < front->n_folders; i++)
         front->folders[i].stopped |= front->folders[i].folder == folder;
     queue_hold(&front->queue, front->queue.held);
-    leave_if_done(front);
+    front_leave_if_done(front);
 }
 
 static const struct folder_events folder_events = {.scanned = on_scanned,
@@ -163,7 +167,7 @@ static void on_queue_changed(void *context)
         for (size_t i = 0; i < front->n_folders; i++)
             if (!front->folders[i].stopped)
                 folder_pump(front->folders[i].folder);
-    leave_if_done(front);
+    front_leave_if_done(front);
 }
 
 static bool is_quiet(void *context)
@@ -191,16 +195,21 @@ static void log_metrics(const struct front *front)
     text_finish(&text);
 }
 
-static void log_state(const struct front *front)
+const char *front_state_name(const struct front *front)
 {
     static const char *const states[] = {"starting",  "scanning", "ready", "draining",
                                          "cancelled", "leaving",  "closed"};
+    return states[front->state];
+}
+
+static void log_state(const struct front *front)
+{
     const struct queue *q = &front->queue;
     const struct supervisor *s = &front->crew->supervisor;
     log_info(
         "%s: %u jobs wait, %u are opened, %u run, %u settle, %u are to be tried again; %" PRIu64
         " done, %" PRIu64 " failed",
-        states[front->state], queue_count(q, JOB_QUEUED),
+        front_state_name(front), queue_count(q, JOB_QUEUED),
         queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
         queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
         queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
@@ -327,6 +336,8 @@ static int start(struct front *front, struct ledger *ledger, int state_fd, struc
     if (result != 0)
         abort(); /* no descriptor is left for a loop: nothing to unwind with */
     result = open_folders(front, fault);
+    if (result == 0)
+        result = front_open_sockets(front, fault);
     if (result != 0) {
         close_all(front);
         return result;

@@ -1,10 +1,11 @@
-/* Shared by front.c, crew.c and reload.c alone. */
+/* Shared by front.c, front_sockets.c, crew.c and reload.c alone. */
 #ifndef SLUICE_DAEMON_FRONT_INTERNAL_H
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 
 #include "daemon/folder.h"
 #include "daemon/front.h"
 #include "daemon/queue.h"
+#include "daemon/sockets.h"
 #include "daemon/supervise.h"
 
 enum front_state {
@@ -54,6 +55,7 @@ struct front {
     struct metrics *metrics; /* owned */
     struct folder_world world;
     struct crew *crew;
+    struct sockets sockets;
     size_t n_folders;
     struct front_folder *folders; /* owned */
     uv_timer_t limit;             /* of draining, then of cancelling */
@@ -96,6 +98,14 @@ void front_stopped(struct front *front);
 void front_set_queue(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault);
+
+void front_leave_if_done(struct front *front);
+const char *front_state_name(const struct front *front);
+
+/* front_sockets.c: those that the configuration asks for at the start; later ones do not change
+ * them, but what is told about chains and limits. */
+int front_open_sockets(struct front *front, struct fault *fault);
+void front_sockets_reloaded(struct front *front);
 
 /* reload.c */
 void reload_begin(struct front *front);

@@ -56,12 +56,6 @@ static int open_ledger(const struct settings *settings, const char *path, struct
     return -1;
 }
 
-static void say_what_is_missing(const struct settings *settings)
-{
-    if (settings->http.unix_path || settings->jobs_socket.unix_path)
-        log_warning("listen: sockets are not available in this version; nothing listens");
-}
-
 static int run(const struct daemon_options *options, struct rulebook *book)
 {
     const struct settings *settings = &book->config.settings;
@@ -73,7 +67,6 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     raise_descriptor_limit();
     if (state_open(settings->state, &state, &state_fd, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
-    say_what_is_missing(settings);
     int status = open_ledger(settings, state, &ledger);
     if (status < 0)
         status = front_run(options, book, ledger, state_fd);

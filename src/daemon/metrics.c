@@ -29,6 +29,8 @@ static const struct {
                               KIND_SUMMARY},
     [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
     [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
+    [METRIC_BYTES_COPIED] = {"sluice_bytes_copied_total",
+                             "Bytes of inputs copied before they were decoded.", KIND_COUNTER},
     [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
     [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
                             "Jobs put off for trouble that is not their own.", KIND_COUNTER},
@@ -160,6 +162,9 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
                         (double)spans[i].time * 1e-9);
     metrics_add(metrics, METRIC_BYTES_READ, NULL, (double)report->bytes_in);
     metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
+    /* The worker reads each input into memory of its own; what was copied for it is added before.
+     */
+    metrics_add(metrics, METRIC_BYTES_COPIED, NULL, (double)report->bytes_in);
 }
 
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)

@@ -16,6 +16,7 @@ enum metric {
     METRIC_SPAN_DURATION, /* span: read, decode, device, encode, write: sum and count */
     METRIC_BYTES_READ,
     METRIC_BYTES_WRITTEN,
+    METRIC_BYTES_COPIED,       /* of inputs, before they are decoded */
     METRIC_QUEUE_JOBS,         /* held now */
     METRIC_JOB_RETRIES,        /* after trouble that is not the file's */
     METRIC_DEVICE_FALLBACK,    /* reason: error, start, check, missing, stuck, crash */

@@ -190,8 +190,10 @@ void reload_go_on(struct front *front)
         front->queue.supervisor = &front->crew->supervisor;
         crew_stop(old);
     }
-    rulebook_leave(&front->book);
+    struct rulebook *old_book = front->book;
     front->book = rulebook_use(front->wanted);
+    front_sockets_reloaded(front);
+    rulebook_leave(&old_book);
     remove_retired(front);
     front_set_queue(front);
     queue_hold(&front->queue, false);

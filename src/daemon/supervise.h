@@ -98,6 +98,10 @@ void supervisor_send_job(struct supervisor *supervisor, const struct job *job);
 void supervisor_send_output(struct supervisor *supervisor, const struct job *job, const char *plane,
                             int fd, const struct fault *fault);
 
+/* Asks the worker at work for stages and devices; they are written to `fd`, which is borrowed until
+ * `said` tells of MESSAGE_DESCRIBED or the worker dies. False: there is none. */
+bool supervisor_describe(struct supervisor *supervisor, int fd);
+
 /* What SIGUSR1 wants to know. */
 void supervisor_log_state(const struct supervisor *supervisor);
 

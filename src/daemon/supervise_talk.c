@@ -45,6 +45,18 @@ void supervisor_send_output(struct supervisor *supervisor, const struct job *job
     worker_send(supervisor->current->worker, &message);
 }
 
+bool supervisor_describe(struct supervisor *supervisor, int fd)
+{
+    struct message message;
+    if (!supervisor->current)
+        return false;
+    message_init(&message, MESSAGE_DESCRIBE);
+    message.fds[0] = fd;
+    message.n_fds = 1;
+    worker_send(supervisor->current->worker, &message);
+    return true;
+}
+
 void supervisor_log_state(const struct supervisor *supervisor)
 {
     const struct supervisor *s = supervisor;

@@ -1,0 +1,29 @@
+/* Messages of clients of the jobs socket, and of the worker. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/ask.h"
+#include "worker/message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = data ? (const char *)data : "";
+    struct ask ask;
+    struct message message;
+    struct fault fault = FAULT_INIT, other = FAULT_INIT;
+    int result = ask_decode(&ask, bytes, size, &fault);
+    if (result == 0 && (ask.id < 0 || strlen(ask.chain) > 50000 || strlen(ask.format) > 1000))
+        abort();
+    ask_finish(&ask);
+    if (message_decode(&message, bytes, size, &other) == 0) {
+        struct text again = {0};
+        if (message_encode(&message, &again, &other) != 0 && other.code != FAULT_LIMIT)
+            abort();
+        text_finish(&again);
+    }
+    message_finish(&message);
+    return 0;
+}
