@@ -9,6 +9,8 @@ int command_devices(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_check_config(int argc, char **argv);
+int command_submit(int argc, char **argv);
+int command_status(int argc, char **argv);
 int command_testcard(int argc, char **argv);
 
 #endif

@@ -12,6 +12,8 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"run", command_run, "run a chain on pictures, here"},
+    {"submit", command_submit, "run a chain on pictures, through the daemon"},
+    {"status", command_status, "what the daemon does"},
     {"compare", command_compare, "how far two pictures are apart"},
     {"stages", command_stages, "the stages and their parameters"},
     {"devices", command_devices, "the OpenCL devices, and the one that is taken"},

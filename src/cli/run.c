@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/paths.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 
@@ -115,19 +116,6 @@ struct run {
     size_t n_done, n_failed;
 };
 
-/* "out.png" and plane "dx": "out.dx.png". */
-static char *plane_path(const char *path, const char *plane)
-{
-    char *result = NULL;
-    const char *name = path_name(path);
-    int stem = (int)(name - path) + (int)path_stem_length(name);
-    if (!plane[0])
-        return strdup(path);
-    if (asprintf(&result, "%.*s.%s%s", stem, path, plane, path + stem) < 0)
-        return NULL;
-    return result;
-}
-
 static int open_output(void *context, const char *plane, int *fd, struct fault *fault)
 {
     struct run_file *file = context;
@@ -140,7 +128,7 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
         *fd = fileno(cli_stdout);
         return 0;
     }
-    char *path = plane_path(file->output, plane);
+    char *path = paths_plane(file->output, plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&file->draft, path, fault);
@@ -193,46 +181,16 @@ static int open_input(struct run_file *file, struct fault *fault)
                      strerror(errno));
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat status;
-    size_t length = strlen(path);
-    return (length > 0 && path[length - 1] == '/') ||
-           (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
-}
-
-/* Where an input's result goes: OUT itself, or in the directory OUT under the input's name. */
-static char *output_path(const struct run *run, const char *input)
-{
-    const char *out = run->options.output;
-    char *path = NULL;
-    if (strcmp(out, "-") == 0 || !is_directory(out))
-        return strdup(out);
-    const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
-    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%.*s.%s", out, slash, (int)path_stem_length(name), name,
-                 run->format.extension) < 0)
-        return NULL;
-    return path;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
-           sa.st_ino == sb.st_ino;
-}
-
 static int prepare_file(struct run *run, struct run_file *file, const char *input,
                         struct fault *fault)
 {
     file->run = run;
     file->input = input;
     file->draft = (struct file_draft){.fd = -1, .directory_fd = -1};
-    file->output = output_path(run, input);
+    file->output = paths_output(run->options.output, input, run->format.extension);
     if (!file->output)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
-    if (is_directory(run->options.output) && same_file(file->output, input))
+    if (paths_is_directory(run->options.output) && paths_same_file(file->output, input))
         return fault_set(fault, FAULT_CREATE, "the result %s would replace its own input",
                          file->output);
     file->job = (struct engine_job){.in_fd = -1,
@@ -265,7 +223,7 @@ static int choose_format(struct run *run, struct fault *fault)
         return format_parse(&run->format, o->format, fault);
     if (strcmp(o->output, "-") == 0)
         return fault_set(fault, FAULT_USAGE, "-o - needs --format");
-    if (is_directory(o->output))
+    if (paths_is_directory(o->output))
         return format_parse(&run->format, "png", fault);
     return format_for_name(&run->format, o->output, fault);
 }
@@ -282,7 +240,7 @@ static int add_files(struct run *run, char **inputs, size_t count, struct fault 
     run->files = calloc(count, sizeof *run->files);
     if (!run->files)
         return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", count);
-    if (count > 1 && !is_directory(run->options.output))
+    if (count > 1 && !paths_is_directory(run->options.output))
         return fault_set(fault, FAULT_USAGE,
                          "%zu inputs need a directory for their results: -o DIRECTORY/", count);
     size_t length = strlen(run->options.output);
