@@ -1,0 +1,435 @@
+#!/usr/bin/env python3
+"""Jobs over HTTP: every page, every error, clients that are slow, many, or gone."""
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import zipfile
+
+from sluice_test import SLUICE, SLUICED, Daemon, DaemonTest, main, picture, wait_for
+import sockets
+
+PAGES = ['/livez', '/readyz', '/metrics', '/version', '/v1/stages', '/v1/devices', '/v1/chains', '/v1/status']
+
+
+class HttpTest(DaemonTest):
+    def serve(self, *options, fake=False, ready=True, **keywords):
+        self.path = os.path.join(self.dir, 'http.sock')
+        self.jobs = os.path.join(self.dir, 'jobs.sock')
+        make = self.fake if fake else self.daemon
+        daemon = make('--http-socket', self.path, '--jobs-socket', self.jobs, '--device', 'reference', *options,
+                      **keywords)
+        return daemon.start(ready)
+
+    def get(self, target, **keywords):
+        return sockets.ask(self.path, 'GET', target, **keywords)
+
+    def post(self, query, body, **keywords):
+        return sockets.ask(self.path, 'POST', '/v1/process' + query, body, **keywords)
+
+    def expect_problem(self, answer, status, code):
+        self.assertEqual(answer.status, status, answer.body)
+        self.assertEqual(answer.headers['Content-Type'], 'application/problem+json')
+        problem = answer.json()
+        self.assertEqual((problem['code'], problem['status']), (code, status))
+        self.assertTrue(problem['title'] and problem['detail'])
+        return problem
+
+    def expect_descriptors(self, daemon, before):
+        wait_for('descriptors as before', lambda: sockets.descriptors(daemon) == before, 20)
+
+
+class Pages(HttpTest):
+    def test_pages(self):
+        daemon = self.serve()
+        wait_for('a description', lambda: self.get('/v1/stages').status == 200)
+        before = sockets.settled_descriptors(daemon)
+        for page in PAGES:
+            answer = self.get(page)
+            self.assertEqual(answer.status, 200, page)
+            head = sockets.ask(self.path, 'HEAD', page)
+            self.assertEqual((head.status, head.body), (200, b''), page)
+        self.assertEqual(self.get('/livez').body, b'ok\n')
+        self.assertEqual(self.get('/readyz').json()['ready'], True)
+        stages = {stage['name']: stage for stage in self.get('/v1/stages').json()}
+        told = json.loads(subprocess.run([SLUICE, 'stages', '--json'], check=True, capture_output=True).stdout)
+        self.assertEqual([stages[stage['name']] for stage in told], told)
+        self.assertEqual(self.get('/v1/devices').json(), [])  # the references: OpenCL is left alone
+        self.assertEqual(self.get('/v1/chains').json()[0]['chain'], 'sobel')
+        self.assertEqual(self.get('/version').json()['name'], 'sluice')
+        self.assertEqual(self.get('/v1/status').json()['state'], 'ready')
+        self.expect_descriptors(daemon, before)
+        daemon.stop()
+        self.assertFalse(os.path.exists(self.path))
+        self.assertFalse(os.path.exists(self.jobs))
+
+    def test_metrics(self):
+        self.serve()
+        self.post('?chain=sobel&format=pgm', picture())
+        self.post('?chain=luminance&format=pgm', picture())
+        self.post('?chain=sobel', b'nonsense')
+        text = self.get('/metrics').body.decode()
+        for line in text.splitlines():
+            self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [-+.0-9eE]+)$')
+        self.assertIn('sluice_jobs_total{source="http",chain="sobel",result="done"} 1\n', text)
+        self.assertIn('sluice_jobs_total{source="http",chain="custom",result="done"} 1\n', text)
+        self.assertIn('sluice_jobs_total{source="http",chain="sobel",result="failed"} 1\n', text)
+
+    def test_front_links_neither_opencl_nor_codecs(self):
+        listed = subprocess.run(['ldd', SLUICED], check=True, capture_output=True, text=True).stdout
+        self.assertIn('microhttpd', listed)
+        self.assertNotRegex(listed, r'OpenCL|jpeg|libpng|libzip')
+
+    def test_rights_of_the_socket(self):
+        self.serve()
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o660)
+        self.assertEqual(os.stat(self.jobs).st_mode & 0o777, 0o660)
+
+
+class Process(HttpTest):
+    def test_results_are_those_of_sluice_run(self):
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        for chain, form in (('sobel', 'pgm'), ('luminance,box:radius=3', 'png'), ('', 'bmp')):
+            answer = self.post('?chain=%s&format=%s' % (chain, form), picture(57, 31))
+            self.assertEqual(answer.status, 200, answer.body)
+            self.assertEqual(answer.body, self.by_sluice_run(picture(57, 31), chain, form)[''])
+        self.assertEqual(answer.headers['Content-Type'], 'image/bmp')
+        self.expect_descriptors(daemon, before)
+
+    def test_without_a_format(self):
+        self.serve()
+        answer = self.post('?chain=sobel', picture())
+        self.assertEqual(answer.headers['Content-Type'], 'image/png')
+        answer = self.post('?chain=sobel:out=both', picture())
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(sorted(zipfile.ZipFile(io.BytesIO(answer.body)).namelist()),
+                         ['dx.npy', 'dy.npy', 'meta.json'])
+
+    def test_named_chains(self):
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('version: 1\nchains: {edges: "luminance,sobel"}\n')
+        self.serve('--config', path)
+        answer = self.post('?chain=edges&format=pgm', picture())
+        self.assertEqual(answer.body, self.by_sluice_run(picture(), 'luminance,sobel')[''])
+        self.assertEqual(self.get('/v1/chains').json(), [{'name': 'edges', 'chain': 'luminance,sobel'},
+                                                         {'name': None, 'chain': 'sobel'}])
+        self.assertIn(b'source="http",chain="edges",result="done"', self.get('/metrics').body)
+
+    def test_percent_encoding_and_input(self):
+        self.serve()
+        frame = bytes(range(256)) * 3
+        answer = self.post('?chain=%6cuminance%2Cinvert&input=raw=gray8:w=32:h=24&format=raw', frame)
+        self.assertEqual((answer.status, answer.body), (200, bytes(255 - b for b in frame)))
+
+    def test_server_timing(self):
+        self.serve()
+        timing = self.post('?chain=sobel&format=pgm', picture()).headers['Server-Timing']
+        spans = dict(re.findall(r'([\w-]+);dur=([0-9.]+)', timing))
+        self.assertLessEqual({'queue', 'decode', 'device', 'encode', 'total'}, set(spans))
+        self.assertLessEqual(float(spans['decode']) + float(spans['encode']), float(spans['total']))
+
+    def test_keep_alive(self):
+        self.serve()
+        connection = sockets.Http(self.path)
+        for seed in range(5):
+            connection.request('POST', '/v1/process?chain=sobel&format=pgm', picture(seed=seed))
+            answer = sockets.Answer(connection.getresponse())
+            self.assertEqual(answer.body, self.by_sluice_run(picture(seed=seed))[''])
+            connection.request('GET', '/nothing', body=b'x' * 100000)
+            self.expect_problem(sockets.Answer(connection.getresponse()), 404, 'not-found')
+        connection.close()
+
+    def test_chunked_and_half_closed(self):
+        self.serve()
+        data = picture()
+        chunks = b''.join(b'%x\r\n%s\r\n' % (len(data[i:i + 100]), data[i:i + 100])
+                          for i in range(0, len(data), 100)) + b'0\r\n\r\n'
+        got = sockets.raw(self.path, b'POST /v1/process?chain=sobel&format=pgm HTTP/1.1\r\nHost: x\r\nConnection: close'
+                          b'\r\nTransfer-Encoding: chunked\r\n\r\n' + chunks, half_close=True)
+        self.assertEqual(got.split(b'\r\n\r\n', 1)[1], self.by_sluice_run(data)[''])
+
+    def test_curl(self):
+        if not shutil.which('curl'):
+            self.skipTest('no curl')
+        self.serve()
+        got = subprocess.run(['curl', '-sS', '--fail', '--unix-socket', self.path, '--data-binary', '@-',
+                              'http://localhost/v1/process?chain=sobel&format=pgm'], input=picture(2000, 1000),
+                             capture_output=True, check=True).stdout
+        self.assertEqual(got, self.by_sluice_run(picture(2000, 1000))[''])
+
+    def test_ahead_of_a_folders_backlog(self):
+        """A fake job takes 0.3 s: behind a backlog of 60 it would be 18 s."""
+        daemon = self.serve('--jobs', '1', fake=True)
+        for i in range(60):
+            daemon.drop('f%02d' % i, b'slow %d' % i, 'rename')
+        wait_for('work', lambda: len(self.fake_log()) > 1)
+        begin = time.monotonic()
+        self.assertEqual(self.post('?chain=sobel', b'hello').body, b'hello')
+        self.assertLess(time.monotonic() - begin, 6)
+        daemon.process.kill()
+
+
+class Errors(HttpTest):
+    def test_requests(self):
+        self.serve()
+        problem = self.expect_problem(self.post('?chain=luminance,sobell', picture()), 400, 'chain')
+        self.assertEqual((problem['position'], problem['length']), (10, 6))
+        self.assertIn("did you mean 'sobel'", problem['detail'])
+        self.expect_problem(self.post('?chain=sobel:scale=x', picture()), 400, 'chain')
+        self.expect_problem(self.post('?chain=' + 'a' * 51000, picture()), 400, 'chain')
+        self.expect_problem(self.post('?chain=sobel&format=gif', picture()), 400, 'format')
+        self.expect_problem(self.post('?chain=sobel&input=oriented=0', picture()), 400, 'input')
+        for query in ('?chian=sobel', '?chain=sobel&chain=sobel', '?chain=%zz', '?chain=%00', '?chain=%4'):
+            self.expect_problem(self.post(query, picture()), 400, 'query')
+        self.expect_problem(self.get('/v2/process'), 404, 'not-found')
+        answer = self.get('/v1/process')
+        self.expect_problem(answer, 405, 'method')
+        self.assertEqual(answer.headers['Allow'], 'POST')
+        self.expect_problem(sockets.ask(self.path, 'DELETE', '/livez'), 405, 'method')
+
+    def test_pictures(self):
+        self.serve('--max-pixels', '1kP')
+        self.expect_problem(self.post('?chain=sobel', b'no picture at all'), 415, 'unknown-format')
+        self.expect_problem(self.post('?chain=sobel', b''), 422, 'empty')
+        self.expect_problem(self.post('?chain=sobel', picture(20, 20)[:-9]), 422, 'truncated')
+        self.expect_problem(self.post('?chain=sobel', b'P5\n0 4\n255\n'), 422, 'data')
+        problem = self.expect_problem(self.post('?chain=sobel', picture(100, 100)), 422, 'limit')
+        self.assertEqual(problem['limit'], 'max_pixels')
+        self.expect_problem(self.post('?chain=box:width=9:border=crop', picture(5, 5)), 422, 'shape')
+        self.expect_problem(self.post('?chain=sobel:out=both&format=png', picture(9, 9)), 422, 'several-planes')
+
+    def test_large_bodies(self):
+        daemon = self.serve('--max-file', '1MiB')
+        before = sockets.settled_descriptors(daemon)
+        body = bytes(3 << 20)
+        problem = self.expect_problem(self.post('?chain=sobel', body), 413, 'max-file')
+        self.assertEqual(problem['limit'], 'max_file')
+        pieces = (bytes(1 << 16) for _ in range(48))
+        self.expect_problem(self.post('?chain=sobel', pieces), 413, 'max-file')
+        got = sockets.raw(self.path, b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n'
+                          b'Content-Length: 3000000\r\n\r\n')
+        self.assertTrue(got.startswith(b'HTTP/1.1 413 '), got)
+        got = sockets.raw(self.path, b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\n'
+                          b'Content-Length: 99999999999\r\n\r\n')
+        self.assertTrue(got.startswith(b'HTTP/1.1 413 '), got)
+        self.expect_descriptors(daemon, before)
+
+    def test_hostile_requests(self):
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        for data in (b'\0' * 5000, b'GET\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n', b'\r\n' * 1000, b'GET /' + b'a' * 300000,
+                     b'GET / HTTP/1.1\r\nHost: x\r\n' + b'X: y\r\n' * 100000,
+                     b'POST /v1/process HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n',
+                     b'POST /v1/process HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'):
+            try:
+                sockets.raw(self.path, data, timeout=30, half_close=True)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+        self.assertEqual(self.get('/livez').status, 200)
+        self.expect_descriptors(daemon, before)
+
+    def test_crashed_worker_and_job_time(self):
+        self.serve('--job-time', '1s', '--jobs', '1', fake=True)
+        self.expect_problem(self.post('?chain=sobel', b'poison'), 500, 'crashed-worker')
+        self.expect_problem(self.post('?chain=sobel', b'hang'), 504, 'job-time')
+        self.assertEqual(self.post('?chain=sobel', b'and still').body, b'and still')
+
+    def test_trouble_that_passes(self):
+        self.serve(fake=True)
+        self.assertEqual(self.post('?chain=sobel', b'full').body, b'full')
+
+    def test_device_that_is_not_there(self):
+        """A worker that never comes up: the daemon says so while it tries."""
+        log = os.path.join(self.dir, 'fake-log')
+        with open(log + '.starts', 'w', encoding='utf-8') as file:
+            file.write('crash\n')
+        daemon = self.serve(fake=True, ready=False)
+        wait_for('the socket', lambda: os.path.exists(self.path))
+        answer = wait_for('an answer', lambda: self.get('/readyz'))
+        if answer.status != 200:
+            self.expect_problem(answer, 503, answer.json()['code'])
+            self.assertIn(answer.json()['code'], ('starting', 'no-device'))
+            self.assertEqual(answer.headers['Retry-After'], '1')
+        self.assertEqual(self.get('/livez').status, 200)
+        daemon.expect_line('sluiced: ready$')
+
+    def test_queue_full(self):
+        daemon = self.serve('--jobs', '1', fake=True)
+        clients, n = [], 0
+        for _ in range(4):
+            client = sockets.Jobs(self.jobs)
+            clients.append(client)
+            for i in range(64):
+                fd = sockets.memory(b'hang')
+                client.send([fd], id=i, chain='sobel', format='png')
+                os.close(fd)
+                n += 1
+        wait_for('a full queue', lambda: self.get('/v1/status').json()['queue']['of_clients'] == 256)
+        answer = self.post('?chain=sobel', b'x')
+        self.expect_problem(answer, 429, 'queue-full')
+        self.assertGreaterEqual(int(answer.headers['Retry-After']), 1)
+        self.assertEqual(self.get('/livez').status, 200)
+        for client in clients:
+            client.close()
+        wait_for('room', lambda: self.get('/v1/status').json()['queue']['of_clients'] <= 1)
+        daemon.process.kill()
+
+    def test_draining(self):
+        daemon = self.serve('--jobs', '1', fake=True)
+        connection = sockets.Http(self.path)
+        connection.request('GET', '/livez')
+        connection.getresponse().read()
+        thread = threading.Thread(target=lambda: self.results_of.append(self.post('?chain=sobel', b'slow')))
+        self.results_of = []
+        thread.start()
+        wait_for('work', lambda: len(self.fake_log()) == 1)
+        daemon.process.terminate()
+        daemon.expect_line('SIGTERM')
+        connection.request('POST', '/v1/process?chain=sobel', b'x')
+        self.expect_problem(sockets.Answer(connection.getresponse()), 503, 'draining')
+        connection.close()
+        thread.join()
+        self.assertEqual(self.results_of[0].body, b'slow')  # what ran was finished and told
+        daemon.wait()
+
+
+class Clients(HttpTest):
+    def test_slow_header_and_body(self):
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        begin = time.monotonic()
+        slow_header = sockets.connect(self.path)
+        slow_body = sockets.connect(self.path)
+        slow_body.sendall(b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
+        ends, deadline = {}, time.monotonic() + 20
+        slow_header.settimeout(0.5)
+        slow_body.settimeout(0.5)
+        while len(ends) < 2 and time.monotonic() < deadline:
+            for name, sock, byte in (('header', slow_header, b'G'), ('body', slow_body, b'x')):
+                if name in ends:
+                    continue
+                try:  # a byte now and then puts nothing off
+                    sock.send(byte)
+                except OSError:
+                    pass
+                try:
+                    got = sock.recv(65536)
+                    ends[name] = (got, time.monotonic() - begin)
+                except TimeoutError:
+                    pass
+        for name in ('header', 'body'):
+            self.assertIn(name, ends)
+            self.assertTrue(ends[name][0].startswith(b'HTTP/1.1 408 '), ends[name])
+            self.assertIn(b'"code":"timeout"', ends[name][0])
+            self.assertGreater(ends[name][1], 4)
+            self.assertLess(ends[name][1], 9)
+        slow_header.close()
+        slow_body.close()
+        self.expect_descriptors(daemon, before)
+
+    def test_too_many_connections(self):
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        held = []
+        while len(held) < 300:
+            try:
+                held.append(sockets.connect(self.path))
+            except BlockingIOError:  # they come faster than they are accepted
+                time.sleep(0.01)
+        wait_for('some are refused', lambda: any(b' 503 ' in self.peek(sock) for sock in held), 20)
+        for sock in held:
+            sock.close()
+        wait_for('room', lambda: self.try_livez())
+        self.expect_descriptors(daemon, before)
+
+    @staticmethod
+    def peek(sock):
+        try:
+            return sock.recv(200, socket.MSG_DONTWAIT | socket.MSG_PEEK)
+        except BlockingIOError:
+            return b''
+
+    def try_livez(self):
+        try:
+            return self.get('/livez').status == 200
+        except OSError:
+            return False
+
+    def test_many_at_once(self):
+        self.serve()
+        wanted = [self.by_sluice_run(picture(seed=i))[''] for i in range(4)]
+        results, threads = {}, []
+
+        def work(i):
+            results[i] = self.post('?chain=sobel&format=pgm', picture(seed=i % 4)).body
+        for i in range(60):
+            threads.append(threading.Thread(target=work, args=(i,)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        for i in range(60):
+            self.assertEqual(results[i], wanted[i % 4])
+
+    def test_client_that_goes_away(self):
+        daemon = self.serve('--jobs', '1', '--job-time', '3s', fake=True)
+        before = sockets.settled_descriptors(daemon)
+        head = b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n'
+        first = sockets.connect(self.path)
+        first.sendall(head + b'hang')
+        wait_for('work', lambda: self.fake_log() == ['hang'])
+        waiting = [sockets.connect(self.path) for _ in range(20)]
+        for sock in waiting:
+            sock.sendall(head + b'slow')
+        wait_for('they wait', lambda: self.get('/v1/status').json()['queue']['of_clients'] == 21)
+        for sock in waiting:
+            sock.close()
+        wait_for('they are cancelled', lambda: self.get('/v1/status').json()['queue']['of_clients'] == 1)
+        first.close()
+        wait_for('nothing is left', lambda: self.get('/v1/status').json()['queue']['of_clients'] == 0, 20)
+        self.assertEqual(self.fake_log(), ['hang'])  # no other was begun
+        self.expect_descriptors(daemon, before)
+
+    def test_client_that_goes_away_in_the_middle(self):
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        for part in (b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n' + b'x' * 500,
+                     b'POST /v1/pro'):
+            for _ in range(20):
+                sock = sockets.connect(self.path)
+                sock.sendall(part)
+                sock.close()
+        self.expect_descriptors(daemon, before)
+
+
+class Sockets(HttpTest):
+    def test_stale_taken_and_wrong_paths(self):
+        path = os.path.join(self.dir, 'http.sock')
+        left = socket.socket(socket.AF_UNIX)
+        left.bind(path)
+        left.close()  # nobody listens there any more
+        daemon = self.serve()
+        self.assertEqual(self.get('/livez').status, 200)
+        second = Daemon(self, '--http-socket', path, '--device', 'reference', state='state2')
+        second.start(ready=False)
+        self.assertIn('somebody listens there already', second.wait(73))
+        self.assertEqual(self.get('/livez').status, 200)
+        daemon.stop()
+        plain = os.path.join(self.dir, 'plain')
+        with open(plain, 'w', encoding='ascii') as file:
+            file.write('mine')
+        third = Daemon(self, '--http-socket', plain, '--device', 'reference')
+        third.start(ready=False)
+        self.assertIn('no socket', third.wait(73))
+        long = Daemon(self, '--jobs-socket', '/tmp/' + 'x' * 200, '--device', 'reference')
+        long.start(ready=False)
+        self.assertIn('107 bytes', long.wait(73))
+
+
+main()
