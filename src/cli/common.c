@@ -186,8 +186,13 @@ int cli_read_config(const struct common_options *options, struct config *config,
     int status = 0;
     int result = config_read(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
-        for (const char *line = text_string(&errors); *line; line += strcspn(line, "\n") + 1)
-            fprintf(stderr, "sluice: %.*s\n", (int)strcspn(line, "\n"), line);
+        for (const char *line = text_string(&errors); *line;) {
+            size_t length = strcspn(line, "\n");
+            fputs("sluice: ", stderr);
+            fwrite(line, 1, length, stderr);
+            fputc('\n', stderr);
+            line += length + (line[length] == '\n');
+        }
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);

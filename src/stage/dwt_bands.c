@@ -51,7 +51,7 @@ static void describe_plane(const struct dwt_layout *layout, const char *name, si
             plane->width = b & DWT_HL ? l->high_width : l->low_width;
             plane->height = b & DWT_LH ? l->high_height : l->low_height;
             snprintf(plane->name, sizeof plane->name, "%.24s%s%s%u", name, name[0] ? "." : "",
-                     bands[b], i + 1);
+                     bands[b], (i + 1) & 0xff);
         }
     }
 }
