@@ -37,13 +37,13 @@ static const struct options_usage usage = {
 };
 
 /* A fault of a text that stands at a place in the file. */
-static void complain(struct text *errors, const char *file, size_t line, size_t column,
-                     const char *what, const struct fault *fault)
+static void complain(struct text *errors, const char *file, struct place place, const char *what,
+                     const struct fault *fault)
 {
-    text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, line, column, what, fault->text);
+    text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, place.line, place.column, what, fault->text);
 }
 
-static void check_chain(const struct config *config, const char *text, size_t line, size_t column,
+static void check_chain(const struct config *config, const char *text, struct place place,
                         struct text *errors)
 {
     struct fault fault = FAULT_INIT;
@@ -51,7 +51,7 @@ static void check_chain(const struct config *config, const char *text, size_t li
     if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0)
         chain_finish(&chain);
     else
-        complain(errors, config->settings.file, line, column, "chain", &fault);
+        complain(errors, config->settings.file, place, "chain", &fault);
 }
 
 /* Chains of the file are looked at once, where they are defined. */
@@ -62,15 +62,15 @@ static void check_watch(const struct config *config, const struct watch_settings
     struct decode_options decode;
     struct fault fault = FAULT_INIT;
     const char *file = config->settings.file;
-    if (!watch->chain_name)
-        check_chain(config, watch->chain, watch->line, watch->column, errors);
-    if (format_parse(&format, watch->format, &fault) == 0)
+    if (watch->chain && !watch->chain_name)
+        check_chain(config, watch->chain, watch->chain_at, errors);
+    if (watch->format && format_parse(&format, watch->format, &fault) == 0)
         format_finish(&format);
-    else
-        complain(errors, file, watch->line, watch->column, "format", &fault);
+    else if (watch->format)
+        complain(errors, file, watch->format_at, "format", &fault);
     fault_clear(&fault);
     if (decode_options_parse(&decode, watch->reading, "read", &fault) != 0)
-        complain(errors, file, watch->line, watch->column, "read", &fault);
+        complain(errors, file, watch->reading_at, "read", &fault);
 }
 
 static void check_meaning(struct config *config, struct text *errors)
@@ -78,8 +78,7 @@ static void check_meaning(struct config *config, struct text *errors)
     const struct settings *settings = &config->settings;
     config_resolve_chains(config);
     for (size_t i = 0; i < config->n_chains; i++)
-        check_chain(config, config->chains[i].text, config->chains[i].line,
-                    config->chains[i].column, errors);
+        check_chain(config, config->chains[i].text, config->chains[i].place, errors);
     for (size_t i = 0; i < settings->n_watches; i++)
         check_watch(config, &settings->watches[i], errors);
 }

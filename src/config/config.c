@@ -48,7 +48,7 @@ static void read_chain(struct reader *reader, const char *name, yaml_node_t *nod
     }
     struct config_chain *chain = &chains[config->n_chains++];
     *chain = (struct config_chain){
-        .text = copy, .line = node->start_mark.line + 1, .column = node->start_mark.column + 1};
+        .text = copy, .place = {node->start_mark.line + 1, node->start_mark.column + 1}};
     snprintf(chain->name, sizeof chain->name, "%s", name);
 }
 
@@ -108,7 +108,7 @@ void config_resolve_chains(struct config *config)
 {
     for (size_t i = 0; i < config->settings.n_watches; i++) {
         struct watch_settings *watch = &config->settings.watches[i];
-        const char *text = config_chain(config, watch->chain);
+        const char *text = watch->chain ? config_chain(config, watch->chain) : NULL;
         if (text) {
             watch->chain_name = watch->chain;
             watch->chain = text;

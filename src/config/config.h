@@ -19,8 +19,8 @@
 
 struct config_chain {
     char name[PARAM_WORD_MAX];
-    char *text;          /* owned */
-    size_t line, column; /* of the text in the file, from 1 */
+    char *text;         /* owned */
+    struct place place; /* of the text */
 };
 
 struct config {

@@ -249,14 +249,32 @@ static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
     target->watch.ignore = list;
 }
 
-/* The place of the chain is remembered: only later can it be told whether it is one. */
+/* Texts whose meaning takes stages or codecs: their places are remembered, since only later can it
+ * be told whether they are right. */
+static void read_placed(struct reader *reader, yaml_node_t *node, const char *name,
+                        struct settings *settings, const char **text, struct place *place)
+{
+    *text = reader_scalar(reader, node, name);
+    *place = (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
+    keep_text(reader, settings, text);
+}
+
 static void read_chain(struct reader *reader, yaml_node_t *node, void *to)
 {
-    struct watch_target *target = to;
-    target->watch.chain = reader_scalar(reader, node, "chain");
-    target->watch.line = node->start_mark.line + 1;
-    target->watch.column = node->start_mark.column + 1;
-    keep_text(reader, target->settings, &target->watch.chain);
+    struct watch_target *t = to;
+    read_placed(reader, node, "chain", t->settings, &t->watch.chain, &t->watch.chain_at);
+}
+
+static void read_format(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct watch_target *t = to;
+    read_placed(reader, node, "format", t->settings, &t->watch.format, &t->watch.format_at);
+}
+
+static void read_reading(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct watch_target *t = to;
+    read_placed(reader, node, "read", t->settings, &t->watch.reading, &t->watch.reading_at);
 }
 
 static void replace(struct reader_key *keys, const char *name,
@@ -279,37 +297,45 @@ static void complain_pair(struct reader *reader, yaml_node_t *node,
                         "watch: results would be taken for new pictures: input and output are one "
                         "folder");
     for (size_t i = 0; i < settings->n_watches; i++)
-        if (strcmp(settings->watches[i].input, watch->input) == 0)
+        if (settings->watches[i].input && strcmp(settings->watches[i].input, watch->input) == 0)
             reader_complain(reader, node, "watch: %.100s is watched twice", watch->input);
 }
 
+/* Texts that no function of their own has kept yet. */
+static void keep_plain_texts(struct reader *reader, struct settings *settings,
+                             const struct reader_key *keys, struct watch_settings *watch)
+{
+    for (; keys->name; keys++)
+        if (keys->option && keys->option->type == PARAM_TEXT)
+            keep_text(reader, settings, (const char **)((char *)watch + keys->option->offset));
+}
+
+/* One with errors is added, too, so that what it says besides can be looked at. */
 static void read_entry(struct reader *reader, yaml_node_t *node, struct settings *settings)
 {
     struct reader_key keys[KEYS_MAX] = {0};
     struct watch_target target = {.settings = settings};
-    unsigned errors = reader->n_errors;
     watch_defaults(&target.watch);
     const char **usual = target.watch.ignore;
     add_keys(keys, settings_watch.table);
     replace(keys, "chain", read_chain);
+    replace(keys, "format", read_format);
+    replace(keys, "read", read_reading);
     replace(keys, "name", read_name);
     replace(keys, "done", read_done);
     replace(keys, "failed", read_failed);
     replace(keys, "ignore", read_ignore);
     reader_mapping(reader, node, "watch", keys, &target);
-    const char *chain = target.watch.chain;
-    target.watch.chain = NULL; /* it is kept already */
-    keep_texts(reader, settings, settings_watch.table, &target.watch);
-    target.watch.chain = chain;
+    keep_plain_texts(reader, settings, keys, &target.watch);
     complain_pair(reader, node, &target.watch, settings);
-    struct watch_settings *added = reader->n_errors == errors ? settings_add_watch(settings) : NULL;
+    struct watch_settings *added = settings_add_watch(settings);
     if (added) {
         *added = target.watch;
         return;
     }
     if (target.watch.ignore != usual)
         free(target.watch.ignore);
-    reader->errors->failed |= reader->n_errors == errors;
+    reader->errors->failed = true;
 }
 
 void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)

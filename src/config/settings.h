@@ -55,6 +55,11 @@ struct free_space {
     uint64_t bytes;
 };
 
+/* Where a text stands in the file, from 1; 0: it stands elsewhere. */
+struct place {
+    size_t line, column;
+};
+
 /* One watched folder. */
 struct watch_settings {
     const char *input, *output; /* paths of directories */
@@ -69,7 +74,7 @@ struct watch_settings {
     struct retention done, failed;
     struct free_space min_free; /* the limit of all; settings_complete fills it in */
     const char **ignore;        /* patterns of names, ends with NULL; owned */
-    size_t line, column;        /* of the chain in the file; 0: it stands elsewhere */
+    struct place chain_at, format_at, reading_at;
 };
 
 /* A socket to come; NULL: none. */

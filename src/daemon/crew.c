@@ -26,22 +26,27 @@ static const char *source_of(const struct supervisor_check *check, const char *s
     return source ? source : "";
 }
 
+static struct place place_of(const struct config *config, size_t index, const char *subject)
+{
+    const struct settings *settings = &config->settings;
+    if (index >= settings->n_watches + config->n_chains)
+        return (struct place){0};
+    if (index >= settings->n_watches)
+        return config->chains[index - settings->n_watches].place;
+    const struct watch_settings *watch = &settings->watches[index];
+    if (subject && strcmp(subject, "format") == 0)
+        return watch->format_at;
+    return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
+}
+
 /* "FILE:LINE:COLUMN: " for what the file says; else "". */
 static void print_place(const struct crew *crew, const struct supervisor_check *check,
-                        struct text *text)
+                        const char *subject, struct text *text)
 {
     const struct config *config = &crew->book->config;
-    const struct settings *settings = &config->settings;
-    size_t index = (size_t)(check - crew->checks), line, column;
-    if (index < settings->n_watches) {
-        line = settings->watches[index].line;
-        column = settings->watches[index].column;
-    } else {
-        line = config->chains[index - settings->n_watches].line;
-        column = config->chains[index - settings->n_watches].column;
-    }
-    if (settings->file && line > 0)
-        text_printf(text, "%s:%zu:%zu: ", settings->file, line, column);
+    struct place place = place_of(config, (size_t)(check - crew->checks), subject);
+    if (config->settings.file && place.line > 0)
+        text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
 }
 
 static void complain(const struct crew *crew, const struct supervisor_check *check,
@@ -49,7 +54,7 @@ static void complain(const struct crew *crew, const struct supervisor_check *che
 {
     struct text what = {0}, caret = {0};
     if (check)
-        print_place(crew, check, &what);
+        print_place(crew, check, subject, &what);
     text_printf(&what, "%s", subject ? subject : "");
     fault_print_caret(fault, source_of(check, subject), &caret);
     options_complain("sluiced", what.length > 0 ? text_string(&what) : NULL, fault);
@@ -121,6 +126,16 @@ static const struct supervisor_events events = {.ready = on_ready,
 
 /* ---- life ---- */
 
+/* What a worker is asked where no chain is configured and clients bring their own: a device that
+ * cannot be used shows before READY, not to the first of them. */
+#define ANY_CHAIN "invert"
+
+static size_t count_checks(const struct config *config)
+{
+    size_t configured = config->settings.n_watches + config->n_chains;
+    return configured > 0 ? configured : 1;
+}
+
 /* Every chain of the file is compiled before the worker counts as ready, whether a folder uses it
  * or not. */
 static void fill_checks(struct crew *crew)
@@ -137,6 +152,8 @@ static void fill_checks(struct crew *crew)
         check->chain = config->chains[i].text;
         check->format = "npz"; /* which any result fits */
     }
+    if (check == crew->checks)
+        *check = (struct supervisor_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
 /* Workers read for themselves what chains refer to as @name: from the text that was accepted, not
@@ -164,8 +181,8 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     c->front = front;
-    c->n_checks = settings->n_watches + book->config.n_chains;
-    c->checks = calloc(c->n_checks + 1, sizeof *c->checks);
+    c->n_checks = count_checks(&book->config);
+    c->checks = calloc(c->n_checks, sizeof *c->checks);
     if (!c->checks) {
         free(c);
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
@@ -189,6 +206,8 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                                         .metrics = front->metrics};
     int result = supervisor_init(&c->supervisor, fault);
     if (result != 0) {
+        if (c->config_fd >= 0)
+            close(c->config_fd);
         rulebook_leave(&c->book);
         free(c->checks);
         free(c);

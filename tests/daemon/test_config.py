@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import sockets
 from sluice_test import HERE, SLUICE, SLUICED, DaemonTest, main, picture
 
 ROOT = os.path.join(HERE, '..', '..')
@@ -44,6 +45,19 @@ class Check(DaemonTest):
                              ('2:13:', "unknown stage 'luminence'; did you mean 'luminance'?")):
             self.assertTrue(any(line.startswith(place) and words in line for line in lines),
                             (place, words, lines))
+        self.assertEqual(len(lines), 6, lines)
+
+    def test_what_a_folder_with_errors_says_besides(self):
+        lines = self.check('watch:\n'
+                           '  - {input: a, orginals: keep,\n'
+                           '     chain: "sobell",\n'
+                           '     format: jpgg}\n'
+                           '  - {chain: sobel, output: b,\n'
+                           '     read: partial=2}\n')
+        for place, words in (('2:16:', "did you mean 'originals'?"), ('2:5:', 'output is missing'),
+                             ('3:13:', "did you mean 'sobel'?"), ('4:14:', "did you mean 'jpg'?"),
+                             ('5:5:', 'input is missing'), ('6:12:', 'partial')):
+            self.assertTrue(any(line.startswith(place) and words in line for line in lines), (place, words, lines))
         self.assertEqual(len(lines), 6, lines)
 
     def test_what_yaml_may_not(self):
@@ -125,6 +139,16 @@ class Precedence(DaemonTest):
             else:
                 self.assertEqual(d.expect_failed(name)['code'], 'limit')
             d.stop()
+
+    def test_sockets_alone(self):
+        """No folder and no chain: clients bring their own."""
+        socket = os.path.join(self.dir, 'h')
+        d = self.start_with('listen: {http: {unix: %s}}\n' % socket).start()
+        answer = sockets.ask(socket, 'POST', '/v1/process?chain=sobel&format=pgm', picture(40, 30))
+        self.assertEqual((answer.status, answer.body), (200, self.by_sluice_run(picture(40, 30))['']))
+        d.stop()
+        d = self.start_with('log: {level: info}\n').start(ready=False)
+        self.assertIn('neither a folder to watch nor a socket', d.wait(78))
 
     def test_refused_at_start(self):
         d = self.start_with('watch: [{input: x}]\nlog: {level: loud}\n')

@@ -42,8 +42,8 @@ static void test_sections(void **state)
     assert_string_equal(config_chain(&config, "a"), "luminance,sobel");
     assert_string_equal(config_chain(&config, "b"), "sobel");
     assert_null(config_chain(&config, "c"));
-    assert_int_equal(config.chains[1].line, 5);
-    assert_int_equal(config.chains[1].column, 6);
+    assert_int_equal(config.chains[1].place.line, 5);
+    assert_int_equal(config.chains[1].place.column, 6);
     const struct param_matrix *k = definitions_kernel(&config.definitions, "edge");
     assert_non_null(k);
     assert_true(k->columns == 2 && k->rows == 2 && k->v[2] == -0.5 && k->v[3] == 3);
