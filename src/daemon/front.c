@@ -103,6 +103,17 @@ static void stop_with(struct front *front, int status)
         drain(front);
 }
 
+/* READY for a service manager will be said here. There may be no folder, only sockets. */
+static void be_ready_if_scanned(struct front *front)
+{
+    if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
+        return;
+    front->state = FRONT_READY;
+    log_info("ready");
+    if (front->reload_again)
+        reload_begin(front);
+}
+
 /* ---- news of the worker ---- */
 
 void front_ready(struct front *front)
@@ -116,6 +127,7 @@ void front_ready(struct front *front)
     }
     queue_worker_ready(&front->queue);
     service_worker_ready(&front->sockets.service);
+    be_ready_if_scanned(front);
 }
 
 void front_refused(struct front *front, const struct fault *fault)
@@ -134,16 +146,11 @@ void front_died(struct front *front)
 
 /* ---- news of folders and queue ---- */
 
-/* READY for a service manager will be said here. */
 static void on_scanned(void *context)
 {
     struct front *front = context;
-    if (++front->n_scanned < front->n_folders || front->state != FRONT_SCANNING)
-        return;
-    front->state = FRONT_READY;
-    log_info("ready");
-    if (front->reload_again)
-        reload_begin(front);
+    front->n_scanned++;
+    be_ready_if_scanned(front);
 }
 
 /* A reload goes on in the queue's next turn: this may come from within anything. */

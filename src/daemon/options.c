@@ -168,11 +168,18 @@ static void set_all(const struct daemon_options *options, struct settings *setti
     free(rows);
 }
 
+/* Sockets may be opened for us, too (systemd). */
+static bool listens(const struct settings *settings)
+{
+    return settings->http.unix_path || settings->jobs_socket.unix_path || getenv("LISTEN_FDS");
+}
+
 static void check_watches(const struct settings *settings, struct text *errors)
 {
-    if (settings->n_watches == 0)
+    if (settings->n_watches == 0 && !listens(settings))
         text_append(errors, settings->file
-                                ? "the file has no folder to watch, and --watch DIR is missing\n"
+                                ? "the file has neither a folder to watch nor a socket, and "
+                                  "--watch DIR is missing\n"
                                 : "which folder? --watch DIR is missing, or --config FILE\n");
     for (size_t i = 0; i < settings->n_watches; i++) {
         const struct watch_settings *w = &settings->watches[i];

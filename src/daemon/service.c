@@ -47,7 +47,12 @@ void service_described(struct service *service)
     struct fault fault = FAULT_INIT;
     if (service->description_fd < 0)
         return;
-    if (file_read(service->description_fd, DESCRIPTION_MAX, &bytes, &fault) == 0) {
+    int result = file_read(service->description_fd, DESCRIPTION_MAX, &bytes, &fault);
+    if (result == 0 && bytes.size == 0) { /* an answer to a question before the last one */
+        bytes_finish(&bytes);
+        return;
+    }
+    if (result == 0) {
         json_t *all = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
         if (json_is_object(all)) {
             json_decref(service->description);
