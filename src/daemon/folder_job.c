@@ -283,6 +283,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                            .chain = folder->settings->chain,
                            .format = folder->settings->format,
                            .input = folder->settings->reading,
+                           .counted = folder->settings->chain_name,
                            .lane = lane_for(&claim->note),
                            .attempts = claim->note.attempts,
                            .crashes = claim->note.crashes};

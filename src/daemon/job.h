@@ -62,6 +62,7 @@ struct job {
     const char *label;          /* in log lines; the source's, like those below */
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */
+    const char *counted;        /* what metrics call the chain; NULL: by its text */
     int in_fd, out_fd;          /* while open; the source's */
     enum job_lane lane;
     unsigned attempts; /* times that a worker was given it */
@@ -70,11 +71,13 @@ struct job {
     /* the queue's own */
     int64_t id;
     enum job_state state;
-    bool late;           /* it ran past its deadline, and the worker was killed for that */
-    uint64_t deadline;   /* while the worker has it; monotonic nanoseconds */
-    uint64_t not_before; /* while it waits, or goes last */
-    unsigned retries;    /* after faults that may pass by themselves */
-    struct fault fault;  /* how the latest try ended */
+    uint64_t since;       /* when it entered its state; monotonic nanoseconds */
+    bool late;            /* it ran past its deadline, and the worker was killed for that */
+    uint64_t deadline;    /* while the worker has it; monotonic nanoseconds */
+    uint64_t not_before;  /* while it waits, or goes last */
+    unsigned retries;     /* after faults that may pass by themselves */
+    struct fault fault;   /* how the latest try ended */
+    struct fault trouble; /* while it waits to be tried again: why */
     TAILQ_ENTRY(job) in_list;
 };
 

@@ -1,38 +1,24 @@
-#include "daemon/queue.h"
+#include "daemon/queue_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "daemon/metrics.h"
 #include "daemon/supervise.h"
-#include "worker/message.h"
 
 #define SECOND UINT64_C(1000000000)
 
 /* Jobs that are opened ahead, so that the worker never waits for a directory. */
 #define AHEAD 2
 
-#define CRASHES_MAX 2
-
 /* How long a job that goes last waits for a quiet moment at most. */
 #define LAST_WAITS (30 * SECOND)
 
-static bool is_with_worker(const struct job *job)
-{
-    return job->state == JOB_SENT || job->state == JOB_BEGUN;
-}
-
-static unsigned with_worker(const struct queue *queue)
-{
-    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN];
-}
-
 static unsigned under_way(const struct queue *queue)
 {
-    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + with_worker(queue);
+    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + queue_with_worker(queue);
 }
 
 static struct job_list *list_of(struct queue *queue, const struct job *job)
@@ -55,7 +41,7 @@ static bool is_move_of_a_job(enum job_state from, enum job_state to)
 }
 
 /* The one place where a job's state changes. */
-static void enter(struct queue *queue, struct job *job, enum job_state state)
+void queue_enter(struct queue *queue, struct job *job, enum job_state state)
 {
     if (!is_move_of_a_job(job->state, state)) {
         log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
@@ -65,6 +51,7 @@ static void enter(struct queue *queue, struct job *job, enum job_state state)
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
     queue->counts[job->state]--;
     job->state = state;
+    job->since = clock_now();
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[state]++;
 }
@@ -101,7 +88,7 @@ static void open_jobs(struct queue *queue)
     struct job *job;
     while (!queue->draining && (job = next_to_open(queue)) != NULL) {
         turns_took(&queue->turns, job);
-        enter(queue, job, JOB_OPENING);
+        queue_enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
 }
@@ -109,12 +96,12 @@ static void open_jobs(struct queue *queue)
 static void send_jobs(struct queue *queue)
 {
     struct job *job;
-    while (supervisor_is_ready(queue->supervisor) && with_worker(queue) < queue->slots &&
+    while (supervisor_is_ready(queue->supervisor) && queue_with_worker(queue) < queue->slots &&
            (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL) {
         job->attempts++;
         job->late = false;
         job->deadline = clock_now() + queue->job_time;
-        enter(queue, job, JOB_SENT);
+        queue_enter(queue, job, JOB_SENT);
         supervisor_send_job(queue->supervisor, job);
     }
 }
@@ -125,7 +112,7 @@ static void wake_jobs(struct queue *queue, uint64_t now)
     for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
         if (job->not_before <= now)
-            enter(queue, job, JOB_QUEUED);
+            queue_enter(queue, job, JOB_QUEUED);
     }
 }
 
@@ -175,12 +162,9 @@ static void arm_timer(struct queue *queue, uint64_t now)
         uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
 }
 
-/* Turns are asked for, so that nothing happens within the call that caused it. */
-static void want_turn(struct queue *queue);
-
 static void on_timer(uv_timer_t *timer)
 {
-    want_turn(timer->data);
+    queue_want_turn(timer->data);
 }
 
 static void give_back_queued(struct queue *queue);
@@ -212,7 +196,7 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
-static void want_turn(struct queue *queue)
+void queue_want_turn(struct queue *queue)
 {
     if (queue->turn_wanted)
         return;
@@ -274,27 +258,28 @@ void queue_add(struct queue *queue, struct job *job)
     job->id = ++queue->last_id;
     job->in_fd = job->out_fd = -1;
     job->state = JOB_QUEUED;
+    job->since = clock_now();
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[JOB_QUEUED]++;
     queue->n_jobs++;
     queue->n_client_jobs += job->flow != NULL;
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 /* ---- answers of the source ---- */
 
 void queue_opened(struct queue *queue, struct job *job)
 {
-    enter(queue, job, JOB_OPEN);
-    want_turn(queue);
+    queue_enter(queue, job, JOB_OPEN);
+    queue_want_turn(queue);
 }
 
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
                        const struct fault *fault)
 {
-    if (is_with_worker(job)) /* else it died meanwhile */
+    if (job->state == JOB_SENT || job->state == JOB_BEGUN) /* else it died meanwhile */
         supervisor_send_output(queue->supervisor, job, plane, fd, fault);
 }
 
@@ -304,13 +289,14 @@ void queue_remove(struct queue *queue, struct job *job)
     queue->counts[job->state]--;
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
 {
     *(done ? &queue->n_done : &queue->n_failed) += 1;
-    metrics_count_job(queue->metrics, job->source->name, job->chain, done ? "done" : "failed");
+    metrics_count_job(queue->metrics, job->source->name, job->counted ? job->counted : job->chain,
+                      done ? "done" : "failed");
 }
 
 void queue_retry(struct queue *queue, struct job *job)
@@ -322,9 +308,10 @@ void queue_retry(struct queue *queue, struct job *job)
     metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
     job->not_before = clock_now() + wait * SECOND;
     log_warning("%s: %s; tried again in %u s", job->label, job->fault.text, wait);
+    job->trouble = job->fault;
     fault_clear(&job->fault);
-    enter(queue, job, JOB_WAITING);
-    want_turn(queue);
+    queue_enter(queue, job, JOB_WAITING);
+    queue_want_turn(queue);
 }
 
 void queue_hurry(struct queue *queue)
@@ -332,113 +319,33 @@ void queue_hurry(struct queue *queue)
     struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     job->not_before = 0;
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 void queue_try_again(struct queue *queue, struct job *job)
 {
     fault_clear(&job->fault);
-    enter(queue, job, JOB_QUEUED);
-    want_turn(queue);
+    queue_enter(queue, job, JOB_QUEUED);
+    queue_want_turn(queue);
 }
 
-static void settle(struct queue *queue, struct job *job, const struct message *report)
+void queue_settle(struct queue *queue, struct job *job, const struct message *report)
 {
-    enter(queue, job, JOB_SETTLING);
+    queue_enter(queue, job, JOB_SETTLING);
     job->source->done(job, report);
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 void queue_give_up(struct queue *queue, struct job *job)
 {
-    settle(queue, job, NULL);
-}
-
-/* ---- news of the worker ---- */
-
-void queue_worker_ready(struct queue *queue)
-{
-    want_turn(queue);
-}
-
-static struct job *find_with_worker(struct queue *queue, int64_t id)
-{
-    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
-    struct job *job;
-    for (int i = 0; i < 2; i++)
-        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
-    if (job->id == id)
-        return job;
-    return NULL;
-}
-
-void queue_worker_said(struct queue *queue, const struct message *message)
-{
-    struct job *job = find_with_worker(queue, message->id);
-    if (!job) {
-        log_error("the worker said '%s' about job %lld, which it does not have",
-                  message_kind_name(message->kind), (long long)message->id);
-        return;
-    }
-    if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
-        enter(queue, job, JOB_BEGUN);
-        job->source->began(job);
-    } else if (message->kind == MESSAGE_NEED_OUTPUT) {
-        job->source->need_output(job, message->plane);
-    } else if (message->kind == MESSAGE_DONE) {
-        message_get_fault(message, &job->fault);
-        if (job->fault.code == FAULT_NONE)
-            metrics_count_report(queue->metrics, message);
-        settle(queue, job, message);
-    }
-}
-
-/* What becomes of one of the `held` jobs that a dead worker had, `killed` for being late or not. */
-static void judge_survivor(struct queue *queue, struct job *job, unsigned held, bool killed)
-{
-    char limit[NUMBER_TEXT_MAX];
-    bool suspicious = killed ? job->late : job->state == JOB_BEGUN;
-    if (suspicious && held == 1 && killed)
-        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
-                  number_format_duration(queue->job_time, limit));
-    else if (suspicious && held == 1 && ++job->crashes >= CRASHES_MAX)
-        fault_set(&job->fault, FAULT_CRASHED,
-                  "the worker died at this file %u times while it did nothing else", job->crashes);
-    if (job->fault.code != FAULT_NONE) {
-        settle(queue, job, NULL);
-        return;
-    }
-    if (suspicious)
-        job->lane = JOB_SUSPECT;
-    queue_try_again(queue, job);
-}
-
-void queue_worker_died(struct queue *queue)
-{
-    struct job_list held = TAILQ_HEAD_INITIALIZER(held);
-    unsigned count = with_worker(queue);
-    struct job *job, *next;
-    bool killed = false;
-    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
-    for (int i = 0; i < 2; i++)
-        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
-    killed |= job->late;
-    for (int i = 0; i < 2; i++) {
-        for (job = TAILQ_FIRST(&queue->lists[states[i]]); job; job = next) {
-            next = TAILQ_NEXT(job, in_list);
-            judge_survivor(queue, job, count, killed);
-        }
-    }
-    /* Those that were only open wait behind the suspects. */
-    while (!queue->draining && (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL)
-        queue_try_again(queue, job);
+    queue_settle(queue, job, NULL);
 }
 
 /* ---- the end ---- */
 
 static void give_back(struct queue *queue, struct job *job)
 {
-    enter(queue, job, JOB_SETTLING);
+    queue_enter(queue, job, JOB_SETTLING);
     job->source->give_back(job);
 }
 
@@ -462,7 +369,7 @@ static void give_back_queued(struct queue *queue)
 void queue_drain(struct queue *queue)
 {
     queue->draining = true;
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 static void withdraw_from(struct queue *queue, struct job_list *list, const void *owner)
@@ -481,18 +388,18 @@ void queue_withdraw(struct queue *queue, const void *owner)
         withdraw_from(queue, &queue->queued[lane], owner);
     withdraw_from(queue, &queue->lists[JOB_OPEN], owner);
     withdraw_from(queue, &queue->lists[JOB_WAITING], owner);
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 void queue_hold(struct queue *queue, bool hold)
 {
     queue->held = hold;
-    want_turn(queue);
+    queue_want_turn(queue);
 }
 
 bool queue_is_idle(const struct queue *queue)
 {
-    return with_worker(queue) == 0;
+    return queue_with_worker(queue) == 0;
 }
 
 void queue_cancel(struct queue *queue)
@@ -500,5 +407,5 @@ void queue_cancel(struct queue *queue)
     queue->draining = true;
     give_back_all(queue, &queue->lists[JOB_SENT]);
     give_back_all(queue, &queue->lists[JOB_BEGUN]);
-    want_turn(queue);
+    queue_want_turn(queue);
 }
