@@ -286,6 +286,33 @@ bool folder_is_quiet(const struct folder *folder)
     return folder->scanned && !folder->scanning && c->count == c->counts[CANDIDATE_TAKEN];
 }
 
+static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count)
+{
+    const struct job *job;
+    TAILQ_FOREACH(job, list, in_list)
+    *count += job->owner == folder;
+}
+
+void folder_count(const struct folder *folder, struct folder_census *census)
+{
+    const struct candidates *c = &folder->candidates;
+    const struct queue *queue = folder->queue;
+    *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
+                                     .done = folder->n_done,
+                                     .failed = folder->n_failed,
+                                     .mode = !folder->spool  ? "gone"
+                                             : folder->watch ? "inotify"
+                                                             : "poll",
+                                     .overflows = folder->n_overflows};
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        count_jobs(folder, &queue->queued[lane], &census->queued);
+    for (int state = 0; state < JOB_STATES; state++)
+        count_jobs(folder, &queue->lists[state],
+                   state < JOB_SENT      ? &census->queued
+                   : state < JOB_WAITING ? &census->running
+                                         : &census->retrying);
+}
+
 void folder_log_state(const struct folder *folder)
 {
     static const char *const states[] = {"not started", "watching", "gone", "stopping", "stopped"};

@@ -52,6 +52,17 @@ void folder_destroy(struct folder **folder);
 /* True when there is no file in sight that may be taken soon. */
 bool folder_is_quiet(const struct folder *folder);
 
+/* How many files it has, by what they are at. Those in done and failed are counted once a minute,
+ * and by what ends in between. */
+struct folder_census {
+    size_t waiting;                   /* not complete, or without room */
+    size_t queued, running, retrying; /* jobs */
+    size_t done, failed;
+    const char *mode;   /* "inotify", "poll", "gone" */
+    unsigned overflows; /* of inotify's queue */
+};
+void folder_count(const struct folder *folder, struct folder_census *census);
+
 void folder_log_state(const struct folder *folder);
 
 #endif

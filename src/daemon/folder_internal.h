@@ -35,19 +35,20 @@ struct folder {
     struct watch *watch; /* NULL: polled */
     struct candidates candidates;
     uv_timer_t timer;
-    uint64_t next_scan;   /* monotonic nanoseconds; while lost: the next look for the directory */
-    uint64_t next_check;  /* whether the paths still lead here */
-    uint64_t next_tidy;   /* of done and failed */
-    uint64_t next_prune;  /* of the ledger */
-    uint64_t put_away;    /* bytes, since the last time */
-    unsigned generation;  /* of the ledger */
-    bool is_short;        /* of space: nothing is claimed */
-    bool scanned;         /* once, since the start */
-    bool scanning;        /* in the pool, as the next three; one of each at a time */
-    bool looking;         /* … */
-    bool settling;        /* … */
-    bool reopening;       /* … */
-    unsigned n_overflows; /* of inotify's queue */
+    uint64_t next_scan;  /* monotonic nanoseconds; while lost: the next look for the directory */
+    uint64_t next_check; /* whether the paths still lead here */
+    uint64_t next_tidy;  /* of done and failed */
+    uint64_t next_prune; /* of the ledger */
+    uint64_t put_away;   /* bytes, since the last time */
+    size_t n_done, n_failed; /* files in done and in failed, as counted last, and those since */
+    unsigned generation;     /* of the ledger */
+    bool is_short;           /* of space: nothing is claimed */
+    bool scanned;            /* once, since the start */
+    bool scanning;           /* in the pool, as the next three; one of each at a time */
+    bool looking;            /* … */
+    bool settling;           /* … */
+    bool reopening;          /* … */
+    unsigned n_overflows;    /* of inotify's queue */
     unsigned n_jobs;
     struct folder_jobs to_settle;
 };

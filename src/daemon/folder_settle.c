@@ -284,10 +284,12 @@ static void finish_well(struct folder_job *fj)
     case END_DONE:
         queue_count_end(queue, &fj->job, true);
         fj->folder->put_away += (uint64_t)fj->claim->identity.size;
+        fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
         log_done(fj);
         break;
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
+        fj->folder->n_failed++;
         log_warning("%s: failed: %s: %s (after %.1f ms)", fj->job.label,
                     fault_name(fj->job.fault.code), fj->job.fault.text,
                     milliseconds_since(fj->taken));

@@ -30,6 +30,8 @@ struct scan {
     bool prune; /* the ledger */
     bool rebuild;
     bool is_short;
+    bool counted; /* what is in done and failed */
+    size_t n_done, n_failed;
     size_t n_rebuilt;
     bool is_current;
     bool is_cut; /* there is more than was kept */
@@ -91,6 +93,15 @@ static void tidy(const struct spool *spool)
     retention_apply(spool->failed_fd, &spool->rules->failed, label);
 }
 
+/* Reasons count with their files; in place there are only reasons. */
+static void count_files(struct scan *scan)
+{
+    const struct spool *spool = scan->spool;
+    scan->counted = true;
+    scan->n_done = spool_count(spool->done_fd, false);
+    scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
+}
+
 /* Those of another device are another stick's, which may come back. */
 static bool is_there(void *context, const char *name, const struct identity *identity)
 {
@@ -108,8 +119,10 @@ static void do_scan(uv_work_t *work)
     scan->is_current = spool_is_current(spool);
     if (!scan->is_current)
         return;
-    if (scan->tidy)
+    if (scan->tidy) {
         tidy(spool);
+        count_files(scan);
+    }
     scan->is_short = spool_is_short(spool);
     if (!scan->whole)
         return;
@@ -175,6 +188,10 @@ static void after_scan(uv_work_t *work, int status)
         folder->candidates.overflowed &= !scan->whole;
         take_findings(folder, scan);
         note_space(folder, scan->is_short);
+        if (scan->counted) {
+            folder->n_done = scan->n_done;
+            folder->n_failed = scan->n_failed;
+        }
         if (!scan->is_current)
             folder_lose(folder, "the path leads elsewhere now");
     }

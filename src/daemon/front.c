@@ -188,10 +188,10 @@ static bool is_quiet(void *context)
 
 /* ---- signals: only what is wanted is kept; the loop acts on it ---- */
 
-static void log_metrics(const struct front *front)
+static void log_metrics(struct front *front)
 {
     struct text text = {0};
-    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    front_measure(front);
     metrics_print(front->metrics, &text);
     for (const char *line = text_string(&text); *line;) {
         int length = (int)strcspn(line, "\n");
@@ -209,7 +209,7 @@ const char *front_state_name(const struct front *front)
     return states[front->state];
 }
 
-static void log_state(const struct front *front)
+static void log_state(struct front *front)
 {
     const struct queue *q = &front->queue;
     const struct supervisor *s = &front->crew->supervisor;
@@ -372,6 +372,7 @@ int front_run(const struct daemon_options *options, struct rulebook *book, struc
     signal(SIGPIPE, SIG_IGN);
     signal(SIGIO, SIG_IGN); /* somebody waits for the lease of a look (spool.c) */
     front.metrics = metrics_create();
+    front_measure_once(front.metrics);
     if (!front.metrics || uv_loop_init(&front.loop) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for a loop");
         metrics_destroy(&front.metrics);

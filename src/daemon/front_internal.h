@@ -107,6 +107,10 @@ const char *front_state_name(const struct front *front);
 int front_open_sockets(struct front *front, struct fault *fault);
 void front_sockets_reloaded(struct front *front);
 
+/* front_gauges.c: what is measured when somebody asks for metrics, and what never changes. */
+void front_measure(struct front *front);
+void front_measure_once(struct metrics *metrics);
+
 /* reload.c */
 void reload_begin(struct front *front);
 void reload_crew_ready(struct front *front);

@@ -32,6 +32,11 @@ static bool chain(void *context, size_t index, const char **name, const char **t
     return false;
 }
 
+static void measure(void *context)
+{
+    front_measure(context);
+}
+
 static void on_changed(void *context)
 {
     front_leave_if_done(context);
@@ -45,6 +50,7 @@ int front_open_sockets(struct front *front, struct fault *fault)
                                                   .settings = &front->book->config.settings,
                                                   .state = state,
                                                   .chain = chain,
+                                                  .measure = measure,
                                                   .context = front},
                                       .changed = on_changed,
                                       .context = front};

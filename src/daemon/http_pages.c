@@ -45,7 +45,7 @@ static void metrics(struct http_request *request)
 {
     const struct service *service = service_of(request);
     struct text text = {0};
-    metrics_set(service->metrics, METRIC_QUEUE_JOBS, NULL, service->queue->n_jobs);
+    service->measure(service->context);
     metrics_print(service->metrics, &text);
     http_answer_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", text_string(&text));
     text_finish(&text);

@@ -71,6 +71,7 @@ struct job {
     /* the queue's own */
     int64_t id;
     enum job_state state;
+    uint64_t added;       /* when it entered the queue; monotonic nanoseconds */
     uint64_t since;       /* when it entered its state; monotonic nanoseconds */
     bool late;            /* it ran past its deadline, and the worker was killed for that */
     uint64_t deadline;    /* while the worker has it; monotonic nanoseconds */

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "worker/message.h"
 
-#define SERIES_MAX 512
-#define LABELS_MAX 200
+#define SERIES_MAX 1024
+#define LABELS_MAX 5000 /* a path, escaped */
 
 enum metric_kind {
     KIND_COUNTER,
@@ -22,16 +22,31 @@ static const struct {
     const char *name, *help;
     enum metric_kind kind;
 } kinds[METRICS] = {
+    [METRIC_BUILD_INFO] = {"sluice_build_info", "Which sluice this is; the value is 1.",
+                           KIND_GAUGE},
     [METRIC_JOBS] = {"sluice_jobs_total", "Jobs that have ended.", KIND_COUNTER},
     [METRIC_JOB_DURATION] = {"sluice_job_duration_seconds", "Time of a job in the worker.",
                              KIND_HISTOGRAM},
     [METRIC_SPAN_DURATION] = {"sluice_span_duration_seconds", "Time of the parts of jobs.",
                               KIND_SUMMARY},
+    [METRIC_STAGE_DURATION] = {"sluice_stage_duration_seconds", "Time of stages on the device.",
+                               KIND_SUMMARY},
+    [METRIC_PIXELS] = {"sluice_pixels_total", "Pixels of inputs.", KIND_COUNTER},
     [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
     [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
     [METRIC_BYTES_COPIED] = {"sluice_bytes_copied_total",
                              "Bytes of inputs copied before they were decoded.", KIND_COUNTER},
     [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
+    [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
+    [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
+                           KIND_GAUGE},
+    [METRIC_WATCH_OVERFLOWS] = {"sluice_watch_overflows_total",
+                                "Times that more happened than inotify could tell.", KIND_COUNTER},
+    [METRIC_RELOAD_SUCCESS] = {"sluice_config_reload_success",
+                               "1 when the configuration that was read last is in force.",
+                               KIND_GAUGE},
+    [METRIC_BUFFER_BYTES] = {"sluice_buffer_bytes", "Bytes of device memory that the worker holds.",
+                             KIND_GAUGE},
     [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
                             "Jobs put off for trouble that is not their own.", KIND_COUNTER},
     [METRIC_DEVICE_FALLBACK] = {"sluice_device_fallback_total",
@@ -48,6 +63,16 @@ static const struct {
     [METRIC_WORKER_STARTS] = {"sluice_worker_starts_total", "Worker processes started.",
                               KIND_COUNTER},
     [METRIC_WORKER_ENDS] = {"sluice_worker_ends_total", "Worker processes ended.", KIND_COUNTER},
+    [METRIC_CPU_SECONDS] = {"process_cpu_seconds_total", "Processor time of this process.",
+                            KIND_COUNTER},
+    [METRIC_RESIDENT_MEMORY] = {"process_resident_memory_bytes", "Memory of this process.",
+                                KIND_GAUGE},
+    [METRIC_VIRTUAL_MEMORY] = {"process_virtual_memory_bytes", "Address space of this process.",
+                               KIND_GAUGE},
+    [METRIC_OPEN_FDS] = {"process_open_fds", "Open descriptors of this process.", KIND_GAUGE},
+    [METRIC_MAX_FDS] = {"process_max_fds", "Descriptors that it may have.", KIND_GAUGE},
+    [METRIC_START_TIME] = {"process_start_time_seconds", "When it started, in Unix time.",
+                           KIND_GAUGE},
 };
 
 static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
@@ -55,7 +80,7 @@ static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 struct series {
     enum metric metric;
-    char labels[LABELS_MAX];
+    char *labels; /* owned */
     double value; /* of a histogram or summary: the sum */
     uint64_t count;
     uint64_t below[N_BOUNDS]; /* not cumulative */
@@ -66,15 +91,62 @@ struct metrics {
     struct series series[SERIES_MAX];
 };
 
+/* Whoever asks for a rate needs the zero before the first event. */
+static const enum metric unlabelled[] = {
+    METRIC_JOB_DURATION,      METRIC_PIXELS,
+    METRIC_BYTES_READ,        METRIC_BYTES_WRITTEN,
+    METRIC_BYTES_COPIED,      METRIC_QUEUE_JOBS,
+    METRIC_JOB_RETRIES,       METRIC_DEVICE_ON_FALLBACK,
+    METRIC_DEVICES_LOST,      METRIC_KERNEL_BUILDS,
+    METRIC_KERNEL_CACHE_HITS, METRIC_CACHE_WIPES,
+    METRIC_WORKER_STARTS,     METRIC_RELOAD_SUCCESS,
+    METRIC_BUFFER_BYTES,
+};
+
 struct metrics *metrics_create(void)
 {
-    return calloc(1, sizeof(struct metrics));
+    struct metrics *metrics = calloc(1, sizeof *metrics);
+    for (size_t i = 0; i < sizeof unlabelled / sizeof *unlabelled; i++)
+        metrics_add(metrics, unlabelled[i], NULL, 0);
+    return metrics;
+}
+
+void metrics_clear(struct metrics *metrics, enum metric metric)
+{
+    size_t kept = 0;
+    for (size_t i = 0; metrics && i < metrics->n_series; i++) {
+        if (metrics->series[i].metric == metric)
+            free(metrics->series[i].labels);
+        else
+            metrics->series[kept++] = metrics->series[i];
+    }
+    if (metrics)
+        metrics->n_series = kept;
 }
 
 void metrics_destroy(struct metrics **metrics)
 {
+    for (size_t i = 0; *metrics && i < (*metrics)->n_series; i++)
+        free((*metrics)->series[i].labels);
     free(*metrics);
     *metrics = NULL;
+}
+
+void metrics_label(struct text *labels, const char *name, const char *value)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, value);
+    text_printf(labels, "%s%s=\"", labels->length ? "," : "", name);
+    for (const char *c = text_string(&valid); *c; c++) {
+        if (*c == '\n')
+            text_append(labels, "\\n");
+        else if (*c == '"' || *c == '\\')
+            text_printf(labels, "\\%c", *c);
+        else
+            text_append_bytes(labels, c, 1);
+    }
+    text_append(labels, "\"");
+    text_finish(&valid);
 }
 
 static struct series *find(const struct metrics *metrics, enum metric metric, const char *labels)
@@ -94,9 +166,11 @@ static struct series *find_or_add(struct metrics *metrics, enum metric metric, c
     if (found || !metrics || metrics->n_series == SERIES_MAX ||
         (labels && strlen(labels) >= LABELS_MAX))
         return found;
+    char *copy = strdup(labels ? labels : "");
+    if (!copy)
+        return NULL;
     found = &metrics->series[metrics->n_series++];
-    found->metric = metric;
-    snprintf(found->labels, sizeof found->labels, "%s", labels ? labels : "");
+    *found = (struct series){.metric = metric, .labels = copy};
     return found;
 }
 
@@ -130,18 +204,48 @@ void metrics_observe(struct metrics *metrics, enum metric metric, const char *la
     }
 }
 
+#define CHAIN_MAX 200 /* what is longer counts as "other" */
+
+static void job_labels(struct text *labels, const char *source, const char *chain,
+                       const char *result)
+{
+    metrics_label(labels, "source", source);
+    metrics_label(labels, "chain", chain);
+    metrics_label(labels, "result", result);
+}
+
 /* A chain too long for a label, or one more than there is room for, counts as "other". */
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result)
 {
-    char labels[LABELS_MAX];
-    const char *name = strlen(chain) < 100 && !strpbrk(chain, "\"\\\n") ? chain : "other";
-    snprintf(labels, sizeof labels, "source=\"%.20s\",chain=\"%s\",result=\"%.20s\"", source, name,
-             result);
-    if (metrics && !find(metrics, METRIC_JOBS, labels) && metrics->n_series > SERIES_MAX / 2)
-        snprintf(labels, sizeof labels, "source=\"%.20s\",chain=\"other\",result=\"%.20s\"", source,
-                 result);
-    metrics_add(metrics, METRIC_JOBS, labels, 1);
+    struct text labels = {0};
+    job_labels(&labels, source, strlen(chain) < CHAIN_MAX ? chain : "other", result);
+    if (metrics && !find(metrics, METRIC_JOBS, text_string(&labels)) &&
+        metrics->n_series > SERIES_MAX / 2) {
+        text_finish(&labels);
+        job_labels(&labels, source, "other", result);
+    }
+    if (!labels.failed)
+        metrics_add(metrics, METRIC_JOBS, text_string(&labels), 1);
+    text_finish(&labels);
+}
+
+/* "luminance=123,sobel=456": nanoseconds. Names of stages are of small letters and digits; anything
+ * else is no stage of ours. */
+static void count_stages(struct metrics *metrics, const char *stages)
+{
+    while (stages && *stages) {
+        size_t length = strspn(stages, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+        char labels[64], *end;
+        if (stages[length] != '=' || length == 0 || length > 30)
+            return;
+        snprintf(labels, sizeof labels, "stage=\"%.*s\"", (int)length, stages);
+        long long time = strtoll(stages + length + 1, &end, 10);
+        if (time < 0 || (*end != ',' && *end != '\0'))
+            return;
+        metrics_observe(metrics, METRIC_STAGE_DURATION, labels, (double)time * 1e-9);
+        stages = *end ? end + 1 : NULL;
+    }
 }
 
 void metrics_count_report(struct metrics *metrics, const struct message *report)
@@ -160,6 +264,8 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
         metrics_observe(metrics, METRIC_SPAN_DURATION, spans[i].labels,
                         (double)spans[i].time * 1e-9);
+    count_stages(metrics, report->stages);
+    metrics_add(metrics, METRIC_PIXELS, NULL, (double)report->pixels);
     metrics_add(metrics, METRIC_BYTES_READ, NULL, (double)report->bytes_in);
     metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
     /* The worker reads each input into memory of its own; what was copied for it is added before.

@@ -100,6 +100,13 @@ void name_of_reason(name_buffer name, const char *original)
     join(name, original, strlen(original), ".error.json");
 }
 
+bool name_is_reason(const char *name)
+{
+    static const char tail[] = ".error.json";
+    size_t length = strlen(name);
+    return length >= sizeof tail && strcmp(name + length - (sizeof tail - 1), tail) == 0;
+}
+
 void name_of_temporary(name_buffer name, const char *final, const char *tag)
 {
     char tail[100];

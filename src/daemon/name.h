@@ -28,6 +28,9 @@ void name_of_original(name_buffer name, const char *original, unsigned number);
 /* The reason beside a failed original: "a-2.jpg" → "a-2.jpg.error.json". */
 void name_of_reason(name_buffer name, const char *original);
 
+/* True for a name that ends like a reason's. */
+bool name_is_reason(const char *name);
+
 /* The hidden name under which a file is written before it gets its own: "a.png", "TAG" →
  * ".a.png.TAG.tmp". A tag begins with the instance that it belongs to, and "-". */
 void name_of_temporary(name_buffer name, const char *final, const char *tag);

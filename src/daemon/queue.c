@@ -98,9 +98,12 @@ static void send_jobs(struct queue *queue)
     struct job *job;
     while (supervisor_is_ready(queue->supervisor) && queue_with_worker(queue) < queue->slots &&
            (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL) {
-        job->attempts++;
+        uint64_t now = clock_now();
+        if (job->attempts++ == 0)
+            metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
+                            (double)(now - job->added) * 1e-9);
         job->late = false;
-        job->deadline = clock_now() + queue->job_time;
+        job->deadline = now + queue->job_time;
         queue_enter(queue, job, JOB_SENT);
         supervisor_send_job(queue->supervisor, job);
     }
@@ -258,7 +261,7 @@ void queue_add(struct queue *queue, struct job *job)
     job->id = ++queue->last_id;
     job->in_fd = job->out_fd = -1;
     job->state = JOB_QUEUED;
-    job->since = clock_now();
+    job->added = job->since = clock_now();
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);

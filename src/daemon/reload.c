@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "daemon/metrics.h"
 
 static void end(struct front *front)
 {
@@ -22,6 +23,7 @@ static void end(struct front *front)
 static void call_off(struct front *front, const char *why)
 {
     log_error("%s: the configuration that was in force stays", why);
+    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
     if (front->next_crew) {
         struct crew *crew = front->next_crew;
         front->next_crew = NULL;
@@ -116,6 +118,7 @@ void reload_begin(struct front *front)
         for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
             log_error("%.*s", (int)length, lines);
         log_error("%s is wrong: the configuration that was in force stays", front->options->config);
+        metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
         text_finish(&errors);
         return;
     }
@@ -199,6 +202,7 @@ void reload_go_on(struct front *front)
     queue_hold(&front->queue, false);
     start_added(front);
     log_init("sluiced", (enum log_level)front->book->config.settings.log_level);
+    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
     log_info("reloaded: %zu folders", front->n_folders);
     end(front);
 }

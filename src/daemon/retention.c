@@ -61,12 +61,6 @@ static int keep(struct tidying *t, const char *name, const struct stat *status, 
     return 0;
 }
 
-static bool is_reason(const char *name)
-{
-    size_t length = strlen(name), tail = sizeof REASON - 1;
-    return length > tail && strcmp(name + length - tail, REASON) == 0;
-}
-
 /* A reason whose file stands beside it goes with that. */
 static bool has_file(int directory_fd, const char *reason)
 {
@@ -106,7 +100,7 @@ static int visit(void *context, const char *name, unsigned char kind)
         return 0;
     if (S_ISDIR(status.st_mode))
         descend(t, name);
-    if (!S_ISREG(status.st_mode) || (is_reason(name) && has_file(t->directory_fd, name)))
+    if (!S_ISREG(status.st_mode) || (name_is_reason(name) && has_file(t->directory_fd, name)))
         return 0;
     uint64_t size = (uint64_t)status.st_size;
     name_of_reason(reason_name, name);

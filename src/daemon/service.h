@@ -18,6 +18,8 @@ struct service {
     /* The configured chain number `index`: its name (NULL: it has none) and text; false: there are
      * no more. */
     bool (*chain)(void *context, size_t index, const char **name, const char **text);
+    /* Brings metrics up to date that nobody counts. */
+    void (*measure)(void *context);
     void *context;
 
     uint64_t started;    /* monotonic nanoseconds */

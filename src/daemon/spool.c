@@ -410,3 +410,35 @@ int spool_scan(const struct spool *spool, const char *const *ignore,
     free(scan);
     return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
 }
+
+struct count {
+    int directory_fd;
+    bool reasons;
+    unsigned depth;
+    size_t files;
+};
+
+static int visit_counted(void *context, const char *name, unsigned char kind)
+{
+    struct count *count = context;
+    int fd;
+    if (name[0] == '.')
+        return 0;
+    if (kind != DT_DIR) {
+        count->files += name_is_reason(name) == count->reasons;
+    } else if (count->depth < DEPTH_MAX &&
+               (fd = disk_open_directory(count->directory_fd, name, 0)) >= 0) {
+        struct count below = {fd, count->reasons, count->depth + 1, 0};
+        disk_list(fd, visit_counted, &below);
+        count->files += below.files;
+        close(fd);
+    }
+    return 0;
+}
+
+size_t spool_count(int directory_fd, bool reasons)
+{
+    struct count count = {.directory_fd = directory_fd, .reasons = reasons};
+    disk_list(directory_fd, visit_counted, &count);
+    return count.files;
+}

@@ -99,4 +99,8 @@ int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault);
 
+/* How many files are below one of its directories; of those in failed the files, or with `reasons`
+ * what is told of them (NAME.error.json). */
+size_t spool_count(int directory_fd, bool reasons);
+
 #endif

@@ -87,6 +87,7 @@ static void take_answer(struct stint *stint, const struct message *message)
     struct supervisor_check *check = &stint->checks[message->id];
     stint->builds = (uint64_t)message->builds;
     stint->cache_hits = (uint64_t)message->cache_hits;
+    stint->buffer_bytes = (uint64_t)message->buffer_bytes;
     snprintf(stint->name, sizeof stint->name, "%s", message->device ? message->device : "");
     if (message_get_fault(message, &fault) != 0) {
         stint_leave(stint);
@@ -109,6 +110,7 @@ static void on_said(void *context, const struct message *message)
         stint->n_jobs++;
         stint->builds = (uint64_t)message->builds;
         stint->cache_hits = (uint64_t)message->cache_hits;
+        stint->buffer_bytes = (uint64_t)message->buffer_bytes;
         if (stint->in_flight > 0)
             stint->in_flight--;
     }

@@ -83,6 +83,7 @@ static void count_programs(struct supervisor *s, struct stint *stint)
                     (double)(stint->cache_hits - stint->cache_hits_counted));
     stint->builds_counted = stint->builds;
     stint->cache_hits_counted = stint->cache_hits;
+    metrics_set(s->metrics, METRIC_BUFFER_BYTES, NULL, (double)stint->buffer_bytes);
 }
 
 /* From where it is to those that leave; it has no jobs. */

@@ -81,6 +81,7 @@ struct message {
     const char *step;           /* what the job was at when it failed */
     const char *extension;      /* that files of the format get */
     int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
+    int64_t buffer_bytes;       /* of device memory that are held now */
 
     /* need-output and output: the plane's name; done: all of them in their order */
     const char *plane;
@@ -91,8 +92,8 @@ struct message {
     const char *media_type;
     const char *stages;
 
-    /* done: bytes, and nanoseconds of each span */
-    int64_t bytes_in, bytes_out;
+    /* done: pixels of the input, bytes, and nanoseconds of each span */
+    int64_t pixels, bytes_in, bytes_out;
     int64_t read, decode, prepare, run, encode, write, total;
 
     int fds[MESSAGE_FDS_MAX]; /* received: owned until taken; to be sent: borrowed */

@@ -85,6 +85,7 @@ static void count_programs(struct server *server, struct message *message)
         return;
     message->builds = (int64_t)atomic_load(&device_counters(device)->builds);
     message->cache_hits = (int64_t)atomic_load(&device_counters(device)->cache_hits);
+    message->buffer_bytes = (int64_t)atomic_load(&device_counters(device)->buffer_bytes);
 }
 
 /* ---- on the engine's threads ---- */
@@ -151,6 +152,7 @@ static int close_output(void *context, int fd, bool good, struct fault *fault)
 static void fill_report(struct message *message, const struct engine_report *report)
 {
     message->step = report->step;
+    message->pixels = (int64_t)report->in.width * report->in.height;
     message->bytes_in = (int64_t)report->bytes_in;
     message->bytes_out = (int64_t)report->bytes_out;
     message->read = (int64_t)report->read;
@@ -231,6 +233,7 @@ static void refuse_job(struct server *server, int64_t id, const char *subject,
     message.step = "plan";
     message.subject = subject;
     message_set_fault(&message, fault);
+    count_programs(server, &message);
     send_message(server, &message);
 }
 

@@ -21,21 +21,70 @@ static void test_text(void **state)
     metrics_set(m, METRIC_QUEUE_JOBS, NULL, 7);
     metrics_set(m, METRIC_QUEUE_JOBS, NULL, 3);
     metrics_print(m, &text);
-    assert_string_equal(
-        text_string(&text),
+    const char *printed = text_string(&text);
+    static const char first[] =
         "# HELP sluice_jobs_total Jobs that have ended.\n"
         "# TYPE sluice_jobs_total counter\n"
         "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"done\"} 2\n"
         "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"failed\"} 1\n"
-        "# HELP sluice_queue_jobs Jobs that are held now.\n"
-        "# TYPE sluice_queue_jobs gauge\n"
-        "sluice_queue_jobs 3\n"
-        "# HELP sluice_device_fallback_total Times that work went to the fallback device.\n"
-        "# TYPE sluice_device_fallback_total counter\n"
-        "sluice_device_fallback_total{reason=\"error\"} 1\n");
+        "# HELP sluice_job_duration_seconds Time of a job in the worker.\n";
+    assert_int_equal(strncmp(printed, first, strlen(first)), 0);
+    assert_non_null(strstr(printed, "# HELP sluice_queue_jobs Jobs that are held now.\n"
+                                    "# TYPE sluice_queue_jobs gauge\n"
+                                    "sluice_queue_jobs 3\n"));
+    assert_non_null(strstr(printed, "\n# TYPE sluice_device_fallback_total counter\n"
+                                    "sluice_device_fallback_total{reason=\"error\"} 1\n"));
+    /* What was not counted yet is there as zero; what has labels is not. */
+    assert_non_null(strstr(printed, "\nsluice_kernel_builds_total 0\n"));
+    assert_non_null(strstr(printed, "\nsluice_job_duration_seconds_count 0\n"));
+    assert_null(strstr(printed, "sluice_worker_ends_total"));
     text_finish(&text);
     metrics_destroy(&m);
     assert_null(m);
+}
+
+/* Escapes are those of the format: backslash, quote, newline; and no byte that is no UTF-8. */
+static void test_labels(void **state)
+{
+    struct metrics *m = metrics_create();
+    struct text labels = {0}, text = {0};
+    (void)state;
+    metrics_label(&labels, "dir", "a\"b\\c\nd\xff");
+    metrics_label(&labels, "state", "done");
+    assert_string_equal(text_string(&labels), "dir=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\",state=\"done\"");
+    metrics_set(m, METRIC_FILES, text_string(&labels), 4);
+    assert_true(metrics_value(m, METRIC_FILES, text_string(&labels)) == 4);
+    metrics_clear(m, METRIC_FILES);
+    metrics_print(m, &text);
+    assert_null(strstr(text_string(&text), "sluice_files"));
+    text_finish(&labels);
+    text_finish(&text);
+    metrics_destroy(&m);
+}
+
+static void test_stages(void **state)
+{
+    struct metrics *m = metrics_create();
+    struct message report;
+    (void)state;
+    message_init(&report, MESSAGE_DONE);
+    report.stages = "luminance=2000000,sobel=5000000";
+    report.pixels = 12;
+    metrics_count_report(m, &report);
+    report.stages = "sobel=1000000";
+    metrics_count_report(m, &report);
+    static const char *const wrong[] = {"so\"bel=1", "=1",          "sobel",
+                                        "sobel=x",   "sobel=1;a=1", "sobel=-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        report.stages = wrong[i];
+        metrics_count_report(m, &report);
+    }
+    assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"luminance\""), 0.002,
+                       1e-12);
+    /* 5 ms and 1 ms; "sobel=1;a=1" and the like count nothing */
+    assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"sobel\""), 0.006, 1e-12);
+    assert_float_equal(metrics_value(m, METRIC_PIXELS, NULL), 12.0 * 8, 1e-12);
+    metrics_destroy(&m);
 }
 
 static void test_histogram(void **state)
@@ -104,10 +153,9 @@ static void test_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_text),   cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_stages), cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_report), cmocka_unit_test(test_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
