@@ -432,14 +432,18 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
         return fault_set(fault, FAULT_BUSY, "no message yet");
     if (got < 0 && errno != ECONNRESET)
         return fault_set(fault, FAULT_IO, "recvmsg: %s", strerror(errno));
-    if (got <= 0)
+    if (got < 0)
         return fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
     *size = (size_t)got;
     *n_fds = take_rights(&header, fds);
-    if (!(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+    if (got > 0 && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
         return 0;
+    bool empty = *n_fds > 0 && got == 0; /* else it is the end */
     while (*n_fds > 0)
         close(fds[--*n_fds]);
+    if (got == 0)
+        return empty ? fault_set(fault, FAULT_DATA, "an empty message")
+                     : fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
     if (header.msg_flags & MSG_TRUNC)
         return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
     return fault_set(fault, FAULT_DATA, "a message with more than %d descriptors", MESSAGE_FDS_MAX);

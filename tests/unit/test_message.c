@@ -128,12 +128,33 @@ static void test_over_a_socket(void **state)
     close(pipes[0]);
 }
 
+/* No bytes, which a socket of packets cannot tell from its end, but for what came beside them. */
+static void test_empty_with_a_descriptor(void **state)
+{
+    int ends[2], pipes[2];
+    char byte;
+    struct message got;
+    struct text empty = {0};
+    struct fault fault = FAULT_INIT, end = FAULT_INIT;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(message_send_encoded(ends[0], &empty, &pipes[1], 1, &fault), 0);
+    close(pipes[1]);
+    close(ends[0]);
+    assert_int_equal(message_receive(ends[1], &got, &fault), FAULT_DATA);
+    assert_int_equal(read(pipes[0], &byte, 1), 0); /* it was closed */
+    assert_int_equal(message_receive(ends[1], &got, &end), FAULT_NO_INPUT);
+    close(ends[1]);
+    close(pipes[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job),           cmocka_unit_test(test_setup),
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_plane_names),
-        cmocka_unit_test(test_over_a_socket),
+        cmocka_unit_test(test_over_a_socket), cmocka_unit_test(test_empty_with_a_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
