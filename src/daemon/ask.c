@@ -1,13 +1,15 @@
 #include "daemon/ask.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define CHAIN_MAX  50000
 #define FORMAT_MAX 1000
 
-static const char *const kinds[] = {[ASK_JOB] = "job", [ASK_STATUS] = "status"};
+#define FILE_MAX 4095
+
+static const char *const kinds[] = {
+    [ASK_JOB] = "job", [ASK_STATUS] = "status", [ASK_WHY] = "why", [ASK_REQUEUE] = "requeue"};
 
 void ask_finish(struct ask *ask)
 {
@@ -40,12 +42,13 @@ static int read_kind(struct ask *ask, const json_t *value, struct fault *fault)
             return 0;
         }
     }
-    return wrong(fault, "type", "is neither job nor status");
+    return wrong(fault, "type", "is none of job, status, why, requeue");
 }
 
 static int read_field(struct ask *ask, const char *key, const json_t *value, struct fault *fault)
 {
     bool job = ask->kind == ASK_JOB;
+    bool asks = ask->kind == ASK_WHY || ask->kind == ASK_REQUEUE;
     if (strcmp(key, "id") == 0 || strcmp(key, "type") == 0)
         return 0; /* read before */
     if (job && strcmp(key, "chain") == 0)
@@ -54,6 +57,12 @@ static int read_field(struct ask *ask, const char *key, const json_t *value, str
         return read_text(value, key, FORMAT_MAX, &ask->format, fault);
     if (job && strcmp(key, "input") == 0)
         return read_text(value, key, FORMAT_MAX, &ask->input, fault);
+    if (asks && strcmp(key, "file") == 0)
+        return read_text(value, key, FILE_MAX, &ask->file, fault);
+    if (ask->kind == ASK_REQUEUE && strcmp(key, "failed") == 0) {
+        ask->failed = json_is_true(value);
+        return json_is_true(value) ? 0 : wrong(fault, key, "is not true");
+    }
     return wrong(fault, key, "is unknown");
 }
 
@@ -71,6 +80,10 @@ static int read_object(struct ask *ask, json_t *object, struct fault *fault)
         if (result == 0)
             result = read_field(ask, key, value, fault);
     }
+    if (result == 0 && ask->kind == ASK_WHY && !ask->file)
+        result = wrong(fault, "file", "is missing");
+    if (result == 0 && ask->kind == ASK_REQUEUE && !ask->file == !ask->failed)
+        result = fault_set(fault, FAULT_DATA, "requeue takes either 'file' or 'failed'");
     return result;
 }
 

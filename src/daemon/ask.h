@@ -4,12 +4,15 @@
 #define SLUICE_DAEMON_ASK_H
 
 #include "base/fault.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum ask_kind {
     ASK_JOB,
     ASK_STATUS,
+    ASK_WHY,     /* what became of a file */
+    ASK_REQUEUE, /* it, or all that failed, is to be done again */
 };
 
 struct ask {
@@ -18,6 +21,8 @@ struct ask {
     const char *chain;  /* "": none */
     const char *format; /* "auto" unless said */
     const char *input;  /* NULL: as usual */
+    const char *file;   /* of why and requeue; NULL: none */
+    bool failed;        /* of requeue: all that failed */
     void *json;         /* what the texts belong to */
 };
 

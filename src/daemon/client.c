@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,7 @@ struct jobs_request {
 
 /* ---- answers ---- */
 
-static void send_json(struct jobs_client *client, json_t *object, int fd)
+void client_send(struct jobs_client *client, json_t *object, int fd)
 {
     struct text text = {0};
     char *dumped = object ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -74,7 +73,7 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
     if (fault->code == FAULT_BUSY)
         json_object_set_new(answer, "retry_after",
                             json_integer(service_retry_after(client->server->service)));
-    send_json(client, answer, -1);
+    client_send(client, answer, -1);
 }
 
 /* "luminance=123,sobel=456" as a list. */
@@ -131,12 +130,12 @@ static void send_result(struct jobs_request *request, const struct message *repo
         if (alone)
             first = fd;
         else
-            send_json(client,
-                      json_pack("{s:s, s:I, s:s}", "type", "output", "id", (json_int_t)request->id,
-                                "plane", job->planes[i].name),
-                      fd);
+            client_send(client,
+                        json_pack("{s:s, s:I, s:s}", "type", "output", "id",
+                                  (json_int_t)request->id, "plane", job->planes[i].name),
+                        fd);
     }
-    send_json(client, report_json(request, report), first);
+    client_send(client, report_json(request, report), first);
 }
 
 /* ---- requests ---- */
@@ -384,10 +383,10 @@ static void take_job(struct jobs_client *client, struct ask *ask, int *fds, size
 static void say_status(struct jobs_client *client, int64_t id)
 {
     json_t *status = service_status(client->server->service);
-    send_json(client,
-              json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
-                        "ok", "status", status),
-              -1);
+    client_send(client,
+                json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
+                          "ok", "status", status),
+                -1);
 }
 
 void client_take(struct jobs_client *client, const char *bytes, size_t size, int *fds, size_t n_fds)
@@ -405,6 +404,8 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size, int
         client_say_fault(client, ask.id, &fault, NULL);
     else if (ask.kind == ASK_JOB)
         take_job(client, &ask, fds, n_fds);
+    else if (ask.kind != ASK_STATUS)
+        client_ask(client, &ask);
     else
         say_status(client, ask.id);
     ask_finish(&ask);

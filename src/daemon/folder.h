@@ -65,4 +65,31 @@ void folder_count(const struct folder *folder, struct folder_census *census);
 
 void folder_log_state(const struct folder *folder);
 
+/* ---- for those who ask ---- */
+
+struct fate;
+
+/* Its directories now, counted; NULL while they are gone. */
+struct spool *folder_use_spool(const struct folder *folder);
+struct rulebook *folder_use_book(const struct folder *folder);
+
+/* Adds to what fate_find says of a file in IN what is under way. True when that is the whole truth:
+ * a job has it. */
+bool folder_explain(const struct folder *folder, struct fate *fate);
+
+/* A file was put back: it is looked at now. */
+void folder_look_again(struct folder *folder, const char *name);
+
+/* What is left in failed, or done, after one was put back. */
+void folder_count_requeued(struct folder *folder, bool failed);
+
+/* Up to `limit` files that are not ended, by name, beyond `after`; `state` NULL: any. Names stay
+ * the folder's until the loop runs again. Returns how many. */
+struct folder_file {
+    const char *name, *state;
+    unsigned attempts;
+};
+size_t folder_list(const struct folder *folder, const char *state, const char *after, size_t limit,
+                   struct folder_file *files);
+
 #endif

@@ -32,6 +32,16 @@ static bool chain(void *context, size_t index, const char **name, const char **t
     return false;
 }
 
+/* Those that are to be started after a reload, or have stopped, have no files. */
+static struct folder *folder(void *context, size_t index)
+{
+    const struct front *front = context;
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].waits && !front->folders[i].stopped && index-- == 0)
+            return front->folders[i].folder;
+    return NULL;
+}
+
 static void measure(void *context)
 {
     front_measure(context);
@@ -50,6 +60,7 @@ int front_open_sockets(struct front *front, struct fault *fault)
                                                   .settings = &front->book->config.settings,
                                                   .state = state,
                                                   .chain = chain,
+                                                  .folder = folder,
                                                   .measure = measure,
                                                   .context = front},
                                       .changed = on_changed,

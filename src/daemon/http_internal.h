@@ -46,13 +46,15 @@ struct http_request {
     uint64_t dropped_bytes;
     struct client_job *job; /* while it runs */
     bool job_ended;
+    struct inquiry *inquiry;       /* while its answer is looked for */
     struct MHD_Response *response; /* owned; NULL: none yet */
     unsigned status;
 };
 
 struct http_route {
     const char *path;
-    const char *methods; /* as Allow says them */
+    const char *methods;    /* as Allow says them */
+    const char *parameters; /* of the query, separated by blanks */
     bool takes_body;
     /* The whole request is there: makes an answer or a problem, or starts a job. */
     void (*handle)(struct http_request *request);
@@ -100,8 +102,16 @@ void http_answer(struct http_request *request, unsigned status, struct MHD_Respo
 void http_answer_text(struct http_request *request, unsigned status, const char *media_type,
                       const char *text);
 
+/* http_files.c: questions about files. */
+void http_files(struct http_request *request);
+void http_requeue(struct http_request *request);
+/* Takes the document over. */
+void http_answer_json(struct http_request *request, json_t *json);
+
 /* http_process.c */
 void http_process(struct http_request *request);
+/* The answer is there, or nobody waits for it. */
+void http_resume(struct http_request *request);
 /* Nobody waits any more: the client has hung up. */
 void http_process_cancel(struct http_request *request);
 /* It has waited for a worker too long. */

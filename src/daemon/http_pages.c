@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "daemon/metrics.h"
 
-static void answer_json(struct http_request *request, json_t *json)
+void http_answer_json(struct http_request *request, json_t *json)
 {
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
@@ -33,7 +33,7 @@ static void readyz(struct http_request *request)
 {
     const char *trouble = service_trouble(service_of(request));
     if (!trouble) {
-        answer_json(request, service_status(service_of(request)));
+        http_answer_json(request, service_status(service_of(request)));
         return;
     }
     problem_set(&request->problem, 503, trouble, "not ready: %s",
@@ -53,14 +53,14 @@ static void metrics(struct http_request *request)
 
 static void version(struct http_request *request)
 {
-    answer_json(request, service_version());
+    http_answer_json(request, service_version());
 }
 
 static void answer_described(struct http_request *request, const char *what)
 {
     json_t *list = json_object_get(service_of(request)->description, what);
     if (list) {
-        answer_json(request, json_incref(list));
+        http_answer_json(request, json_incref(list));
         return;
     }
     problem_set(&request->problem, 503, "starting", "the worker has not said yet");
@@ -79,24 +79,26 @@ static void devices(struct http_request *request)
 
 static void chains(struct http_request *request)
 {
-    answer_json(request, service_chains(service_of(request)));
+    http_answer_json(request, service_chains(service_of(request)));
 }
 
 static void status(struct http_request *request)
 {
-    answer_json(request, service_status(service_of(request)));
+    http_answer_json(request, service_status(service_of(request)));
 }
 
 #define PAGE "GET, HEAD"
 const struct http_route http_routes[] = {
-    {"/v1/process", "POST", true, http_process},
-    {"/v1/stages", PAGE, false, stages},
-    {"/v1/devices", PAGE, false, devices},
-    {"/v1/chains", PAGE, false, chains},
-    {"/v1/status", PAGE, false, status},
-    {"/livez", PAGE, false, livez},
-    {"/readyz", PAGE, false, readyz},
-    {"/metrics", PAGE, false, metrics},
-    {"/version", PAGE, false, version},
+    {"/v1/process", "POST", QUERY_PROCESS, true, http_process},
+    {"/v1/files", PAGE, "state limit after file", false, http_files},
+    {"/v1/files/requeue", "POST", "file failed", true, http_requeue},
+    {"/v1/stages", PAGE, "", false, stages},
+    {"/v1/devices", PAGE, "", false, devices},
+    {"/v1/chains", PAGE, "", false, chains},
+    {"/v1/status", PAGE, "", false, status},
+    {"/livez", PAGE, "", false, livez},
+    {"/readyz", PAGE, "", false, readyz},
+    {"/metrics", PAGE, "", false, metrics},
+    {"/version", PAGE, "", false, version},
     {0},
 };

@@ -12,7 +12,7 @@
 #define CHAIN_MAX  50000 /* what fits a message; a chain may be shorter still */
 #define FORMAT_MAX 1000
 
-static void resume(struct http_request *request)
+void http_resume(struct http_request *request)
 {
     http_watch_hangup(request->connection, false);
     MHD_resume_connection(request->connection->mhd);
@@ -100,7 +100,7 @@ static void on_ended(struct client_job *job, const struct message *report)
         answer_result(request, report);
     else
         explain(request, report);
-    resume(request);
+    http_resume(request);
 }
 
 /* ---- the request ---- */
@@ -149,8 +149,9 @@ void http_process(struct http_request *request)
 void http_process_cancel(struct http_request *request)
 {
     client_job_cancel(&request->job);
+    inquiry_cancel(&request->inquiry);
     http_cut(request->connection, NULL);
-    resume(request);
+    http_resume(request);
 }
 
 void http_process_give_up(struct http_request *request)
@@ -158,5 +159,5 @@ void http_process_give_up(struct http_request *request)
     client_job_cancel(&request->job);
     problem_set(&request->problem, 503, "no-device", "no worker with a device comes up");
     request->problem.retry_after = service_retry_after(request->connection->http->service);
-    resume(request);
+    http_resume(request);
 }

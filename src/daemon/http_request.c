@@ -119,7 +119,8 @@ static void find_route(struct http_request *request, const char *method)
         problem_set(&request->problem, 404, "not-found", "there is nothing at %.200s", path);
     else if (!method_is_one_of(method, request->route->methods))
         problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
-    else if (request->query_fault.code != FAULT_NONE)
+    else if (request->query_fault.code != FAULT_NONE ||
+             query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
         problem_set(&request->problem, 400, "query", "%s", request->query_fault.text);
 }
 
@@ -240,7 +241,8 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
     }
     if (!request->job_ended && request->problem.status == 0 && !request->response) {
         request->route->handle(request);
-        if (request->job && !request->job_ended) { /* → resumed when it has ended */
+        if ((request->job && !request->job_ended) ||
+            request->inquiry) { /* → resumed when it has ended */
             http_enter(request->connection, HTTP_RUNNING, 0);
             MHD_suspend_connection(request->connection->mhd);
             http_watch_hangup(request->connection, true);
@@ -263,6 +265,7 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
     if (request->job && request->job_ended)
         client_job_destroy(&request->job);
     client_job_cancel(&request->job);
+    inquiry_cancel(&request->inquiry);
     drop_body(request);
     if (request->response)
         MHD_destroy_response(request->response);

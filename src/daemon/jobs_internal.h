@@ -7,11 +7,14 @@
 #include "daemon/jobs_socket.h"
 #include "daemon/listener.h"
 #include "worker/message.h"
+#include <jansson.h>
 
 /* Requests of one client that may be under way. */
 #define CLIENT_JOBS_MAX 64
 
 struct jobs_request;
+struct jobs_question;
+struct ask;
 
 /* A message that the socket had no room for. */
 struct jobs_outgoing {
@@ -30,6 +33,7 @@ struct jobs_client {
     bool closed;
     unsigned n_requests, n_outgoing;
     LIST_HEAD(, jobs_request) requests;
+    LIST_HEAD(, jobs_question) questions;
     STAILQ_HEAD(, jobs_outgoing) outgoing;
     LIST_ENTRY(jobs_client) in_list;
 };
@@ -50,6 +54,13 @@ void jobs_send(struct jobs_client *client, struct text *json, int fd);
 void jobs_break(struct jobs_client *client);
 void jobs_want_sweep(struct jobs_socket *server);
 void jobs_release(struct jobs_socket *server);
+
+/* client_question.c: questions about files. */
+void client_ask(struct jobs_client *client, const struct ask *ask);
+void client_forget_questions(struct jobs_client *client);
+
+/* client.c: takes the object over, and the descriptor (−1: none). */
+void client_send(struct jobs_client *client, json_t *object, int fd);
 
 /* client.c: takes the descriptors over. */
 void client_take(struct jobs_client *client, const char *bytes, size_t size, int *fds,

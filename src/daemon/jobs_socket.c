@@ -139,6 +139,7 @@ static void close_client(struct jobs_client *client)
         send_outgoing(client); /* what still fits */
     client->closed = true;
     client_cancel_all(client);
+    client_forget_questions(client);
     while (!STAILQ_EMPTY(&client->outgoing)) {
         struct jobs_outgoing *message = STAILQ_FIRST(&client->outgoing);
         STAILQ_REMOVE_HEAD(&client->outgoing, next);
@@ -199,6 +200,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     client->peer = *peer;
     client->poll.data = client;
     LIST_INIT(&client->requests);
+    LIST_INIT(&client->questions);
     STAILQ_INIT(&client->outgoing);
     LIST_INSERT_HEAD(&server->clients, client, in_list);
     server->n_users++;

@@ -1,8 +1,6 @@
-#include "daemon/ledger.h"
+#include "daemon/ledger_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +14,8 @@
 #define KEEP_DAYS  30
 #define KEEP_ROWS  200000
 
-enum statement {
-    KNOWS,
-    PUT,
-    BEGIN,
-    COMMIT,
-    ROLLBACK,
-    DROP_OLD,
-    DROP_MANY,
-    LIST_REMEMBERED,
-    FORGET,
-    STATEMENTS
-};
+/* As ledger_ask.c reads them. */
+#define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
 
 static const char *const texts[STATEMENTS] = {
     [KNOWS] = "SELECT 1 FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4 AND "
@@ -45,6 +33,17 @@ static const char *const texts[STATEMENTS] = {
     [LIST_REMEMBERED] = "SELECT name,inode,size,mtime,rowid,device FROM files WHERE folder=?1 AND "
                         "remembered=1",
     [FORGET] = "DELETE FROM files WHERE rowid=?1",
+    [FIND_NAME] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND name=?2 ORDER BY last DESC,"
+                  "rowid DESC LIMIT 1",
+    [FIND_FILE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND "
+                  "mtime=?4 ORDER BY last DESC,rowid DESC LIMIT 1",
+    [FIND_RESULT] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND result=?2 ORDER BY "
+                    "last DESC,rowid DESC",
+    [FIND_PLANE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND result>?2 AND result<?3 "
+                   "ORDER BY last DESC,rowid DESC",
+    [PAGE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND state=?2 AND rowid>?3 "
+             "ORDER BY rowid LIMIT ?4",
+    [FORGET_FILE] = "DELETE FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4",
 };
 
 static const char schema[] =
@@ -53,16 +52,10 @@ static const char schema[] =
     "attempts INT, reason TEXT, result TEXT, remembered INT NOT NULL, first INT, last INT);"
     "CREATE UNIQUE INDEX IF NOT EXISTS by_identity ON files(folder,inode,size,mtime,name);"
     "CREATE INDEX IF NOT EXISTS by_age ON files(remembered,last);"
+    "CREATE INDEX IF NOT EXISTS by_name ON files(folder,name);"
+    "CREATE INDEX IF NOT EXISTS by_result ON files(folder,result);"
+    "CREATE INDEX IF NOT EXISTS by_state ON files(folder,state);"
     "PRAGMA user_version=1;";
-
-struct ledger {
-    char *path;
-    pthread_mutex_t lock; /* of all below */
-    sqlite3 *db;          /* NULL: it could not be opened again */
-    sqlite3_stmt *statements[STATEMENTS];
-    bool durable; /* how the database is set */
-    unsigned generation;
-};
 
 static bool is_damage(int code)
 {
@@ -182,8 +175,7 @@ void ledger_close(struct ledger **ledger)
     free(l);
 }
 
-/* One step and a reset. SQLITE_DONE, SQLITE_ROW or what is wrong. */
-static int run(struct ledger *ledger, enum statement which)
+int ledger_step(struct ledger *ledger, enum statement which)
 {
     sqlite3_stmt *statement = ledger->statements[which];
     int code = sqlite3_step(statement);
@@ -191,12 +183,12 @@ static int run(struct ledger *ledger, enum statement which)
     return code;
 }
 
-static bool is_open(struct ledger *ledger)
+bool ledger_is_open(struct ledger *ledger)
 {
     return ledger->db || open_or_replace(ledger, NULL) == 0;
 }
 
-static void replace_if_damaged(struct ledger *ledger, int code)
+void ledger_replace_if_damaged(struct ledger *ledger, int code)
 {
     if (!is_damage(code))
         return;
@@ -204,7 +196,7 @@ static void replace_if_damaged(struct ledger *ledger, int code)
     open_or_replace(ledger, NULL);
 }
 
-static void bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity)
+void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity)
 {
     sqlite3_bind_int64(statement, first, (sqlite3_int64)identity->inode);
     sqlite3_bind_int64(statement, first + 1, identity->size);
@@ -217,19 +209,18 @@ bool ledger_knows(struct ledger *ledger, const char *folder, const struct identi
     if (!ledger)
         return false;
     pthread_mutex_lock(&ledger->lock);
-    if (is_open(ledger)) {
+    if (ledger_is_open(ledger)) {
         sqlite3_stmt *statement = ledger->statements[KNOWS];
         sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
-        bind_identity(statement, 2, identity);
-        code = run(ledger, KNOWS);
-        replace_if_damaged(ledger, code);
+        ledger_bind_identity(statement, 2, identity);
+        code = ledger_step(ledger, KNOWS);
+        ledger_replace_if_damaged(ledger, code);
     }
     pthread_mutex_unlock(&ledger->lock);
     return code == SQLITE_ROW;
 }
 
-/* synchronous=FULL makes each commit wait for the disk, NORMAL none. */
-static int set_durable(struct ledger *ledger, bool durable)
+int ledger_set_durable(struct ledger *ledger, bool durable)
 {
     if (ledger->durable == durable)
         return SQLITE_OK;
@@ -245,14 +236,14 @@ static int put(struct ledger *ledger, const struct ledger_entry *entry)
     sqlite3_bind_text(s, 1, entry->folder, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, entry->name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 3, (sqlite3_int64)entry->identity.device);
-    bind_identity(s, 4, &entry->identity);
+    ledger_bind_identity(s, 4, &entry->identity);
     sqlite3_bind_text(s, 7, entry->state, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 8, entry->attempts);
     sqlite3_bind_text(s, 9, entry->reason, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 10, entry->result, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 11, entry->remembered);
     sqlite3_bind_int64(s, 12, (sqlite3_int64)time(NULL));
-    int code = run(ledger, PUT);
+    int code = ledger_step(ledger, PUT);
     sqlite3_clear_bindings(s);
     return code;
 }
@@ -260,14 +251,14 @@ static int put(struct ledger *ledger, const struct ledger_entry *entry)
 static int write_all(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                      bool durable)
 {
-    int code = set_durable(ledger, durable);
-    if (code == SQLITE_OK && (code = run(ledger, BEGIN)) == SQLITE_DONE) {
+    int code = ledger_set_durable(ledger, durable);
+    if (code == SQLITE_OK && (code = ledger_step(ledger, BEGIN)) == SQLITE_DONE) {
         for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
             code = put(ledger, &entries[i]);
         if (code == SQLITE_DONE)
-            code = run(ledger, COMMIT);
+            code = ledger_step(ledger, COMMIT);
         if (code != SQLITE_DONE)
-            run(ledger, ROLLBACK);
+            ledger_step(ledger, ROLLBACK);
     }
     return code;
 }
@@ -279,12 +270,12 @@ int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size
     if (!ledger)
         return durable ? fault_set(fault, FAULT_IO, "there is no ledger") : 0;
     pthread_mutex_lock(&ledger->lock);
-    if (is_open(ledger)) {
+    if (ledger_is_open(ledger)) {
         int code = write_all(ledger, entries, count, durable);
         if (code != SQLITE_DONE)
             result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO,
                                "the ledger: %s", sqlite3_errmsg(ledger->db));
-        replace_if_damaged(ledger, code);
+        ledger_replace_if_damaged(ledger, code);
     } else {
         result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
     }
@@ -308,9 +299,9 @@ static void drop_old(struct ledger *ledger)
 {
     sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
                        (sqlite3_int64)time(NULL) - KEEP_DAYS * 86400);
-    run(ledger, DROP_OLD);
+    ledger_step(ledger, DROP_OLD);
     sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
-    run(ledger, DROP_MANY);
+    ledger_step(ledger, DROP_MANY);
 }
 
 static void forget_missing(struct ledger *ledger, const char *folder,
@@ -328,7 +319,7 @@ static void forget_missing(struct ledger *ledger, const char *folder,
         if (exists(context, (const char *)sqlite3_column_text(list, 0), &identity))
             continue;
         sqlite3_bind_int64(ledger->statements[FORGET], 1, sqlite3_column_int64(list, 4));
-        run(ledger, FORGET);
+        ledger_step(ledger, FORGET);
     }
     sqlite3_reset(list);
 }
@@ -340,13 +331,13 @@ void ledger_prune(struct ledger *ledger, const char *folder,
     if (!ledger)
         return;
     pthread_mutex_lock(&ledger->lock);
-    if (is_open(ledger)) {
-        set_durable(ledger, false);
-        if (run(ledger, BEGIN) == SQLITE_DONE) {
+    if (ledger_is_open(ledger)) {
+        ledger_set_durable(ledger, false);
+        if (ledger_step(ledger, BEGIN) == SQLITE_DONE) {
             drop_old(ledger);
             if (exists)
                 forget_missing(ledger, folder, exists, context);
-            run(ledger, COMMIT);
+            ledger_step(ledger, COMMIT);
         }
     }
     pthread_mutex_unlock(&ledger->lock);

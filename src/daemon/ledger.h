@@ -41,6 +41,38 @@ bool ledger_knows(struct ledger *ledger, const char *folder, const struct identi
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault);
 
+/* What the ledger remembers of one file. */
+struct ledger_row {
+    int64_t id; /* in the order of entering */
+    char *name, *state;
+    char *reason, *result; /* NULL: none; owned, as those above */
+    struct identity identity;
+    unsigned attempts;
+    bool remembered;
+    int64_t time; /* Unix, of the latest entry */
+};
+void ledger_row_finish(struct ledger_row *row);
+
+/* The latest entry of a file: by its identity, else by its name. False: there is none. The row is
+ * the caller's then. */
+bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
+                 const struct identity *identity, struct ledger_row *row);
+
+/* The latest entry whose result has this name, or is another plane of it: "a.dy.png" of
+ * "a.dx.png". `below` is where both are below IN and OUT: "" or "sub/". */
+bool ledger_find_result(struct ledger *ledger, const char *folder, const char *below,
+                        const char *result, struct ledger_row *row);
+
+/* Calls `found` for the entries of a state after `after`, at most `limit`, until it returns
+ * false. The row is the ledger's. */
+void ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
+                 unsigned limit, bool (*found)(void *context, const struct ledger_row *row),
+                 void *context);
+
+/* Forgets files, in one transaction; those that it does not know are no fault. */
+int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
+                  size_t count, bool durable, struct fault *fault);
+
 /* Old entries are dropped: of files not remembered after 30 days, or beyond 200 000 of them; of
  * remembered ones of this folder when `exists` (may be NULL) says that the file is not there any
  * more. */

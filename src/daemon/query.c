@@ -1,15 +1,51 @@
 #include "daemon/query.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct parameter {
+    const char *name;
+    size_t offset;
+} parameters[] = {
+    {"chain", offsetof(struct query, chain)}, {"format", offsetof(struct query, format)},
+    {"input", offsetof(struct query, input)}, {"file", offsetof(struct query, file)},
+    {"state", offsetof(struct query, state)}, {"limit", offsetof(struct query, limit)},
+    {"after", offsetof(struct query, after)}, {"failed", offsetof(struct query, failed)},
+};
+#define N_PARAMETERS (sizeof parameters / sizeof *parameters)
+
+static char **field(const struct query *query, const struct parameter *parameter)
+{
+    return (char **)((char *)(uintptr_t)query + parameter->offset);
+}
 
 void query_finish(struct query *query)
 {
     free(query->path);
-    free(query->chain);
-    free(query->format);
-    free(query->input);
+    for (size_t i = 0; i < N_PARAMETERS; i++)
+        free(*field(query, &parameters[i]));
     *query = (struct query){0};
+}
+
+static bool is_among(const char *name, const char *names)
+{
+    size_t length = strlen(name);
+    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+int query_allows(const struct query *query, const char *names, struct fault *fault)
+{
+    for (size_t i = 0; i < N_PARAMETERS; i++)
+        if (*field(query, &parameters[i]) && !is_among(parameters[i].name, names))
+            return fault_set(fault, FAULT_USAGE, "unknown parameter '%s'; there are: %s",
+                             parameters[i].name, names[0] ? names : "none");
+    return 0;
 }
 
 static int digit(char c)
@@ -53,13 +89,9 @@ static char *decode(const char *text, size_t length, char plus)
 
 static char **find(struct query *query, const char *name)
 {
-    const struct {
-        const char *name;
-        char **to;
-    } known[] = {{"chain", &query->chain}, {"format", &query->format}, {"input", &query->input}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, name) == 0)
-            return known[i].to;
+    for (size_t i = 0; i < N_PARAMETERS; i++)
+        if (strcmp(parameters[i].name, name) == 0)
+            return field(query, &parameters[i]);
     return NULL;
 }
 
@@ -74,8 +106,7 @@ static int read_parameter(struct query *query, const char *text, size_t length, 
     if (!name || !value)
         result = fault_set(fault, FAULT_USAGE, "the query holds what is no percent-encoded text");
     else if (!to)
-        result = fault_set(fault, FAULT_USAGE,
-                           "unknown parameter '%.60s'; there are chain, format and input", name);
+        result = fault_set(fault, FAULT_USAGE, "unknown parameter '%.60s'", name);
     else if (*to)
         result = fault_set(fault, FAULT_USAGE, "parameter '%s' is given twice", name);
     if (result == 0) {

@@ -7,7 +7,14 @@
 struct query {
     char *path;                   /* owned, as all of these; decoded */
     char *chain, *format, *input; /* NULL: not given */
+    char *file, *state, *limit, *after, *failed;
 };
+
+/* The names of parameters that a path takes, separated by a blank each. */
+#define QUERY_PROCESS "chain format input"
+
+/* FAULT_USAGE when there is another parameter than these. */
+int query_allows(const struct query *query, const char *names, struct fault *fault);
 
 /* Percent-decodes; unknown or repeated parameters, damaged escapes and NULs are FAULT_USAGE. What
  * was read until then, the path at least, stays in `query`, which the caller finishes. */

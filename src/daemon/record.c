@@ -1,6 +1,7 @@
 #include "daemon/record.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -34,14 +35,20 @@ bool record_fill(struct record *record, struct claim *claim, const char *reason)
     return true;
 }
 
+/* The note has the whole of NAME.error.json; the ledger keeps its message. */
 int record_write(struct claim *claim, struct fault *fault)
 {
     struct record record;
     struct fault why = FAULT_INIT;
-    if (!record_fill(&record, claim, claim->note.reason))
-        return 0;
-    bool needed = record.entry.remembered;
-    if (ledger_write(claim->spool->world->ledger, &record.entry, 1, needed, &why) == 0)
+    const char *reason = claim->note.reason;
+    json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
+    const char *message = json_string_value(json_object_get(told, "message"));
+    bool filled = record_fill(&record, claim, message ? message : reason);
+    bool needed = filled && record.entry.remembered;
+    int result =
+        filled ? ledger_write(claim->spool->world->ledger, &record.entry, 1, needed, &why) : 0;
+    json_decref(told);
+    if (result == 0)
         return 0;
     if (needed)
         return fault_set(fault, why.code, "%s", why.text);

@@ -14,6 +14,7 @@
 #include "daemon/draft.h"
 #include "daemon/name.h"
 #include "daemon/record.h"
+#include "daemon/requeue.h"
 
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
@@ -160,6 +161,7 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
 }
 
 struct sweep {
+    const struct spool *spool;
     int directory_fd;
     const char *instance;
     bool deep; /* folders below, too */
@@ -170,15 +172,15 @@ static int visit_temporary(void *context, const char *name, unsigned char kind)
     const struct sweep *sweep = context;
     if (sweep->deep && kind == DT_DIR) {
         int fd = disk_open_directory(sweep->directory_fd, name, 0);
-        struct sweep below = {fd, sweep->instance, true};
+        struct sweep below = {sweep->spool, fd, sweep->instance, true};
         if (fd < 0 || disk_list(fd, visit_temporary, &below) < 0)
             log_warning("%s: %s", name, strerror(errno));
         if (fd >= 0)
             close(fd);
         return 0;
     }
-    if (name_is_temporary_of(name, sweep->instance) && unlinkat(sweep->directory_fd, name, 0) != 0)
-        log_warning("%s: cannot be removed: %s", name, strerror(errno));
+    if (name_is_temporary_of(name, sweep->instance))
+        requeue_clear_up(sweep->spool, sweep->directory_fd, name);
     return 0;
 }
 
@@ -186,8 +188,8 @@ static int visit_temporary(void *context, const char *name, unsigned char kind)
 static void bury(struct recovery *r, struct remains *remains)
 {
     bool deep = r->spool->rules->recursive;
-    struct sweep results = {remains->out_fd, remains->id, deep};
-    struct sweep reasons = {r->spool->failed_fd, remains->id, deep};
+    struct sweep results = {r->spool, remains->out_fd, remains->id, deep};
+    struct sweep reasons = {r->spool, r->spool->failed_fd, remains->id, deep};
     if (remains->out_fd >= 0 && disk_list(results.directory_fd, visit_temporary, &results) < 0)
         return;
     if (disk_list(reasons.directory_fd, visit_temporary, &reasons) < 0)

@@ -19,10 +19,12 @@ void service_init(struct service *service)
 {
     service->started = clock_now();
     service->description_fd = -1;
+    inquiries_init(&service->inquiries);
 }
 
 void service_finish(struct service *service)
 {
+    inquiries_close(&service->inquiries);
     json_decref(service->description);
     service->description = NULL;
     if (service->description_fd >= 0)

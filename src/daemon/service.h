@@ -3,9 +3,11 @@
 #define SLUICE_DAEMON_SERVICE_H
 
 #include "config/settings.h"
+#include "daemon/inquiry.h"
 #include "daemon/queue.h"
 #include <jansson.h>
 
+struct folder;
 struct metrics;
 
 struct service {
@@ -18,6 +20,8 @@ struct service {
     /* The configured chain number `index`: its name (NULL: it has none) and text; false: there are
      * no more. */
     bool (*chain)(void *context, size_t index, const char **name, const char **text);
+    /* Watched folder number `index`; NULL: there are no more. */
+    struct folder *(*folder)(void *context, size_t index);
     /* Brings metrics up to date that nobody counts. */
     void (*measure)(void *context);
     void *context;
@@ -26,7 +30,8 @@ struct service {
     double job_seconds;  /* that jobs have taken of late; 0: none yet */
     json_t *description; /* stages and devices, as the worker last told; NULL: not yet */
     int description_fd;  /* what it writes to */
-    uint64_t bodies;     /* bytes of inputs that clients' jobs hold */
+    struct inquiries inquiries;
+    uint64_t bodies;                 /* bytes of inputs that clients' jobs hold */
     unsigned n_http, n_jobs_clients; /* connections */
     struct job_flow nobody;          /* of jobs whose clients have gone */
 };

@@ -1,0 +1,312 @@
+/* Pages of files. At no time are more than a page of them in memory, however many there are. */
+#include "daemon/inquiry_internal.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/disk.h"
+#include "daemon/ledger.h"
+#include "daemon/name.h"
+
+#define DEPTH_MAX 32
+
+static const char *const parts[PARTS] = {"live", "failed", "done"};
+
+/* "2:failed:sub/a.jpg" */
+bool inquiry_read_cursor(const char *text, struct cursor *cursor)
+{
+    char *end;
+    unsigned long target = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != ':' || target > 100000)
+        return false;
+    cursor->target = target;
+    text = end + 1;
+    for (int part = 0; part < PARTS; part++) {
+        size_t length = strlen(parts[part]);
+        if (strncmp(text, parts[part], length) != 0 || text[length] != ':')
+            continue;
+        cursor->part = (enum part)part;
+        return snprintf(cursor->key, sizeof cursor->key, "%s", text + length + 1) <
+               (int)sizeof cursor->key;
+    }
+    return false;
+}
+
+static bool is_wanted(const struct inquiry *inquiry, enum part part)
+{
+    const char *state = inquiry->state;
+    if (!state)
+        return true;
+    bool failed = strcmp(state, "failed") == 0, done = strcmp(state, "done") == 0;
+    return part == PART_FAILED ? failed : part == PART_DONE ? done : !failed && !done;
+}
+
+/* To the next part that may hold something; there may be none left. */
+static void next_part(struct inquiry *inquiry)
+{
+    struct cursor *cursor = &inquiry->cursor;
+    cursor->key[0] = '\0';
+    if (++cursor->part == PARTS) {
+        cursor->part = PART_LIVE;
+        cursor->target++;
+    }
+}
+
+static void skip_parts(struct inquiry *inquiry)
+{
+    while (inquiry->cursor.target < inquiry->n_targets && !is_wanted(inquiry, inquiry->cursor.part))
+        next_part(inquiry);
+}
+
+static size_t room(const struct inquiry *inquiry)
+{
+    return inquiry->limit - json_array_size(inquiry->files);
+}
+
+/* One more, which the cursor points to then. */
+static void add(struct inquiry *inquiry, json_t *file, const char *key)
+{
+    if (!file)
+        return;
+    json_array_append_new(inquiry->files, file);
+    snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", key);
+    inquiry->full = room(inquiry) == 0;
+}
+
+static const struct target *target_of(const struct inquiry *inquiry)
+{
+    return &inquiry->targets[inquiry->cursor.target];
+}
+
+static bool is_at(struct inquiry *inquiry, enum part part)
+{
+    skip_parts(inquiry);
+    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets &&
+           inquiry->cursor.part == part;
+}
+
+/* ---- under way, on the loop ---- */
+
+static struct folder *folder_there(const struct inquiry *inquiry)
+{
+    const struct service *service = inquiry->service;
+    struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        if (folder == target_of(inquiry)->folder)
+            return folder;
+    return NULL;
+}
+
+void inquiry_list_live(struct inquiry *inquiry)
+{
+    if (!is_at(inquiry, PART_LIVE))
+        return;
+    size_t wanted = room(inquiry);
+    struct folder_file *files = calloc(wanted, sizeof *files);
+    const struct folder *folder = folder_there(inquiry);
+    char after[PATH_MAX];
+    snprintf(after, sizeof after, "%s", inquiry->cursor.key);
+    size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
+    for (size_t i = 0; i < count; i++) {
+        json_t *file = json_pack("{s:s, s:o, s:o}", "state", files[i].state, "folder",
+                                 fate_text(target_of(inquiry)->settings->input), "name",
+                                 fate_text(files[i].name));
+        if (files[i].attempts > 0)
+            json_object_set_new(file, "attempts", json_integer(files[i].attempts));
+        add(inquiry, file, files[i].name);
+    }
+    free(files);
+    if (!inquiry->full)
+        next_part(inquiry);
+}
+
+/* ---- failed, in the pool ---- */
+
+/* The smallest names beyond `after`. */
+struct names {
+    const struct spool *spool;
+    const char *after;
+    size_t limit, count;
+    char **names; /* owned */
+    int directory_fd;
+    unsigned depth;
+    char path[PATH_MAX]; /* of the directory, "" or with a slash at its end */
+};
+
+static void offer(struct names *n, const char *name)
+{
+    if (strcmp(name, n->after) <= 0 ||
+        (n->count == n->limit && strcmp(name, n->names[n->count - 1]) >= 0))
+        return;
+    char *copy = strdup(name);
+    size_t low = 0, high = n->count;
+    if (!copy)
+        return;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(n->names[middle], name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (n->count == n->limit)
+        free(n->names[--n->count]);
+    memmove(&n->names[low + 1], &n->names[low], (n->count - low) * sizeof *n->names);
+    n->names[low] = copy;
+    n->count++;
+}
+
+static int visit(void *context, const char *name, unsigned char kind)
+{
+    struct names *n = context;
+    char path[PATH_MAX + NAME_MAX + 1];
+    if (name[0] == '.')
+        return 0;
+    if (kind == DT_DIR) {
+        int above = n->directory_fd;
+        size_t length = strlen(n->path);
+        int fd = n->depth < DEPTH_MAX && length + strlen(name) + NAME_BYTES + 2 < PATH_MAX
+                     ? disk_open_directory(above, name, 0)
+                     : -1;
+        if (fd < 0)
+            return 0;
+        snprintf(n->path + length, sizeof n->path - length, "%s/", name);
+        n->directory_fd = fd;
+        n->depth++;
+        disk_list(fd, visit, n);
+        n->depth--;
+        n->directory_fd = above;
+        n->path[length] = '\0';
+        close(fd);
+    } else if (name_is_reason(name) == n->spool->in_place) {
+        int length = (int)(strlen(name) - (n->spool->in_place ? strlen(".error.json") : 0));
+        snprintf(path, sizeof path, "%s%.*s", n->path, length, name);
+        offer(n, path);
+    }
+    return 0;
+}
+
+static json_t *failed_json(const struct target *target, const char *name)
+{
+    const struct spool *spool = target->spool;
+    struct spot place = {.kind = SPOT_FAILED};
+    struct fate fate;
+    if (spool->in_place) {
+        json_t *told = fate_read_reason(spool->failed_fd, name);
+        fate_name_of(told, place.name);
+        json_decref(told);
+        place.kind = SPOT_INPUT;
+    } else {
+        snprintf(place.name, sizeof place.name, "%s", name);
+    }
+    fate_find(&fate, spool, &place);
+    json_t *json =
+        strcmp(fate.state, "failed") == 0 ? fate_json(&fate, target->settings->input) : NULL;
+    fate_finish(&fate);
+    return json;
+}
+
+/* Those that are gone meanwhile are passed over; the cursor moves on all the same. */
+static void list_failed(struct inquiry *inquiry)
+{
+    const struct target *target = target_of(inquiry);
+    struct names *n = calloc(1, sizeof *n);
+    char after[PATH_MAX];
+    size_t wanted = room(inquiry);
+    snprintf(after, sizeof after, "%s", inquiry->cursor.key);
+    char **names = calloc(wanted + 1, sizeof *names);
+    if (n && names) {
+        *n = (struct names){.spool = target->spool,
+                            .after = after,
+                            .limit = wanted,
+                            .names = names,
+                            .directory_fd = target->spool->failed_fd};
+        disk_list(target->spool->failed_fd, visit, n);
+    }
+    for (size_t i = 0; n && names && i < n->count; i++) {
+        snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", names[i]);
+        add(inquiry, failed_json(target, names[i]), names[i]);
+        free(names[i]);
+    }
+    bool last = !n || !names || n->count < wanted;
+    free(names);
+    free(n);
+    if (last && !inquiry->full)
+        next_part(inquiry);
+}
+
+/* ---- done, in the pool ---- */
+
+struct page {
+    struct inquiry *inquiry;
+    size_t count;
+};
+
+static bool add_row(void *context, const struct ledger_row *row)
+{
+    struct page *page = context;
+    struct inquiry *inquiry = page->inquiry;
+    struct fate fate = {.age = -1, .next = -1, .attempts = row->attempts, .time = row->time};
+    char key[32];
+    const char *out = target_of(inquiry)->spool->out_path;
+    fate_set(&fate, "done", NULL, "done");
+    snprintf(fate.name, sizeof fate.name, "%s", row->name);
+    json_t *json = fate_json(&fate, target_of(inquiry)->settings->input);
+    if (json && row->result) {
+        char path[2 * PATH_MAX];
+        const char *slash = strrchr(row->name, '/');
+        snprintf(path, sizeof path, "%s/%.*s%s", out, slash ? (int)(slash + 1 - row->name) : 0,
+                 row->name, row->result);
+        json_object_set_new(json, "result_path", fate_text(path));
+    }
+    snprintf(key, sizeof key, "%lld", (long long)row->id);
+    page->count++;
+    add(inquiry, json, key);
+    return !inquiry->full;
+}
+
+static void list_done(struct inquiry *inquiry)
+{
+    const struct spool *spool = target_of(inquiry)->spool;
+    struct page page = {.inquiry = inquiry};
+    size_t wanted = room(inquiry);
+    ledger_page(spool->world->ledger, spool->folder, "done", strtoll(inquiry->cursor.key, NULL, 10),
+                (unsigned)wanted, add_row, &page);
+    if (page.count < wanted)
+        next_part(inquiry);
+}
+
+void inquiry_list_ended(struct inquiry *inquiry)
+{
+    for (enum part part; !inquiry->full;) {
+        skip_parts(inquiry);
+        part = inquiry->cursor.part;
+        if (inquiry->cursor.target >= inquiry->n_targets || part == PART_LIVE)
+            return;
+        if (!target_of(inquiry)->spool)
+            next_part(inquiry);
+        else if (part == PART_FAILED)
+            list_failed(inquiry);
+        else
+            list_done(inquiry);
+    }
+}
+
+/* ---- */
+
+bool inquiry_list_goes_on(const struct inquiry *inquiry)
+{
+    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets;
+}
+
+json_t *inquiry_list_answer(struct inquiry *inquiry)
+{
+    char next[PATH_MAX + 40];
+    const struct cursor *cursor = &inquiry->cursor;
+    snprintf(next, sizeof next, "%zu:%s:%s", cursor->target, parts[cursor->part], cursor->key);
+    return json_pack("{s:O, s:o}", "files", inquiry->files, "next",
+                     inquiry->full ? fate_text(next) : json_null());
+}
