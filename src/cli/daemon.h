@@ -1,4 +1,4 @@
-/* The daemon's jobs socket, as submit and status use it (docs/jobs-socket.md). */
+/* The daemon's jobs socket, as submit, status, why and requeue use it (docs/jobs-socket.md). */
 #ifndef SLUICE_CLI_DAEMON_H
 #define SLUICE_CLI_DAEMON_H
 

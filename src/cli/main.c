@@ -14,6 +14,8 @@ static const struct command {
     {"run", command_run, "run a chain on pictures, here"},
     {"submit", command_submit, "run a chain on pictures, through the daemon"},
     {"status", command_status, "what the daemon does"},
+    {"why", command_why, "what became of a file, or why it is not done"},
+    {"requeue", command_requeue, "files are to be done again"},
     {"compare", command_compare, "how far two pictures are apart"},
     {"stages", command_stages, "the stages and their parameters"},
     {"devices", command_devices, "the OpenCL devices, and the one that is taken"},
