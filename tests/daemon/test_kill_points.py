@@ -3,13 +3,15 @@
 start must make it whole. SLUICE_KILL_POINT names the preloaded library (tests/fault/kill_point.c)."""
 import os
 import re
+import subprocess
 import time
 
-from sluice_test import HERE, DaemonTest, main, wait_for
+from sluice_test import HERE, SLUICE, DaemonTest, main, wait_for
 
 LIBRARY = os.path.abspath(os.environ['SLUICE_KILL_POINT'])
 
-# Names as docs/spool.md has them: what SLUICE_KILL_AFTER says; DIR is the test's directory.
+# Names as docs/spool.md has them: what SLUICE_KILL_AFTER says; DIR is the test's directory. The first sync of the
+# ledger is that of its opening.
 POINTS = {
     'reserved': 'mkdirat:0000000?',
     'claimed': 'renameat:0000000?/a',
@@ -24,7 +26,7 @@ POINTS = {
     'replaced': 'renameat:a*.pgm',
     'one-placed': 'renameat2:a.p0.pgm',
     'names-synced': 'fsync:DIR/out',
-    'remembered': 'fsync:DIR/state/ledger.db-wal',
+    'remembered': 'fsync:2:DIR/state/ledger.db-wal',
     'moved': 'renameat2:a',
     'deleted': 'unlinkat:0000000?/a',
     'forgotten': 'unlinkat:.note',
@@ -32,6 +34,10 @@ POINTS = {
     'reason-placed': 'renameat:a.error.json',
     'adopted': 'renameat:0000000?',
     'counted': 'renameat:.note',
+    'set-aside': 'renameat:.a.error.json.*-requeue.tmp',
+    'put-back': 'renameat2:a',
+    'aside-removed': 'unlinkat:.a.error.json.*-requeue.tmp',
+    'forgotten-in-ledger': 'fsync:2:DIR/state/ledger.db-wal',
 }
 
 # What is dropped, with which options, and at which points the front is killed, in the first run or
@@ -113,6 +119,84 @@ class KillPoints(DaemonTest):
             if point != 'reserved':
                 self.killed(d, point)
             self.check(d, 'done', point)
+
+    # ---- putting back
+
+    def kill_at_requeue(self, d, point):
+        """Killed while a file that has ended is put back."""
+        d.env = dict(d.env, LD_PRELOAD=LIBRARY, SLUICE_KILL_AFTER=POINTS[point].replace('DIR', d.dir))
+        socket = os.path.join(d.dir, 'jobs.sock')
+        d.options += ['--jobs-socket', socket]
+        d.start()
+        asked = subprocess.run([SLUICE, 'requeue', '-s', socket, d.in_path('a')], capture_output=True, check=False)
+        self.assertEqual(asked.returncode, 69, asked.stderr)
+        d.process.wait(30)
+        self.assertEqual(d.process.returncode, -9, '%s\n%s' % (point, d.log()))
+        time.sleep(0.05)
+        for name in ('LD_PRELOAD', 'SLUICE_KILL_AFTER'):
+            d.env.pop(name)
+
+    def test_requeue_failed(self):
+        """Before the commit point the file has failed, its reason beside it; after it it is done again."""
+        for point in ('set-aside', 'put-back', 'aside-removed'):
+            d = self.fake('--stable', '100ms', folder=os.path.join(self.dir, 'failed-' + point)).start()
+            d.drop('a', b'truncated')
+            reason = d.expect_failed('a')
+            d.stop()
+            with open(os.path.join(d.hidden, 'failed', 'a'), 'wb') as file:
+                file.write(b'good')
+            self.kill_at_requeue(d, point)
+            d.start()
+            if point == 'set-aside':
+                self.assertEqual(d.expect_failed('a'), reason)
+                self.assertEqual(d.failed(), ['a', 'a.error.json'])
+                self.assertFalse(os.path.exists(d.in_path('a')))
+            else:
+                self.assertEqual(d.expect('a.pgm'), b'good')
+                d.expect_done('a')
+                self.assertEqual(d.failed(), [])
+            d.stop()
+            d.expect_clean()
+
+    def test_requeue_done(self):
+        """From done by its place; where originals are kept by what the ledger says."""
+        for rule, point in (('done', 'forgotten-in-ledger'), ('done', 'put-back'), ('keep', 'forgotten-in-ledger')):
+            d = self.fake('--originals', rule, '--stable', '100ms',
+                          folder=os.path.join(self.dir, '%s-%s' % (rule, point))).start()
+            d.drop('a', b'good')
+            d.expect('a.pgm')
+            wait_for('its end', lambda d=d: not d.claims())
+            d.stop()
+            self.kill_at_requeue(d, point)
+            d.start()
+            if (rule, point) == ('done', 'forgotten-in-ledger'):
+                time.sleep(0.4)
+                self.assertEqual((d.done(), d.results()), (['a'], ['a.pgm']))
+            else:
+                self.assertEqual(d.expect('a-1.pgm'), b'good')
+                wait_for('its end', lambda d=d: not d.claims())
+            d.stop()
+            d.expect_clean()
+            self.assertEqual(os.path.exists(d.in_path('a')), rule == 'keep')
+
+    def test_requeue_in_place(self):
+        for point in ('set-aside', 'forgotten-in-ledger', 'aside-removed'):
+            d = self.fake('--claim', 'none', '--stable', '100ms', folder=os.path.join(self.dir, 'place-' + point)).start()
+            d.drop('a', b'truncated')
+            wait_for('it fails', lambda d=d: d.count_lines('a: failed: truncated'))
+            d.stop()
+            before = len(self.fake_log())
+            self.kill_at_requeue(d, point)
+            d.start()
+            if point == 'set-aside':
+                time.sleep(0.4)
+                self.assertEqual(len(self.fake_log()), before)
+            else:
+                wait_for('it fails again', lambda d=d: d.count_lines('a: failed: truncated'))
+            d.stop()
+            folder, = os.listdir(os.path.join(d.state, 'folders'))
+            self.assertEqual(os.listdir(os.path.join(d.state, 'folders', folder, 'failed')), ['a.error.json'])
+            self.assertEqual(os.listdir(os.path.join(d.state, 'folders', folder, 'work')), [])
 
     def test_points_are_those_of_the_page(self):
         with open(os.path.join(HERE, '..', '..', 'docs', 'spool.md'), encoding='utf-8') as file:
