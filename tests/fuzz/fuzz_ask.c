@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct message message;
     struct fault fault = FAULT_INIT, other = FAULT_INIT;
     int result = ask_decode(&ask, bytes, size, &fault);
-    if (result == 0 && (ask.id < 0 || strlen(ask.chain) > 50000 || strlen(ask.format) > 1000))
+    if (result == 0 && (ask.id < 0 || strlen(ask.chain) > 50000 || strlen(ask.format) > 1000 ||
+                        (ask.file && strlen(ask.file) > 4095)))
         abort();
     ask_finish(&ask);
     if (message_decode(&message, bytes, size, &other) == 0) {

@@ -42,6 +42,23 @@ static void test_good(void **state)
     assert_string_equal(query.path, "/a+b");
 }
 
+static void test_allowed(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("/v1/files?state=failed&limit=7&after=0%3Afailed%3Aa"), 0);
+    assert_string_equal(query.after, "0:failed:a");
+    assert_int_equal(query_allows(&query, "state limit after file", &fault), 0);
+    assert_int_equal(query_allows(&query, "state limit", &fault), FAULT_USAGE);
+    assert_non_null(strstr(fault.text, "'after'"));
+    fault = (struct fault)FAULT_INIT;
+    assert_int_equal(query_allows(&query, "states limits after", &fault), FAULT_USAGE);
+    assert_int_equal(parse("/livez?file"), 0);
+    assert_int_equal(query_allows(&query, "", &fault), FAULT_USAGE);
+    assert_int_equal(parse("/livez"), 0);
+    fault = (struct fault)FAULT_INIT;
+    assert_int_equal(query_allows(&query, "", &fault), 0);
+}
+
 static void test_refused(void **state)
 {
     static const char *const bad[] = {
@@ -64,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_good, done),
+        cmocka_unit_test_teardown(test_allowed, done),
         cmocka_unit_test_teardown(test_refused, done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""What became of a file, and doing it again: sluice why, sluice requeue, /v1/files."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+import unittest
+import urllib.parse
+
+from sluice_test import SLUICE, DaemonTest, main, wait_for
+import sockets
+
+
+class Queries(DaemonTest):
+    def serve(self, *options, start=True, **keywords):
+        self.http, self.jobs = os.path.join(self.dir, 'http.sock'), os.path.join(self.dir, 'jobs.sock')
+        d = self.fake('--http-socket', self.http, '--jobs-socket', self.jobs, '--jobs', '1', *options, **keywords)
+        return d.start() if start else d
+
+    def sluice(self, *arguments, status=0, cwd=None):
+        done = subprocess.run([SLUICE, *arguments], capture_output=True, check=False, cwd=cwd,
+                              env=dict(os.environ, SLUICE_JOBS_SOCKET=self.jobs))
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def why(self, path, status=0):
+        return json.loads(self.sluice('why', '--json', path, status=status).stdout)
+
+    def expect_why(self, path, state, reason=None, status=0):
+        def is_so():
+            self.got = self.why(path, status)
+            return (self.got['state'], self.got.get('reason')) == (state, reason)
+        self.got = None
+        try:
+            wait_for('%s: %s (%s)' % (path, state, reason), is_so, 20, 0.1)
+        except AssertionError:
+            raise AssertionError('%s: %s (%s), not %s' % (path, state, reason, self.got)) from None
+        self.assertTrue(self.got['message'])
+        return self.got
+
+    def files(self, **query):
+        answer = sockets.ask(self.http, 'GET', '/v1/files?' + urllib.parse.urlencode(query))
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def hidden(self, d, *parts):
+        return os.path.join(d.hidden, *parts)
+
+    def write(self, path, data):
+        with open(path, 'wb') as file:
+            file.write(data)
+
+
+class Why(Queries):
+    def test_left_alone(self):
+        d = self.serve('--stable', '60s')
+        inside = os.path.join(d.input, 'sub')
+        os.mkdir(inside)
+        os.mkfifo(d.in_path('fifo'))
+        os.symlink('nowhere', d.in_path('link'))
+        for name, reason in (('x.part', 'pattern'), ('.x', 'hidden'), ('link', 'link'), ('sub', 'folder'),
+                             ('fifo', 'special'), ('sub/x', 'below')):
+            if not os.path.lexists(d.in_path(name)):
+                self.write(d.in_path(name), b'good')
+            got = self.expect_why(d.in_path(name), 'ignored', reason)
+            self.assertEqual((got['file'], got['folder'], got['name']), (d.in_path(name), d.input, name))
+        self.assertIn('*.part', self.why(d.in_path('x.part'))['message'])
+        d.stop()
+
+    def test_waiting(self):
+        d = self.serve('--stable', '60s')
+        d.drop('empty', b'')
+        d.drop('linked', b'good', 'link')
+        self.expect_why(d.in_path('empty'), 'waiting', 'empty')
+        got = self.expect_why(d.in_path('linked'), 'waiting', 'not-stable')
+        self.assertTrue(0 < got['next_try'] <= 60, got)
+        with open(d.in_path('open'), 'wb') as file:
+            file.write(b'good')
+            file.flush()
+            self.expect_why(d.in_path('open'), 'waiting', 'being-written' if os.geteuid() == 0 else 'not-stable')
+        d.drop('short', b'truncated')
+        self.expect_why(d.in_path('short'), 'waiting', 'truncated')
+        d.stop()
+
+    def test_jobs(self):
+        d = self.serve()
+        d.drop('full', b'full')
+        got = self.expect_why(d.in_path('full'), 'retrying', 'no-space')
+        self.assertTrue(0 <= got['next_try'] <= 1 and got['attempts'] == 1, got)
+        self.assertIn('No space left', got['message'])
+        d.expect_done('full')
+        d.drop('hangs', b'hang', 'rename')
+        got = self.expect_why(d.in_path('hangs'), 'running')
+        self.assertEqual(got['attempts'], 1)
+        self.assertGreaterEqual(got['for'], 0)
+        d.drop('next', b'good', 'rename')
+        self.expect_why(d.in_path('next'), 'queued')
+        claimed = wait_for('its claim', lambda: [c for c in d.claims() if c[2] == 'next'])[0]
+        self.expect_why(self.hidden(d, 'work', *claimed), 'queued')
+        got = self.files()
+        self.assertEqual([(f['name'], f['state']) for f in got['files']],
+                         [('hangs', 'running'), ('next', 'queued'), ('full', 'done')])
+        self.assertIsNone(got['next'])
+        self.assertEqual([f['name'] for f in self.files(state='queued')['files']], ['next'])
+        d.process.kill()
+
+    def test_done_and_failed(self):
+        d = self.serve('--stable', '100ms')
+        d.drop('a', b'good')
+        d.drop('p', b'planes 2')
+        d.drop('bad', b'truncated')
+        d.expect_done('a')
+        d.expect_done('p')
+        told = d.expect_failed('bad')
+        for path in (d.in_path('a'), self.hidden(d, 'done', 'a'), os.path.join(d.output, 'a.pgm')):
+            got = self.expect_why(path, 'done')
+            self.assertEqual((got['name'], got['result_path'], got['result_exists'], got['attempts'], got['original']),
+                             ('a', os.path.join(d.output, 'a.pgm'), True, 1, self.hidden(d, 'done', 'a')))
+            self.assertRegex(got['time'], r'^20\d\d-\d\d-\d\dT')
+        for name in ('p.p0.pgm', 'p.p1.pgm'):
+            self.assertEqual(self.expect_why(os.path.join(d.output, name), 'done')['name'], 'p')
+        for path in (d.in_path('bad'), self.hidden(d, 'failed', 'bad'), self.hidden(d, 'failed', 'bad.error.json')):
+            got = self.expect_why(path, 'failed', 'truncated')
+            self.assertEqual((got['message'], got['stage'], got['chain'], got['attempts'], got['time']),
+                             (told['message'], 'decode', 'sobel', told['attempts'], told['time']))
+            self.assertEqual(got['original'], self.hidden(d, 'failed', 'bad'))
+        os.unlink(os.path.join(d.output, 'a.pgm'))
+        self.expect_why(d.in_path('a'), 'done', 'result-gone')
+        text = self.sluice('why', 'bad', cwd=d.input).stdout.decode()  # relative paths, and words
+        self.assertRegex(text, r'^bad: failed \(truncated\): truncated fake\n(  [a-z_]+: .+\n)+$')
+        self.sluice('why', d.in_path('bad'), d.in_path('none'), status=1)
+        d.stop()
+
+    def test_unknown(self):
+        d = self.serve()
+        for path in ('/etc/passwd', d.in_path('none'), os.path.join(d.output, 'none.png'), d.input,
+                     self.hidden(d, 'failed', 'none')):
+            self.assertEqual(self.why(path, 66)['state'], 'unknown', path)
+            self.assertIn(b'sluice: ', self.sluice('why', path, status=66).stderr)
+            self.sluice('requeue', path, status=66)
+        self.sluice('why', status=64)
+        self.sluice('requeue', status=64)
+        self.sluice('requeue', '--failed', 'x', status=64)
+        answer = sockets.ask(self.http, 'GET', '/v1/files?file=' + d.in_path('none'))
+        self.assertEqual((answer.status, answer.json()['code']), (404, 'no-file'))
+        d.stop()
+        self.sluice('why', 'x', status=69)
+        self.sluice('requeue', '--failed', status=69)
+
+    def test_other_rules(self):
+        for rule, where in (('keep', 'in'), ('delete', None)):
+            d = self.serve('--originals', rule, '--stable', '100ms', folder=os.path.join(self.dir, rule))
+            d.drop('a', b'good')
+            d.expect('a.pgm')
+            wait_for('its end', lambda d=d: not d.claims())
+            got = self.expect_why(d.in_path('a'), 'done')
+            self.assertEqual(got.get('original'), where and d.in_path('a'))
+            self.assertEqual(self.expect_why(os.path.join(d.output, 'a.pgm'), 'done')['name'], 'a')
+            d.stop()
+        d = self.serve('--claim', 'none', '--stable', '100ms', folder=os.path.join(self.dir, 'none'))
+        d.drop('bad', b'truncated')
+        got = self.expect_why(d.in_path('bad'), 'failed', 'truncated')
+        self.assertEqual((got['stage'], got['original']), ('decode', d.in_path('bad')))
+        os.rename(d.input, d.input + '-away')
+        self.expect_why(d.in_path('bad'), 'waiting', 'folder-gone')
+        d.stop()
+
+    def test_after_an_interruption(self):
+        """What an earlier run decided and this one put in its place is told as by itself."""
+        d = self.serve('--stable', '100ms')
+        d.drop('bad', b'truncated')
+        d.expect_failed('bad')
+        os.unlink(self.hidden(d, 'failed', 'bad.error.json'))  # then the ledger tells what it knows
+        got = self.expect_why(d.in_path('bad'), 'failed')
+        self.assertEqual(got['message'], 'truncated fake')
+        d.stop()
+
+
+class Requeue(Queries):
+    def test_failed(self):
+        d = self.serve('--stable', '100ms')
+        d.drop('a', b'truncated')
+        d.expect_failed('a')
+        self.write(self.hidden(d, 'failed', 'a'), b'good')
+        got = json.loads(self.sluice('requeue', '--json', d.in_path('a')).stdout)
+        self.assertEqual([(one['requeued'], one['name'], one['was']) for one in got], [(1, 'a', 'failed')])
+        self.assertEqual(d.expect('a.pgm'), b'good')
+        d.expect_done('a')
+        self.assertEqual(d.failed(), [])
+        self.assertEqual(self.expect_why(d.in_path('a'), 'done')['attempts'], 1)
+        d.stop()
+        d.expect_clean()
+
+    def test_failed_again(self):
+        """Its attempts are counted anew, and there is one reason."""
+        d = self.serve('--stable', '100ms')
+        d.drop('a', b'truncated')
+        first = d.expect_failed('a')
+        inode = os.stat(self.hidden(d, 'failed', 'a')).st_ino
+        self.assertIn(b'put back as a', self.sluice('requeue', self.hidden(d, 'failed', 'a.error.json')).stdout)
+        wait_for('it fails again', lambda: self.fake_log().count('truncated') == 4)
+        second = d.expect_failed('a')
+        self.assertEqual(second['attempts'], first['attempts'])
+        self.assertEqual(os.stat(self.hidden(d, 'failed', 'a')).st_ino, inode)
+        self.assertEqual(d.failed(), ['a', 'a.error.json'])
+        d.stop()
+        d.expect_clean()
+
+    def test_done(self):
+        for rule in ('done', 'keep'):
+            d = self.serve('--originals', rule, '--stable', '100ms', folder=os.path.join(self.dir, rule))
+            d.drop('a', b'good')
+            d.expect('a.pgm')
+            self.expect_why(d.in_path('a'), 'done')
+            self.sluice('requeue', os.path.join(d.output, 'a.pgm'))
+            self.assertEqual(d.expect('a-1.pgm'), b'good')
+            self.assertEqual(self.expect_why(d.in_path('a'), 'done')['result_path'], os.path.join(d.output, 'a-1.pgm'))
+            d.stop()
+            d.expect_clean()
+            self.assertEqual(os.path.exists(d.in_path('a')), rule == 'keep')
+
+    def test_in_place(self):
+        d = self.serve('--claim', 'none', '--stable', '100ms')
+        for name in 'ab':
+            d.drop(name, b'truncated')
+        for name in 'ab':
+            self.expect_why(d.in_path(name), 'failed', 'truncated')
+        self.sluice('requeue', d.in_path('a'))
+        wait_for('it is tried again', lambda: self.fake_log().count('truncated') == 6)
+        self.expect_why(d.in_path('a'), 'failed', 'truncated')
+        self.assertEqual(json.loads(self.sluice('requeue', '--failed', '--json').stdout)['requeued'], 2)
+        wait_for('both are', lambda: self.fake_log().count('truncated') == 10)
+        for name in 'ab':
+            self.expect_why(d.in_path(name), 'failed', 'truncated')
+        folder, = os.listdir(os.path.join(d.state, 'folders'))
+        self.assertEqual(sorted(os.listdir(os.path.join(d.state, 'folders', folder, 'failed'))),
+                         ['a.error.json', 'b.error.json'])
+        d.stop()
+
+    def test_original_gone_or_not_ended(self):
+        d = self.serve('--originals', 'delete', '--stable', '60s')
+        d.drop('a', b'good')
+        d.expect('a.pgm')
+        self.expect_why(d.in_path('a'), 'done')
+        self.sluice('requeue', d.in_path('a'), status=66)
+        d.drop('linked', b'good', 'link')
+        self.assertIn(b'anyway', self.sluice('requeue', d.in_path('linked')).stdout)
+        d.drop('hangs', b'hang', 'rename')
+        self.expect_why(d.in_path('hangs'), 'running')
+        self.assertIn(b'anyway', self.sluice('requeue', d.in_path('hangs')).stdout)
+        self.assertEqual(self.fake_log(), ['good', 'hang'])
+        d.process.kill()
+
+    def test_name_that_is_taken(self):
+        d = self.serve('--stable', '100ms')
+        d.drop('a', b'truncated')
+        d.expect_failed('a')
+        d.stop()
+        d.options[d.options.index('100ms')] = '60s'
+        d.start()
+        d.drop('a', b'a new one', 'link')
+        self.write(self.hidden(d, 'failed', 'a'), b'the old one')
+        self.assertIn(b'put back as a-1', self.sluice('requeue', self.hidden(d, 'failed', 'a')).stdout)
+        self.assertEqual(d.expect('a-1.pgm'), b'the old one')
+        with open(d.in_path('a'), 'rb') as file:
+            self.assertEqual(file.read(), b'a new one')
+        d.stop()
+
+    def test_all(self):
+        """More than one slice, below folders too; pages of them before."""
+        count = 300
+        d = self.serve(start=False)
+        d.start()
+        d.stop()
+        for i in range(count):
+            name = self.hidden(d, 'failed', '%03d' % i)
+            self.write(name, b'good %d' % i)
+            with open(name + '.error.json', 'w', encoding='utf-8') as file:
+                json.dump({'file': '%03d' % i, 'code': 'limit', 'message': 'too large', 'attempts': 1}, file)
+        d.start()
+        names, after, pages = [], '', 0
+        while after is not None:
+            page = self.files(state='failed', limit=70, after=after)
+            self.assertLessEqual(len(page['files']), 70)
+            self.assertEqual({(f['state'], f['reason'], f['message']) for f in page['files']},
+                             {('failed', 'limit', 'too large')})
+            names += [f['name'] for f in page['files']]
+            after, pages = page['next'], pages + 1
+        self.assertEqual(names, ['%03d' % i for i in range(count)])
+        self.assertEqual(pages, 5)
+        answer = sockets.ask(self.http, 'POST', '/v1/files/requeue?failed=1')
+        self.assertEqual((answer.status, answer.json()['requeued']), (200, count))
+        self.assertEqual(d.failed(), [])
+        d.expect_all(['%03d.pgm' % i for i in range(count)])
+        names, after = set(), ''
+        while after is not None:
+            page = self.files(state='done', limit=100, after=after)
+            names.update(f['name'] for f in page['files'])
+            after = page['next']
+        self.assertEqual(len(names), count)
+        d.stop()
+        d.expect_clean()
+
+
+class Large(Queries):
+    @unittest.skipUnless(os.environ.get('SLUICE_LONG') == '1', 'SLUICE_LONG=1 runs it')
+    def test_pages_of_many(self):
+        """100 000 files in failed and as many in the ledger: pages come, memory stays, health answers."""
+        count = 100000
+        d = self.serve()
+        d.stop()
+        for i in range(count):
+            with open(self.hidden(d, 'failed', '%06d' % i), 'wb') as file:
+                file.write(b'x')
+        base = sqlite3.connect(os.path.join(d.state, 'ledger.db'))
+        now = int(time.time())
+        base.executemany('INSERT INTO files VALUES (?, ?, 1, ?, 5, 6, "done", 1, NULL, ?, 0, ?, ?)',
+                         ((d.input, 'd%06d' % i, 10**9 + i, 'd%06d.pgm' % i, now, now) for i in range(count)))
+        base.commit()
+        base.close()
+        d.start()
+
+        def resident():
+            with open('/proc/%d/statm' % d.process.pid, encoding='ascii') as file:
+                return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
+        before, most, seen, after, slowest, begin = resident(), 0, 0, '', 0, time.monotonic()
+        while after is not None:
+            page = self.files(limit=1000, after=after)
+            seen, after = seen + len(page['files']), page['next']
+            most = max(most, resident())
+            asked = time.monotonic()
+            self.assertEqual(sockets.ask(self.http, 'GET', '/livez').status, 200)
+            slowest = max(slowest, time.monotonic() - asked)
+        print('%d files in pages of 1000: %.1f s, memory %.1f to %.1f MiB, health within %.0f ms'
+              % (seen, time.monotonic() - begin, before / 2**20, most / 2**20, 1e3 * slowest), file=sys.stderr)
+        self.assertEqual(seen, 2 * count)
+        self.assertLess(most - before, 32 << 20)
+        d.process.kill()
+
+
+class Http(Queries):
+    def problem(self, method, target, status, code, body=None):
+        answer = sockets.ask(self.http, method, target, body)
+        self.assertEqual((answer.status, answer.json()['code']), (status, code), answer.body)
+        self.assertEqual(answer.headers['Content-Type'], 'application/problem+json')
+
+    def test_requests(self):
+        d = self.serve('--stable', '100ms')
+        before = sockets.settled_descriptors(d)
+        d.drop('a', b'truncated')
+        d.expect_failed('a')
+        for target in ('?state=lost', '?limit=0', '?limit=1001', '?limit=x', '?after=x', '?after=0:live', '?chain=sobel',
+                       '?file=relative', '?after=-1:live:'):
+            self.problem('GET', '/v1/files' + target, 400, 'query')
+        self.problem('POST', '/v1/files', 405, 'method')
+        self.problem('GET', '/v1/files/requeue', 405, 'method')
+        for body in (b'', b'{}', b'[]', b'{"file": 7}', b'{"failed": false}', b'{"file": "/a", "failed": true}', b'{',
+                     b'{"file": "/a", "x": 1}', b'{"file": "a"}', b'x' * 100000):
+            self.problem('POST', '/v1/files/requeue', 400, 'query', body)
+        self.problem('POST', '/v1/files/requeue?failed=2', 400, 'query')
+        self.problem('POST', '/v1/files/requeue?file=' + d.in_path('none'), 404, 'no-file')
+        self.problem('GET', '/v1/stages?file=x', 400, 'query')
+        got = sockets.ask(self.http, 'GET', '/v1/files?file=' + d.in_path('a')).json()
+        self.assertEqual((got['state'], got['reason']), ('failed', 'truncated'))
+        head = sockets.ask(self.http, 'HEAD', '/v1/files?state=failed')
+        self.assertEqual((head.status, head.body), (200, b''))
+        self.write(self.hidden(d, 'failed', 'a'), b'good')
+        answer = sockets.ask(self.http, 'POST', '/v1/files/requeue', json.dumps({'file': d.in_path('a')}).encode())
+        self.assertEqual((answer.status, answer.json()['requeued']), (200, 1))
+        d.expect('a.pgm')
+        wait_for('descriptors as before', lambda: sockets.descriptors(d) == before, 20)
+        d.stop()
+
+    def test_clients_that_do_not_wait(self):
+        d = self.serve()
+        before = sockets.settled_descriptors(d)
+        for _ in range(30):
+            sock = sockets.connect(self.http)
+            sock.sendall(b'GET /v1/files HTTP/1.1\r\nHost: x\r\n\r\n')
+            sock.close()
+            client = sockets.Jobs(self.jobs)
+            for i in range(20):
+                client.send(id=i, type='why', file=d.in_path('x'))
+            client.close()
+        wait_for('descriptors as before', lambda: sockets.descriptors(d) == before, 20)
+        self.assertEqual(sockets.ask(self.http, 'GET', '/livez').status, 200)
+        d.stop()
+
+    def test_messages(self):
+        d = self.serve()
+        client = sockets.Jobs(self.jobs)
+        for fields in ({'type': 'why'}, {'type': 'requeue'}, {'type': 'requeue', 'failed': False},
+                       {'type': 'requeue', 'failed': True, 'file': '/x'}, {'type': 'why', 'file': 7},
+                       {'type': 'why', 'file': '/x', 'failed': True}, {'type': 'status', 'file': '/x'},
+                       {'type': 'why', 'file': '/' + 'x' * 5000}):
+            client.send(id=1, **fields)
+            message, _ = client.receive()
+            self.assertEqual((message['type'], message['result']), ('done', 'data'), fields)
+        client.send(id=2, type='why', file='relative')
+        self.assertEqual(client.receive()[0]['result'], 'usage')
+        client.send(id=3, type='why', file=d.in_path('../in//./x'))
+        message, _ = client.receive()
+        self.assertEqual((message['type'], message['id'], message['result'], message['why']['state'],
+                          message['why']['name']), ('why', 3, 'ok', 'unknown', 'x'))
+        client.close()
+        d.stop()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,156 @@
+/* What the ledger answers; rows and answers by hand. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/ledger.h"
+
+static char folder[] = "/tmp/sluice-ledger-XXXXXX";
+static struct ledger *ledger;
+
+static struct ledger_entry entry(const char *name, unsigned inode, const char *word,
+                                 const char *result, bool remembered)
+{
+    return (struct ledger_entry){.folder = "/in",
+                                 .name = name,
+                                 .identity = {.device = 7, .inode = inode, .size = 3, .mtime = 4},
+                                 .state = word,
+                                 .attempts = 2,
+                                 .reason = strcmp(word, "failed") == 0 ? "why" : NULL,
+                                 .result = result,
+                                 .remembered = remembered};
+}
+
+static int open_one(void **state)
+{
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    if (!mkdtemp(folder) || ledger_open(&ledger, folder, &fault) != 0)
+        return -1;
+    const struct ledger_entry entries[] = {
+        entry("a", 1, "done", "a.png", false),
+        entry("b", 2, "failed", NULL, false),
+        entry("kept", 3, "done", "kept.png", true),
+        entry("p", 4, "done", "p.dx.png", false),
+        entry("sub/p", 5, "done", "p.dx.png", false),
+        entry("a", 6, "failed", NULL, false), /* a later file of that name */
+    };
+    return ledger_write(ledger, entries, sizeof entries / sizeof *entries, false, &fault);
+}
+
+static int close_it(void **state)
+{
+    static const char *const tails[] = {"", "-wal", "-shm"};
+    char path[100];
+    (void)state;
+    ledger_close(&ledger);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/ledger.db%s", folder, tails[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+    return 0;
+}
+
+static void test_find(void **state)
+{
+    struct ledger_row row;
+    struct identity identity = {.inode = 1, .size = 3, .mtime = 4};
+    (void)state;
+    assert_true(ledger_find(ledger, "/in", "a", NULL, &row));
+    assert_int_equal(row.identity.inode, 6);
+    assert_string_equal(row.state, "failed");
+    assert_string_equal(row.reason, "why");
+    assert_null(row.result);
+    assert_int_equal(row.attempts, 2);
+    ledger_row_finish(&row);
+    assert_true(ledger_find(ledger, "/in", NULL, &identity, &row)); /* the device does not count */
+    assert_string_equal(row.name, "a");
+    assert_string_equal(row.result, "a.png");
+    ledger_row_finish(&row);
+    identity.size = 5;
+    assert_false(ledger_find(ledger, "/in", NULL, &identity, &row));
+    assert_false(ledger_find(ledger, "/other", "a", NULL, &row));
+    assert_false(ledger_find(NULL, "/in", "a", NULL, &row));
+}
+
+static void expect_result(const char *below, const char *result, unsigned inode)
+{
+    struct ledger_row row;
+    assert_int_equal(ledger_find_result(ledger, "/in", below, result, &row), inode != 0);
+    if (inode != 0)
+        assert_int_equal(row.identity.inode, inode);
+    ledger_row_finish(&row);
+}
+
+static void test_results(void **state)
+{
+    (void)state;
+    expect_result("", "a.png", 1);
+    expect_result("", "p.dx.png", 4);
+    expect_result("", "p.dy.png", 4);
+    expect_result("sub/", "p.dy.png", 5);
+    expect_result("", "p.dy.npy", 0);
+    expect_result("", "p.png", 0);
+    expect_result("", "q.dx.png", 0);
+    expect_result("sub/", "a.png", 0);
+    expect_result("", "a", 0);
+    expect_result("", ".a.png", 0);
+    expect_result("", "", 0);
+}
+
+struct names {
+    char text[100];
+    int64_t last;
+};
+
+static bool add(void *context, const struct ledger_row *row)
+{
+    struct names *names = context;
+    strcat(names->text, row->name);
+    strcat(names->text, ",");
+    names->last = row->id;
+    return true;
+}
+
+static void test_pages(void **state)
+{
+    struct names names = {0};
+    (void)state;
+    ledger_page(ledger, "/in", "done", 0, 3, add, &names);
+    assert_string_equal(names.text, "a,kept,p,");
+    ledger_page(ledger, "/in", "done", names.last, 3, add, &names);
+    assert_string_equal(names.text, "a,kept,p,sub/p,");
+    ledger_page(ledger, "/in", "done", names.last, 3, add, &names);
+    assert_string_equal(names.text, "a,kept,p,sub/p,");
+}
+
+static void test_forget(void **state)
+{
+    const struct identity kept[] = {{.inode = 3, .size = 3, .mtime = 4}, {.inode = 99}};
+    struct ledger_row row;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_true(ledger_knows(ledger, "/in", kept));
+    assert_int_equal(ledger_forget(ledger, "/other", kept, 2, true, &fault), 0);
+    assert_true(ledger_knows(ledger, "/in", kept));
+    assert_int_equal(ledger_forget(ledger, "/in", kept, 2, true, &fault), 0);
+    assert_false(ledger_knows(ledger, "/in", kept));
+    assert_false(ledger_find(ledger, "/in", "kept", NULL, &row));
+    assert_true(ledger_find(ledger, "/in", "b", NULL, &row));
+    ledger_row_finish(&row);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_forget),
+    };
+    return cmocka_run_group_tests(tests, open_one, close_it);
+}
