@@ -7,7 +7,7 @@
  * channels. The grid counts lanes in x; in y stretches of positions (bands), for each of the
  * channels in turn.
  *
- * KERNEL_blocks: sums of BLOCK positions, to be quick about long windows. KERNEL_carry: of blocks
+ * KERNEL_blocks: sums of `block` positions, to be quick about long windows. KERNEL_carry: of blocks
  * in front of each. KERNEL_windows: sums over windows, and at the end means. KERNEL_prefix: sums of
  * all positions in front of each, which in both axes make a summed-area table.
  *
@@ -132,12 +132,13 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 #endif
 
 #if defined(KERNEL_blocks)
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
+                     int block)
 {
     int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
     if (y >= grid_y_end || lane >= grid_width)
         return;
-    int begin = BAND * BLOCK, end = min(begin + BLOCK, length);
+    int begin = BAND * block, end = min(begin + block, length);
 #ifdef FORM_ROWS
     int last = SPAN_END(lane);
     for (int x = lane; x < last; x++)

@@ -8,15 +8,15 @@
 #define ENTRY(x, y) ROW(table, y)[(x) * CH + channel]
 
 #if defined(KERNEL_table)
-/* For CPUs; the grid counts bands of BLOCK rows, and `carry` has the sums of all rows above
+/* For CPUs; the grid counts bands of `block` rows, and `carry` has the sums of all rows above
  * each. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, carry), PLANE_OUT(SUM, table),
-                     int width, int height)
+                     int width, int height, int block)
 {
     int band = GRID_Y, n = width * CH;
     if (band >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    int y = band * BLOCK, end = min(y + BLOCK, height);
+    int y = band * block, end = min(y + block, height);
     for (int i = 0; band == 0 && i < n + CH; i++)
         ROW(table, 0)[i] = 0;
     for (int first = y; y < end; y++) {

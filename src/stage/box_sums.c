@@ -42,7 +42,6 @@ static struct pass *begin(const struct axis *axis, const char *kernel, enum kern
     pass_define(pass, "ACC", "%s", sum);
     pass_define(pass, is, "1");
     pass_define(pass, "STEP", "%u", axis->step);
-    pass_define(pass, "BLOCK", "%u", axis->block);
     return pass;
 }
 
@@ -81,6 +80,7 @@ static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
     pass_plane_at(pass, axis->from.operand, &axis->from.plane);
     pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
     pass_int(pass, (int32_t)axis->length);
+    pass_int(pass, (int32_t)axis->block);
     if (!carry)
         return;
     pass = begin(axis, "carry", form, axis->step);
@@ -143,6 +143,7 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     struct pass *pass =
         begin(axis, "windows", FORM_SCALAR, count_of(axis->results, band) * axis->step);
     define_types(pass, axis, true);
+    pass_define(pass, "BLOCK", "%u", axis->block);
     pass_define(pass, "HAS_BLOCKS", "%d", axis->blocks.operand != 0);
     pass_define(pass, "RESULTS", "%u", results_at_once(axis));
     pass_define(pass, "WIDE", "%d", is_wide(axis));
@@ -238,6 +239,7 @@ static void add_prefix(struct axis *axis)
     add_blocks(axis, axis->length + 1, true);
     struct pass *pass = begin(axis, "prefix", FORM_SCALAR, axis->blocks.plane.height);
     define_types(pass, axis, true);
+    pass_define(pass, "BLOCK", "%u", axis->block);
     pass_define(pass, "RESULTS", "%u", (unsigned)(16 / sample_size(axis->sum)));
     pass_define(pass, "WIDE", "%d", axis->step == 1);
     pass->work = 8.0 * axis->block;

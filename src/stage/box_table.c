@@ -26,7 +26,6 @@ static void add_table_rows(const struct box_task *task, unsigned bits, const str
     struct pass *pass = pass_begin(task->plan, "box_table", "table", FORM_ROWS, 1, 1,
                                    (in->height + band - 1) / band);
     define_types(pass, task, bits);
-    pass_define(pass, "BLOCK", "%u", band);
     pass->work = row_work * band;
     pass->bytes_read = plane_bytes(in) + plane_bytes(&carry.plane);
     pass->bytes_written = plane_bytes(&table->plane);
@@ -35,6 +34,7 @@ static void add_table_rows(const struct box_task *task, unsigned bits, const str
     pass_plane_at(pass, table->operand, &table->plane);
     pass_int(pass, (int32_t)in->width);
     pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)band);
 }
 
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,

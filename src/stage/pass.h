@@ -18,6 +18,9 @@
 #define STAGE_SCRATCH_MAX 8
 #define STAGE_TABLES_MAX  12
 
+/* A span that holds any row: kernels depend on no picture's width. */
+#define PASS_WHOLE_ROW (1u << 30)
+
 /* The memory that an argument lies in. */
 enum operand {
     OPERAND_IN,      /* the stage's input frame */

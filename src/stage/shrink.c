@@ -190,7 +190,8 @@ static void add_median(const struct shrinking *s)
     pass_int(pass, (int32_t)(plane->width * plane->height));
     for (int shift = (int)sample_size(plane->type) * 8 - 8; shift >= 0; shift -= 8) {
         uint32_t width = plane->width * c;
-        pass = begin(s, "count", cut.form, cut.form == FORM_ROWS ? width : 1, width, cut.bands);
+        pass = begin(s, "count", cut.form, cut.form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width,
+                     cut.bands);
         pass->work = 8.0 * cut.rows;
         pass->bytes_read = plane_bytes(plane);
         pass_plane(pass, OPERAND_IN, index);
@@ -213,7 +214,7 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
     struct cut cut = cut_plane(s->plan, plane);
     uint32_t width = plane->width * plane->channels;
     bool rows = cut.form == FORM_ROWS;
-    struct pass *pass = begin(s, "squares", cut.form, rows ? width : 1, width, cut.bands);
+    struct pass *pass = begin(s, "squares", cut.form, rows ? PASS_WHOLE_ROW : 1, width, cut.bands);
     pass->work = 8.0 * cut.rows;
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);

@@ -134,7 +134,7 @@ static struct pass *begin(struct stage_plan *plan, const char *part, const struc
                           const struct plane *plane, uint32_t width, uint32_t height)
 {
     struct pass *pass = pass_begin(plan, "otsu", part, cut->form,
-                                   cut->form == FORM_ROWS ? width : 1, width, height);
+                                   cut->form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width, height);
     pass_define_type(pass, "SRC", plane->type);
     pass_define(pass, "LEVELS", "%d", sample_size(plane->type) == 1);
     pass_define(pass, "LEVEL_MIN", "%d", plane->type == SAMPLE_I8 ? INT8_MIN : 0);
