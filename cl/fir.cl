@@ -7,32 +7,43 @@
  *     COEFFICIENT      of the table: int or float
  *     NUM_BITS, …      exact sums: what EXACT_RESULT asks for
  *     DIVIDE, ADD_BIAS f32 sums: how the result follows from the sum
+ *     GENERIC          in place of the numbers of the last two: they are arguments
  *     TAPS, ROWS       a window that is written out, T(row, offset, lane, k) for each coefficient;
  *                      else it is looped over, by the table
  *
  * A coefficient of 0 takes no part: what lies under it is not looked at. Sums are added in the order
  * of the rows. Vectors hold positions whose window lies inside; what is left, and everything in the
  * scalar form, is computed sample by sample. */
-#ifdef NUM_BITS
+#if defined(NUM_BITS) && defined(GENERIC)
+#define FINISH(n) EXACT_RESULT_BY(n)
+#elif defined(NUM_BITS)
 #define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
 #else
 #define FINISH(n) WIDE_SATURATE(DST, DIVIDE(n) ADD_BIAS)
 #endif
 
 #ifdef RECIPROCAL
-/* a / DIVISOR, correctly rounded, on devices that do not promise it: the remainder of an estimate is
+/* a / divisor, correctly rounded, on devices that do not promise it: the remainder of an estimate is
  * exact with fma, and what it is worth brings the estimate within half an ulp (P. Markstein,
  * Computation of elementary functions on the IBM RISC System/6000 processor, 1990, theorem 7.1: the
  * reciprocal is correctly rounded, and after the first step the estimate is one of the two nearest).
  * Infinities and NaN are right already. */
-inline V(float) FN(divide)(V(float) a)
+inline V(float) FN(divide)(V(float) a, float divisor, float r)
 {
-    V(float) reciprocal = RECIPROCAL, negative = -DIVISOR;
+    V(float) reciprocal = r, negative = -divisor;
     V(float) first = a * reciprocal;
     V(float) q = fma(fma(first, negative, a), reciprocal, first);
     q = fma(fma(q, negative, a), reciprocal, q);
     return fabs(first) < INFINITY ? q : first;
 }
+#endif
+
+#ifndef GENERIC
+#define NUMBERS
+#elif defined(NUM_BITS)
+#define NUMBERS , QUOTIENT_PARAMETERS
+#else
+#define NUMBERS , float divisor, float reciprocal, float bias
 #endif
 
 /* The sum for channel c of the window whose first sample is at (px, py). */
@@ -113,7 +124,8 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
                      __global const COEFFICIENT *restrict table, int pitch, int lead, int columns,
-                     int rows, int left, int top, int width, int height, int border, int first)
+                     int rows, int left, int top, int width, int height, int border, int first
+                     NUMBERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

@@ -311,3 +311,30 @@ DEFINE_QUOTIENTS(ulong)
 #define EXACT_RESULT(n)                                                                            \
     CONVERT(DST, CAT3(as_, VALUE, LANES)((V(NUM))(                                                 \
                      LIMIT(CAT3(quotient_, NUM, LANES)(n, (NUM)DIVISOR)) - (NUM)ZERO)))
+
+/* The same by numbers that are the kernel's arguments: the quotient is a product's upper half
+ * (quotient_numbers in src/stage/quotient.c), for n + d/2 whose highest bit is free. */
+#define DEFINE_QUOTIENT_BY(type, lanes)                                                            \
+    inline CAT(type, lanes) CAT3(quotient_by_, type, lanes)(CAT(type, lanes) n, type d,            \
+                                                            type multiplier, type shift)           \
+    {                                                                                              \
+        CAT(type, lanes) moved = n + (CAT(type, lanes))(d >> 1);                                   \
+        CAT(type, lanes) high = mul_hi(moved << (CAT(type, lanes))(1),                             \
+                                       (CAT(type, lanes))(multiplier));                            \
+        CAT(type, lanes) q = high >> (CAT(type, lanes))(shift), rest = moved - q * d;              \
+        return q - (q & (type)(~d & 1) & ((type)1 - min(rest, (type)1)));                          \
+    }
+#define DEFINE_QUOTIENTS_BY(type)                                                                  \
+    DEFINE_QUOTIENT_BY(type, ) DEFINE_QUOTIENT_BY(type, 4) DEFINE_QUOTIENT_BY(type, 8)             \
+    DEFINE_QUOTIENT_BY(type, 16)
+DEFINE_QUOTIENTS_BY(uint)
+DEFINE_QUOTIENTS_BY(ulong)
+
+#define QUOTIENT_PARAMETERS                                                                        \
+    NUM offset, NUM divisor, NUM multiplier, NUM shift, NUM zero, NUM low, NUM high
+#define EXACT_RESULT_BY(n)                                                                         \
+    CONVERT(DST, CAT3(as_, VALUE, LANES)(                                                          \
+                     clamp(CAT3(quotient_by_, NUM, LANES)((n) + offset, divisor, multiplier,       \
+                                                          shift),                                  \
+                           (V(NUM))(low), (V(NUM))(high)) -                                        \
+                     zero))

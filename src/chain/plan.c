@@ -35,6 +35,7 @@ static int pixel_passes(const struct plan_step *step, struct stage_plan *work, s
     int result = functions ? 0 : no_memory(fault);
     for (size_t i = 0; i < n && result == 0; i++) {
         functions[i].work = 4;
+        functions[i].generic = work->profile->generic;
         result = step->stage->pixel(step->config, step->in->planes[i].type, &functions[i], fault);
         identity &= functions[i].identity;
     }
@@ -274,6 +275,8 @@ uint32_t plan_rows_per_launch(const struct pass *pass, const struct device_profi
 {
     double row = pass->work * pass->grid_width / profile->work_per_second;
     double rows = row > 0 ? LAUNCH_SECONDS_MAX / row : pass->grid_height;
+    if (rows > LAUNCH_ROWS_MAX)
+        rows = LAUNCH_ROWS_MAX;
     if (rows >= pass->grid_height)
         return pass->grid_height;
     return rows < 1 ? 1 : (uint32_t)rows;

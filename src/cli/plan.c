@@ -13,7 +13,7 @@
 struct plan_command_options {
     struct common_options common;
     const char *chain, *type, *format, *profile;
-    bool source;
+    bool source, generic;
 };
 
 #define AT(member) offsetof(struct plan_command_options, member)
@@ -46,6 +46,13 @@ static const struct options_row options[] = {
       .offset = AT(source),
       .fallback = "0",
       .help = "print the OpenCL C program instead"}},
+    {0,
+     NULL,
+     {.name = "generic",
+      .type = PARAM_FLAG,
+      .offset = AT(generic),
+      .fallback = "0",
+      .help = "the kernels that the daemon runs chains on that are not configured"}},
     {0},
 };
 
@@ -220,8 +227,10 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     struct frame frame = {0};
     struct format format = {0};
     struct plan *plan = NULL;
-    struct plan_options how = {.profile = profile};
+    struct device_profile own = *profile;
+    struct plan_options how = {.profile = &own};
     int status = 0;
+    own.generic |= o->generic;
     if (o->format && format_parse(&format, o->format, &fault) != 0)
         return cli_complain(NULL, &fault);
     if (o->format) {

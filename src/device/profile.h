@@ -23,8 +23,10 @@ struct device_profile {
     unsigned units;                  /* cores, or what the driver counts as such */
     bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
     bool has_fp64;
-    bool exact_divide;       /* f32 division is correctly rounded when asked for */
-    bool has_watchdog;       /* the kernel driver kills launches that take long */
+    bool exact_divide; /* f32 division is correctly rounded when asked for */
+    bool has_watchdog; /* the kernel driver kills launches that take long */
+    bool generic; /* plans take kernels into whose text no parameter of a stage is written: slower,
+                     but few for any number of chains (chain/programs.h) */
     double work_per_second;  /* scalar operations, estimated low on purpose: see pass.work */
     uint64_t max_allocation; /* bytes of one buffer */
     uint64_t memory;         /* bytes of the device's memory */
@@ -39,5 +41,9 @@ const char *kernel_form_name(enum kernel_form form);
 /* A launch is planned to take at most this long, so that no driver takes it for hung: panfrost
  * kills a job after 500 ms, old Mali drivers after 100 ms. */
 #define LAUNCH_SECONDS_MAX 0.1
+
+/* Rows of a launch, at most: PoCL compiles a kernel again, silently, for a grid with a side of
+ * 65535 or more. */
+#define LAUNCH_ROWS_MAX 65000
 
 #endif

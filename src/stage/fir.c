@@ -3,7 +3,7 @@
  * Sums are exact in integers (stage/quotient.h) where samples and parameters are whole, else f32 in
  * the order of the rows. Of a window of few coefficients the kernel is written out, with the
  * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
- * one loops over a table. */
+ * one loops over a table, and so does every generic one, whose other numbers are arguments. */
 #include "stage/fir.h"
 
 #include <inttypes.h>
@@ -212,13 +212,15 @@ static void choose_sums(struct work *work, bool whole)
     if (work->exact) /* always fits: NUMBER_MAX and PARAM_MATRIX_SIDE bound the sums */
         work->exact =
             quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
-                          (uint64_t)w->divisor, work->in->type, work->out->type);
+                          (uint64_t)w->divisor, work->in->type, work->out->type) &&
+            (!work->profile->generic || quotient_make_generic(&work->quotient, false));
 }
 
 static void choose_form(struct work *work)
 {
     unsigned count = count_coefficients(&work->window);
-    work->written_out = count > 0 && count <= LITERALS_MAX && work->window.rows <= ROWS_MAX;
+    work->written_out = !work->profile->generic && count > 0 && count <= LITERALS_MAX &&
+                        work->window.rows <= ROWS_MAX;
     work->form = pass_form_for(work->profile, work->in, work->out);
     work->lanes = work->form == FORM_ROWS ? 16 : 0;
     if (work->form == FORM_VECTOR) {
@@ -306,7 +308,7 @@ static void define_division(struct pass *pass, const struct work *work)
     } else {
         pass_define(pass, "DIVISOR", "%af", (double)divisor);
         pass_define(pass, "RECIPROCAL", "%af", (double)(1 / divisor));
-        pass_define(pass, "DIVIDE(v)", "FN(divide)(v)");
+        pass_define(pass, "DIVIDE(v)", "FN(divide)(v, DIVISOR, RECIPROCAL)");
     }
     if (work->window.bias != 0)
         pass_define(pass, "ADD_BIAS", "+ %af", (double)(float)work->window.bias);
@@ -314,11 +316,25 @@ static void define_division(struct pass *pass, const struct work *work)
         pass_define(pass, "ADD_BIAS", " ");
 }
 
+/* The same by arguments. To divide by a power of two and to multiply by its reciprocal are one. */
+static void define_generic_division(struct pass *pass, const struct work *work)
+{
+    pass_define(pass, "GENERIC", "1");
+    if (work->profile->exact_divide) {
+        pass_define(pass, "DIVIDE(v)", "((v) / divisor)");
+    } else {
+        pass_define(pass, "RECIPROCAL", "reciprocal");
+        pass_define(pass, "DIVIDE(v)", "FN(divide)(v, divisor, reciprocal)");
+    }
+    pass_define(pass, "ADD_BIAS", "+ bias");
+}
+
 static void define_sums(struct pass *pass, const struct work *work)
 {
     char lines[512];
+    bool generic = work->profile->generic;
     if (work->exact) {
-        quotient_define(&work->quotient, lines, sizeof lines);
+        (generic ? quotient_define_generic : quotient_define)(&work->quotient, lines, sizeof lines);
         pass_define_lines(pass, lines);
         pass_define(pass, "ACC", work->quotient.bits == 64 ? "ulong" : "uint");
         pass_define(pass, "COEFFICIENT", "int");
@@ -327,7 +343,30 @@ static void define_sums(struct pass *pass, const struct work *work)
         pass_define(pass, "WIDEN(v)", "CONVERT(float, v)");
         pass_define(pass, "ACC", "float");
         pass_define(pass, "COEFFICIENT", "float");
-        define_division(pass, work);
+        if (generic)
+            define_generic_division(pass, work);
+        else
+            define_division(pass, work);
+    }
+}
+
+/* What a generic kernel takes for what is defined else. Nothing is added by -0. */
+static void add_numbers(struct pass *pass, const struct work *work)
+{
+    uint64_t numbers[QUOTIENT_NUMBERS];
+    float divisor = (float)work->window.divisor;
+    if (!work->exact) {
+        pass_float(pass, divisor);
+        pass_float(pass, 1 / divisor);
+        pass_float(pass, work->window.bias != 0 ? (float)work->window.bias : -0.0f);
+        return;
+    }
+    quotient_numbers(&work->quotient, numbers);
+    for (int i = 0; i < QUOTIENT_NUMBERS; i++) {
+        if (work->quotient.bits == 64)
+            pass_long(pass, (int64_t)numbers[i]);
+        else
+            pass_uint(pass, (uint32_t)numbers[i]);
     }
 }
 
@@ -335,7 +374,7 @@ static void name_kernel(struct pass *pass, const struct work *work)
 {
     char part[32];
     snprintf(part, sizeof part, "%ux%u", work->window.columns, work->window.rows);
-    pass_name(pass, part);
+    pass_name(pass, work->profile->generic ? "generic" : part);
     if (work->exact)
         snprintf(part, sizeof part, "exact%u", work->quotient.bits);
     pass_name(pass, work->exact ? part : "f32");
@@ -374,6 +413,8 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     pass_int(pass, (int32_t)work->in->height);
     pass_int(pass, config->border);
     pass_int(pass, work->first);
+    if (work->profile->generic)
+        add_numbers(pass, work);
 }
 
 static bool is_identity(const struct fir_config *config, const struct fir_window *window,

@@ -93,7 +93,7 @@ void stage_plan_finish(struct stage_plan *plan);
 
 /* A per-pixel function: `NAME_pixel` of cl/NAME.cl, with its parameters. A PASS_BUFFER among them
  * is passed as the int that stands first in its memory, where an earlier pass put it. */
-#define PIXEL_ARGS_MAX 6
+#define PIXEL_ARGS_MAX 12
 struct pixel_function {
     enum sample_type type;          /* that comes out */
     char defines[PASS_DEFINES_MAX]; /* definitions that the function's text asks for, besides types
@@ -103,6 +103,7 @@ struct pixel_function {
     bool keep_alpha;                /* alpha is copied, not computed */
     bool identity;                  /* gives back what it is given: needs no pass */
     bool scalar;                    /* written for one sample, not for vectors */
+    bool generic;                   /* given: `defines` must not depend on the parameters */
     unsigned n_args;
     struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
 };

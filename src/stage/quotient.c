@@ -33,6 +33,7 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
         .zero = (uint64_t)zero,
         .offset = (uint64_t)(constant + zero * d),
         .limited = least < min * d || most > max * d,
+        .top = (uint64_t)top,
     };
     return true;
 }
@@ -42,27 +43,79 @@ static uint64_t all_ones(unsigned bits)
     return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
+static const char *widen(const struct quotient *q)
+{
+    if (!is_signed(q->in))
+        return "CONVERT(NUM, v)";
+    return q->bits == 16   ? "CAT(as_ushort, LANES)(CONVERT(short, v))"
+           : q->bits == 32 ? "CAT(as_uint, LANES)(CONVERT(int, v))"
+                           : "CAT(as_ulong, LANES)(CONVERT(long, v))";
+}
+
+static const char *num_name(const struct quotient *q)
+{
+    return q->bits == 16 ? "ushort" : q->bits == 32 ? "uint" : "ulong";
+}
+
+static const char *value_name(const struct quotient *q)
+{
+    return is_signed(q->out) ? num_name(q) + 1 : num_name(q); /* short, int, long */
+}
+
+/* What EXACT_RESULT limits quotients to. */
+static void limits(const struct quotient *q, uint64_t *low, uint64_t *high)
+{
+    *low = q->zero + (uint64_t)(int64_t)sample_min(q->out);
+    *high = q->zero + (uint64_t)(int64_t)sample_max(q->out);
+    if (*high > all_ones(q->bits))
+        *high = all_ones(q->bits);
+}
+
 void quotient_define(const struct quotient *quotient, char *lines, size_t size)
 {
     const struct quotient *q = quotient;
-    const char *num = q->bits == 16 ? "ushort" : q->bits == 32 ? "uint" : "ulong";
-    const char *value = is_signed(q->out) ? num + 1 : num; /* short, int, long */
     const char *suffix = q->bits == 64 ? "UL" : "u";
     char limit[128] = "(q)";
-    uint64_t low = q->zero + (uint64_t)(int64_t)sample_min(q->out);
-    uint64_t high = q->zero + (uint64_t)(int64_t)sample_max(q->out);
-    if (high > all_ones(q->bits))
-        high = all_ones(q->bits);
+    uint64_t low, high;
+    limits(q, &low, &high);
     if (q->limited)
         snprintf(limit, sizeof limit, "clamp(q, (NUM)%" PRIu64 "%s, (NUM)%" PRIu64 "%s)", low,
                  suffix, high, suffix);
     snprintf(lines, size,
              "NUM %s\nNUM_BITS %u\nVALUE %s\nDIVISOR %" PRIu64 "%s\nZERO %" PRIu64
              "%s\nOFFSET %" PRIu64 "%s\nLIMIT(q) %s\nWIDEN(v) %s\n",
-             num, q->bits, value, q->divisor, suffix, q->zero, suffix,
-             q->offset & all_ones(q->bits), suffix, limit,
-             is_signed(q->in) ? q->bits == 16   ? "CAT(as_ushort, LANES)(CONVERT(short, v))"
-                                : q->bits == 32 ? "CAT(as_uint, LANES)(CONVERT(int, v))"
-                                                : "CAT(as_ulong, LANES)(CONVERT(long, v))"
-                              : "CONVERT(NUM, v)");
+             num_name(q), q->bits, value_name(q), q->divisor, suffix, q->zero, suffix,
+             q->offset & all_ones(q->bits), suffix, limit, widen(q));
+}
+
+bool quotient_make_generic(struct quotient *quotient, bool wide)
+{
+    quotient->bits = !wide && quotient->top <= INT32_MAX ? 32 : 64;
+    return quotient->top <= INT64_MAX;
+}
+
+void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size)
+{
+    const struct quotient *q = quotient;
+    snprintf(lines, size, "GENERIC 1\nNUM %s\nNUM_BITS %u\nVALUE %s\nWIDEN(v) %s\n", num_name(q),
+             q->bits, value_name(q), widen(q));
+}
+
+/* floor(n / d) for n < 2^(b-1), b = 32 or 64, is (n * m) >> (b - 1 + s) with s = ceil(log2 d) and
+ * m = ceil(2^(b - 1 + s) / d), which is below 2^b: m * d exceeds 2^(b - 1 + s) by less than d <=
+ * 2^s, so that n * m / 2^(b - 1 + s) exceeds n / d by less than 1/d (T. Granlund, P. Montgomery,
+ * Division by invariant integers using multiplication, 1994, section 4). */
+void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT_NUMBERS])
+{
+    const struct quotient *q = quotient;
+    unsigned shift = 0;
+    while (shift < 63 && UINT64_C(1) << shift < q->divisor)
+        shift++;
+    unsigned __int128 power = (unsigned __int128)1 << (q->bits - 1 + shift);
+    numbers[0] = q->offset & all_ones(q->bits);
+    numbers[1] = q->divisor;
+    numbers[2] = (uint64_t)((power + q->divisor - 1) / q->divisor);
+    numbers[3] = shift;
+    numbers[4] = q->zero;
+    limits(q, &numbers[5], &numbers[6]);
 }

@@ -19,6 +19,7 @@ struct quotient {
     unsigned bits; /* of the unsigned type: 16, 32 or 64 */
     uint64_t divisor, zero, offset;
     bool limited; /* results can lie outside the range of `out` */
+    uint64_t top; /* the largest sum that is divided, rounding included */
 };
 
 /* For numerators from `least` to `most`, to which `constant` is still added, and D = divisor > 0.
@@ -29,5 +30,13 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
 /* Writes the definitions that EXACT_RESULT asks for, and beside them WIDEN(v), a sample as V(NUM)
  * modulo 2^bits, and NUM_BITS; one a line. */
 void quotient_define(const struct quotient *quotient, char *lines, size_t size);
+
+/* For kernels that take all numbers as arguments, `QUOTIENT_PARAMETERS` in cl/prelude.cl: makes a
+ * quotient of 32 or 64 bits of the one planned, one of 64 where `wide`. False where 63 bits do not
+ * hold its numerators. */
+#define QUOTIENT_NUMBERS 7
+bool quotient_make_generic(struct quotient *quotient, bool wide);
+void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size);
+void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT_NUMBERS]);
 
 #endif

@@ -5,7 +5,9 @@
  * - 8 and 16 bits: in·gain + offset in f32, where for every value that the type has it rounds to
  * the exact result, which is tried here;
  * - else the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
- *   saturate and the next one on either side, which keeps N below 2^63 for any gain and offset. */
+ *   saturate and the next one on either side, which keeps N below 2^63 for any gain and offset.
+ *
+ * A generic kernel takes its numbers as arguments: f32 where that is exact, else 64 bits. */
 #include "stage/scale.h"
 
 #include <inttypes.h>
@@ -128,6 +130,22 @@ static void define_exact(struct pixel_function *function, const struct quotient 
     snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
 }
 
+/* Of 64 bits for every gain, so that there is one kernel. */
+static void define_generic(struct pixel_function *function, const struct quotient *quotient,
+                           const struct line *line, int64_t first, int64_t last)
+{
+    uint64_t numbers[QUOTIENT_NUMBERS];
+    quotient_define_generic(quotient, function->defines, sizeof function->defines);
+    quotient_numbers(quotient, numbers);
+    function->args[0] = (struct pass_arg){.kind = PASS_LONG, .l = line->p};
+    function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)first};
+    function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)last};
+    for (int i = 0; i < QUOTIENT_NUMBERS; i++)
+        function->args[3 + i] = (struct pass_arg){.kind = PASS_LONG, .l = (int64_t)numbers[i]};
+    function->n_args = 3 + QUOTIENT_NUMBERS;
+    snprintf(function->variant, sizeof function->variant, "generic");
+}
+
 static void define_f32(struct pixel_function *function, const struct scale_config *config)
 {
     function->n_args = 2;
@@ -160,8 +178,13 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
                        type))
         return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 64 bits");
-    if (quotient.bits > 16 && is_exact_in_f32(&line, type, gain, offset))
+    bool may_be_f32 = quotient.bits > 16 || function->generic;
+    if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
         define_f32(function, config);
+    else if (function->generic && quotient_make_generic(&quotient, true))
+        define_generic(function, &quotient, &line, first, last);
+    else if (function->generic)
+        return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 63 bits");
     else
         define_exact(function, &quotient, &line, first, last);
     return 0;

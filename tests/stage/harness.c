@@ -243,6 +243,30 @@ static void compare_profile(const char *text, const struct chain *chain, const s
     (void)text;
 }
 
+/* Whether a generic plan has other kernels than the one for this chain alone; else there is nothing
+ * more to see. */
+static bool generic_differs(const struct chain *chain, const struct frame *in,
+                            const struct device_profile *profile,
+                            const struct device_profile *generic)
+{
+    struct plan_options options = {.profile = profile}, generic_options = {.profile = generic};
+    struct plan *plan = NULL, *other = NULL;
+    struct fault fault = FAULT_INIT;
+    bool differs = false;
+    if (plan_create(&plan, chain, in, &options, &fault) == 0 &&
+        plan_create(&other, chain, in, &generic_options, &fault) == 0) {
+        for (size_t i = 0; i < plan->n_steps && !differs; i++) {
+            const struct stage_plan *a = &plan->steps[i].work, *b = &other->steps[i].work;
+            differs = a->n_passes != b->n_passes;
+            for (unsigned p = 0; p < a->n_passes && !differs; p++)
+                differs = strcmp(a->passes[p].defines, b->passes[p].defines) != 0;
+        }
+    }
+    plan_destroy(&plan);
+    plan_destroy(&other);
+    return differs;
+}
+
 void harness_check(const char *text, enum sample_type type, uint32_t width, uint32_t height,
                    uint32_t channels, enum harness_pattern pattern)
 {
@@ -266,6 +290,13 @@ void harness_check(const char *text, enum sample_type type, uint32_t width, uint
                      text, width, height, channels, sample_name(type), odd ? "packed" : "aligned",
                      pattern, profiles[i].name);
             compare_profile(text, &chain, &in, &profiles[i], odd ? 8 : FRAME_ALIGNMENT, what, code,
+                            plan, &expected);
+            struct device_profile generic = profiles[i];
+            generic.generic = true;
+            if (!generic_differs(&chain, &in.frame, &profiles[i], &generic))
+                continue;
+            snprintf(what + strlen(what), sizeof what - strlen(what), ", generic");
+            compare_profile(text, &chain, &in, &generic, odd ? 8 : FRAME_ALIGNMENT, what, code,
                             plan, &expected);
         }
         picture_destroy(&expected);

@@ -3,7 +3,8 @@
  * odd strides, guard bytes around every plane and padding between rows that must stay untouched.
  *
  * Every check runs for several profiles: the device's own, and with its compiler the kernel forms
- * of GPUs, so that no form goes untested where there is no GPU. Without a device a test is skipped,
+ * of GPUs, so that no form goes untested where there is no GPU; where generic kernels are others,
+ * those too. Without a device a test is skipped,
  * with the reason. Programs of a cmocka group call harness_setup and harness_teardown. */
 #ifndef SLUICE_TESTS_STAGE_HARNESS_H
 #define SLUICE_TESTS_STAGE_HARNESS_H
