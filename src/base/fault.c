@@ -34,6 +34,7 @@ static const struct {
     [FAULT_IO] = {"io", 74, false},
     [FAULT_NO_SPACE] = {"no-space", 74, true},
     [FAULT_BUSY] = {"busy", 75, true},
+    [FAULT_KERNELS] = {"too-many-kernels", 75, false},
     [FAULT_PERMISSION] = {"permission", 77, false},
     [FAULT_CONFIG] = {"config", 78, false},
     [FAULT_CRASHED] = {"crashed-worker", 70, false},

@@ -30,6 +30,7 @@ enum fault_code {
     FAULT_IO,          /* reading or writing failed */
     FAULT_NO_SPACE,    /* the disk is full */
     FAULT_BUSY,        /* try later */
+    FAULT_KERNELS,     /* clients' chains have had as many kernels compiled as they may */
     FAULT_PERMISSION,  /* not permitted */
     FAULT_CONFIG,      /* a configuration is wrong */
     FAULT_CRASHED,     /* the worker died at this job, twice while it did nothing else */

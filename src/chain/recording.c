@@ -3,32 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/source.h"
+#include "chain/programs.h"
 
 struct recording {
     const struct plan *plan;
     struct device *device;
-    struct device_program *program;
-    struct device_kernel **kernels; /* one a pass, in order; borrowed from the program */
-    struct device_buffer **tables;  /* STAGE_TABLES_MAX a step; NULL where there is none */
+    struct plan_programs programs;
+    struct device_buffer **tables; /* STAGE_TABLES_MAX a step; NULL where there is none */
 };
 
 /* The memory of one run: a buffer a slot. */
 struct run_memory {
     struct device_buffer **slots;
 };
-
-static int find_kernels(struct recording *r, const struct program_source *source,
-                        struct fault *fault)
-{
-    r->kernels = calloc(source->n_kernels + 1, sizeof *r->kernels);
-    if (!r->kernels)
-        return fault_set(fault, FAULT_MEMORY, "no memory for kernels");
-    int result = 0;
-    for (size_t i = 0; i < source->n_kernels && result == 0; i++)
-        result = device_program_kernel(r->program, source->names[i], &r->kernels[i], fault);
-    return result;
-}
 
 static int upload_tables(struct recording *r, struct fault *fault)
 {
@@ -52,23 +39,23 @@ static int upload_tables(struct recording *r, struct fault *fault)
 int recording_create(struct recording **recording, const struct plan *plan, struct device *device,
                      struct fault *fault)
 {
-    struct program_source source;
+    return recording_create_as(recording, plan, device, PROGRAM_ANY, fault);
+}
+
+int recording_create_as(struct recording **recording, const struct plan *plan,
+                        struct device *device, enum program_use use, struct fault *fault)
+{
+    bool found;
     struct recording *r = calloc(1, sizeof *r);
+    *recording = NULL;
     if (!r)
         return fault_set(fault, FAULT_MEMORY, "no memory for a recording");
     r->plan = plan;
     r->device = device;
-    int result = program_source_create(&source, plan, fault);
-    if (result == 0) {
-        if (source.n_kernels > 0)
-            result = device_program_get(device, text_string(&source.text), &r->program, fault);
-        if (result == 0)
-            result = find_kernels(r, &source, fault);
-        program_source_finish(&source);
-    }
-    if (result == 0)
+    int result = plan_programs_get(&r->programs, plan, device, use, &found, fault);
+    if (result == 0 && found)
         result = upload_tables(r, fault);
-    if (result != 0)
+    if (result != 0 || !found)
         recording_destroy(&r);
     *recording = r;
     return result;
@@ -82,8 +69,7 @@ void recording_destroy(struct recording **recording)
     for (size_t i = 0; r->tables && i < r->plan->n_steps * STAGE_TABLES_MAX; i++)
         device_buffer_release(r->device, &r->tables[i]);
     free(r->tables);
-    free(r->kernels);
-    device_program_put(r->device, &r->program);
+    plan_programs_put(&r->programs, r->device);
     free(r);
     *recording = NULL;
 }
@@ -180,7 +166,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
 static int record_steps(const struct recording *r, const struct run_memory *memory,
                         struct device_batch *batch, struct fault *fault)
 {
-    struct device_kernel *const *kernel = r->kernels;
+    struct device_kernel *const *kernel = r->programs.kernels;
     for (size_t i = 0; i < r->plan->n_steps; i++) {
         const struct stage_plan *work = &r->plan->steps[i].work;
         for (unsigned p = 0; p < work->n_passes; p++) {
@@ -296,6 +282,5 @@ void recording_run_finish(struct recording *recording, struct recording_run *run
 
 int recording_store(struct recording *recording, struct fault *fault)
 {
-    return recording->program ? device_program_store(recording->device, recording->program, fault)
-                              : 0;
+    return plan_programs_store(&recording->programs, recording->device, fault);
 }

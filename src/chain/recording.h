@@ -10,6 +10,11 @@ struct recording;
 /* Builds or finds the program, creates kernels, uploads tables. Plan and device must outlive it. */
 int recording_create(struct recording **recording, const struct plan *plan, struct device *device,
                      struct fault *fault);
+
+/* The same, with programs as `use` says. With PROGRAM_FOUND, *recording is NULL where one is not
+ * there. */
+int recording_create_as(struct recording **recording, const struct plan *plan,
+                        struct device *device, enum program_use use, struct fault *fault);
 void recording_destroy(struct recording **recording);
 
 /* One launch of a run. */

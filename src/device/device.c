@@ -32,6 +32,8 @@ static void fill_profile(struct device *device)
         while (profile->local[form][0] * profile->local[form][1] > info->work_group_size &&
                profile->local[form][1] > 1)
             profile->local[form][1] /= 2;
+    device->generic_profile = *profile;
+    device->generic_profile.generic = true;
 }
 
 int device_open(struct device **device, const struct device_info *info,
@@ -99,6 +101,11 @@ const struct device_info *device_info(const struct device *device)
 const struct device_profile *device_profile(const struct device *device)
 {
     return &device->profile;
+}
+
+const struct device_profile *device_generic_profile(const struct device *device)
+{
+    return &device->generic_profile;
 }
 
 struct device_counters *device_counters(struct device *device)

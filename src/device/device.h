@@ -47,6 +47,7 @@ struct device_options {
 struct device_counters {
     atomic_uint_fast64_t builds;       /* programs compiled from source */
     atomic_uint_fast64_t cache_hits;   /* programs taken from the binary cache */
+    atomic_uint_fast64_t counted;      /* programs that PROGRAM_COUNTED has made */
     atomic_uint_fast64_t allocations;  /* buffers allocated (the pool's misses) */
     atomic_uint_fast64_t buffer_bytes; /* held by the pool and its users now */
     atomic_uint_fast64_t crossings_in; /* pictures handed to the device: written mapped, unmapped */
@@ -78,6 +79,9 @@ void device_close(struct device **device);
 
 const struct device_info *device_info(const struct device *device);
 const struct device_profile *device_profile(const struct device *device);
+
+/* The same, but generic. */
+const struct device_profile *device_generic_profile(const struct device *device);
 struct device_counters *device_counters(struct device *device);
 
 /* Where programs are cached: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or

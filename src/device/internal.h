@@ -9,7 +9,7 @@
 struct device {
     const struct device_info *info;
     struct device_options options;
-    struct device_profile profile;
+    struct device_profile profile, generic_profile;
     struct device_counters counters;
     cl_device_id id;
     cl_context context;

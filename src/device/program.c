@@ -24,6 +24,7 @@ struct device_program {
     cl_program handle;
     struct text key;
     bool stored, dumped; /* the cache has it, or must not; --dump-binary has been done */
+    bool kept;           /* until the device is closed */
     unsigned users;
     struct device *device;
     struct device_kernel *kernels; /* created so far */
@@ -210,7 +211,7 @@ static void drop_oldest(struct device *device)
     unsigned idle = 0;
     for (struct device_program **link = &device->programs; *link;) {
         struct device_program *program = *link;
-        if (program->users == 0 && ++idle > IDLE_PROGRAMS_MAX) {
+        if (program->users == 0 && !program->kept && ++idle > IDLE_PROGRAMS_MAX) {
             *link = program->next;
             destroy(program);
         } else {
@@ -219,28 +220,59 @@ static void drop_oldest(struct device *device)
     }
 }
 
+/* One that does not compile counts too, since it may be asked for again and again. */
+static int count(struct device *device, struct fault *fault)
+{
+    if (atomic_load(&device->counters.counted) >= PROGRAM_COUNTED_MAX)
+        return fault_set(fault, FAULT_KERNELS,
+                         "it needs a kernel that is not compiled yet, and chains that are not "
+                         "configured have had %d compiled, which is the limit",
+                         PROGRAM_COUNTED_MAX);
+    atomic_fetch_add(&device->counters.counted, 1);
+    return 0;
+}
+
+/* A program that is not there; NULL with result 0: it may not be made. */
+static int make(struct device *device, const char *source, const char *flags, struct text *key,
+                enum program_use use, struct device_program **made, struct fault *fault)
+{
+    *made = NULL;
+    if (use == PROGRAM_FOUND)
+        return 0;
+    if (use == PROGRAM_COUNTED && count(device, fault) != 0)
+        return fault ? (int)fault->code : FAULT_KERNELS;
+    *made = calloc(1, sizeof **made);
+    if (!*made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a program");
+    (*made)->key = *key;
+    *key = (struct text){0};
+    return create(device, source, flags, *made, fault);
+}
+
 int device_program_get(struct device *device, const char *source, struct device_program **program,
                        struct fault *fault)
 {
+    return device_program_get_as(device, source, PROGRAM_ANY, program, fault);
+}
+
+int device_program_get_as(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault)
+{
     struct text flags = {0}, key = {0};
     int result = 0;
+    *program = NULL;
     compile_flags(device, &flags);
     device_cache_key(device, source, text_string(&flags), &key);
     pthread_mutex_lock(&device->program_lock);
     bool whole = !key.failed && !flags.failed;
     struct device_program *found = whole ? take(device, &key) : NULL;
-    if (!found) {
-        found = calloc(1, sizeof *found);
-        if (found && whole) {
-            found->key = key;
-            key = (struct text){0};
-            result = create(device, source, text_string(&flags), found, fault);
-        } else {
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
-        }
-    }
-    if (result == 0) {
+    if (!whole)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
+    else if (!found)
+        result = make(device, source, text_string(&flags), &key, use, &found, fault);
+    if (found && result == 0) {
         found->users++;
+        found->kept |= use == PROGRAM_KEPT || use == PROGRAM_COUNTED;
         found->next = device->programs;
         device->programs = found;
         *program = found;

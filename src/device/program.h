@@ -12,9 +12,26 @@
 struct device_program;
 struct device_kernel;
 
+/* Which programs a caller may cause. */
+enum program_use {
+    PROGRAM_ANY,     /* made where it is not there; of those nobody holds the latest 64 stay */
+    PROGRAM_KEPT,    /* made where it is not there, and stays until the device is closed */
+    PROGRAM_COUNTED, /* the same, but no more than PROGRAM_COUNTED_MAX are made this way */
+    PROGRAM_FOUND,   /* only one that stays already: *program is NULL where there is none */
+};
+
+/* What strangers may have compiled on a device, in all: with PoCL a program takes some tenths of a
+ * second and about 1 MiB. All stages have two to three times as many kernels, but nobody needs all
+ * types of samples and numbers of channels. */
+#define PROGRAM_COUNTED_MAX 384
+
 /* Finds the device's program of that source, or compiles or loads it; `source` is NUL-terminated. A
  * compiler's complaint comes with the first lines of its log, which name the kernel's file and
- * line. Each get is ended by a put; the device keeps programs that nobody holds, the latest 64. */
+ * line. FAULT_KERNELS: one more than PROGRAM_COUNTED_MAX. Each get is ended by a put. */
+int device_program_get_as(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault);
+
+/* The same with PROGRAM_ANY. */
 int device_program_get(struct device *device, const char *source, struct device_program **program,
                        struct fault *fault);
 

@@ -219,6 +219,47 @@ static void test_errors_are_named(void **state)
     device_close(&device);
 }
 
+static int get_as(struct device *device, const char *text, enum program_use use,
+                  struct device_program **program)
+{
+    struct fault fault = FAULT_INIT;
+    int result = device_program_get_as(device, text, use, program, &fault);
+    if (result == FAULT_KERNELS)
+        assert_non_null(strstr(fault.text, "which is the limit"));
+    return result;
+}
+
+/* What strangers may have compiled is bounded, also what does not compile; what is kept is found,
+ * and may be made, whatever they did. */
+static void test_counted(void **state)
+{
+    static const char *const texts[] = {"__kernel void a(__global int *v) { v[0] = 1; }",
+                                        "__kernel void b( {}",
+                                        "__kernel void c(__global int *v) { v[0] = 3; }",
+                                        "__kernel void d(__global int *v) { v[0] = 4; }"};
+    struct device_program *program = NULL;
+    (void)state;
+    struct device *device = open_device(NULL);
+    atomic_uint_fast64_t *counted = &device_counters(device)->counted;
+    assert_int_equal(get_as(device, texts[0], PROGRAM_FOUND, &program), 0);
+    assert_null(program);
+    atomic_store(counted, PROGRAM_COUNTED_MAX - 2);
+    assert_int_equal(get_as(device, texts[0], PROGRAM_COUNTED, &program), 0);
+    device_program_put(device, &program);
+    assert_int_equal(get_as(device, texts[1], PROGRAM_COUNTED, &program), FAULT_DEVICE);
+    assert_int_equal(atomic_load(counted), PROGRAM_COUNTED_MAX);
+    assert_int_equal(get_as(device, texts[2], PROGRAM_COUNTED, &program), FAULT_KERNELS);
+    assert_null(program);
+    assert_int_equal(get_as(device, texts[0], PROGRAM_COUNTED, &program), 0);
+    device_program_put(device, &program);
+    assert_int_equal(get_as(device, texts[3], PROGRAM_KEPT, &program), 0);
+    device_program_put(device, &program);
+    assert_int_equal(get_as(device, texts[3], PROGRAM_FOUND, &program), 0);
+    assert_non_null(program);
+    device_program_put(device, &program);
+    device_close(&device);
+}
+
 /* A work-group that does not divide the grid is refused by the driver: the fault names the kernel.
  */
 static void test_launch_errors(void **state)
@@ -292,7 +333,7 @@ int main(void)
         cmocka_unit_test(test_run),           cmocka_unit_test(test_cache),
         cmocka_unit_test(test_dump_and_load), cmocka_unit_test(test_errors_are_named),
         cmocka_unit_test(test_launch_errors), cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_select),
+        cmocka_unit_test(test_select),        cmocka_unit_test(test_counted),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
