@@ -32,6 +32,7 @@ enum metric {
     METRIC_DEVICES_LOST,       /* stuck in the kernel: a reboot is due */
     METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS,
+    METRIC_CLIENT_KERNELS, /* that the latest worker has made for chains that are not configured */
     METRIC_CACHE_WIPES,
     METRIC_WORKER_STARTS,
     METRIC_WORKER_ENDS, /* reason: recycled, replaced, refused, crashed, killed,

@@ -23,13 +23,21 @@ static const struct {
     unsigned status;
     const char *code;
 } rows[] = {
-    {FAULT_CHAIN, 400, "chain"},         {FAULT_FORMAT, 415, "unknown-format"},
-    {FAULT_DATA, 422, "data"},           {FAULT_TRUNCATED, 422, "truncated"},
-    {FAULT_EMPTY, 422, "empty"},         {FAULT_LIMIT, 422, "limit"},
-    {FAULT_SHAPE, 422, "shape"},         {FAULT_BUSY, 429, "queue-full"},
-    {FAULT_NO_DEVICE, 503, "no-device"}, {FAULT_DEVICE, 503, "device"},
-    {FAULT_MEMORY, 503, "memory"},       {FAULT_NO_SPACE, 503, "memory"},
-    {FAULT_TIME, 504, "job-time"},       {FAULT_CRASHED, 500, "crashed-worker"},
+    {FAULT_CHAIN, 400, "chain"},
+    {FAULT_FORMAT, 415, "unknown-format"},
+    {FAULT_DATA, 422, "data"},
+    {FAULT_TRUNCATED, 422, "truncated"},
+    {FAULT_EMPTY, 422, "empty"},
+    {FAULT_LIMIT, 422, "limit"},
+    {FAULT_SHAPE, 422, "shape"},
+    {FAULT_BUSY, 429, "queue-full"},
+    {FAULT_KERNELS, 429, "too-many-kernels"},
+    {FAULT_NO_DEVICE, 503, "no-device"},
+    {FAULT_DEVICE, 503, "device"},
+    {FAULT_MEMORY, 503, "memory"},
+    {FAULT_NO_SPACE, 503, "memory"},
+    {FAULT_TIME, 504, "job-time"},
+    {FAULT_CRASHED, 500, "crashed-worker"},
     {FAULT_VERIFY, 500, "verify"},
 };
 

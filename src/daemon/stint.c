@@ -88,6 +88,7 @@ static void take_answer(struct stint *stint, const struct message *message)
     stint->builds = (uint64_t)message->builds;
     stint->cache_hits = (uint64_t)message->cache_hits;
     stint->buffer_bytes = (uint64_t)message->buffer_bytes;
+    stint->client_kernels = (uint64_t)message->client_kernels;
     snprintf(stint->name, sizeof stint->name, "%s", message->device ? message->device : "");
     if (message_get_fault(message, &fault) != 0) {
         stint_leave(stint);
@@ -111,6 +112,7 @@ static void on_said(void *context, const struct message *message)
         stint->builds = (uint64_t)message->builds;
         stint->cache_hits = (uint64_t)message->cache_hits;
         stint->buffer_bytes = (uint64_t)message->buffer_bytes;
+        stint->client_kernels = (uint64_t)message->client_kernels;
         if (stint->in_flight > 0)
             stint->in_flight--;
     }

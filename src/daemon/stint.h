@@ -66,11 +66,11 @@ struct stint {
     unsigned in_flight;
     uint64_t started; /* monotonic nanoseconds */
     uint64_t n_jobs;
-    uint64_t builds, cache_hits, buffer_bytes;   /* as it last said */
-    uint64_t builds_counted, cache_hits_counted; /* for supervise.c */
-    uint64_t resident_first;                     /* bytes, when it was ready; 0: not known */
-    uint64_t resident_seen; /* when that was last looked at, monotonic nanoseconds */
-    char name[128];         /* of its device; "" without one */
+    uint64_t builds, cache_hits, client_kernels, buffer_bytes; /* as it last said */
+    uint64_t builds_counted, cache_hits_counted;               /* for supervise.c */
+    uint64_t resident_first; /* bytes, when it was ready; 0: not known */
+    uint64_t resident_seen;  /* when that was last looked at, monotonic nanoseconds */
+    char name[128];          /* of its device; "" without one */
     uv_timer_t timer;
     LIST_ENTRY(stint) in_list;
 };

@@ -84,6 +84,7 @@ static void count_programs(struct supervisor *s, struct stint *stint)
     stint->builds_counted = stint->builds;
     stint->cache_hits_counted = stint->cache_hits;
     metrics_set(s->metrics, METRIC_BUFFER_BYTES, NULL, (double)stint->buffer_bytes);
+    metrics_set(s->metrics, METRIC_CLIENT_KERNELS, NULL, (double)stint->client_kernels);
 }
 
 /* From where it is to those that leave; it has no jobs. */

@@ -24,14 +24,14 @@ static void fill(struct picture *picture)
 
 /* `expected` NULL: whatever comes out is fine, as long as something does. */
 static int run_on_device(const struct plan *plan, struct device *device,
-                         const struct picture *picture, const struct picture *expected,
-                         struct fault *fault)
+                         const struct check_how *how, const struct picture *picture,
+                         const struct picture *expected, struct fault *fault)
 {
     struct recording *recording = NULL;
     struct recording_run run = {0};
     struct device_buffer *buffer = NULL;
     void *data;
-    int result = recording_create(&recording, plan, device, fault);
+    int result = recording_create_as(&recording, plan, device, how->use, fault);
     if (result == 0)
         result = device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, fault);
     if (result == 0)
@@ -51,7 +51,8 @@ static int run_on_device(const struct plan *plan, struct device *device,
     return result;
 }
 
-static int compare(const struct plan *plan, struct device *device, bool known, struct fault *fault)
+static int compare(const struct plan *plan, struct device *device, const struct check_how *how,
+                   bool known, struct fault *fault)
 {
     struct picture picture = {0}, expected = {0};
     if (!picture_create(&picture, &plan->in))
@@ -59,7 +60,7 @@ static int compare(const struct plan *plan, struct device *device, bool known, s
     fill(&picture);
     int result = known ? 0 : reference_run(plan, &picture, &expected, fault);
     if (result == 0)
-        result = run_on_device(plan, device, &picture, known ? NULL : &expected, fault);
+        result = run_on_device(plan, device, how, &picture, known ? NULL : &expected, fault);
     picture_destroy(&expected);
     picture_destroy(&picture);
     return result;
@@ -83,11 +84,14 @@ static bool print_fact(const struct plan *plan, const struct chain *chain,
 }
 
 static int plan_for(struct plan **plan, const struct chain *chain, const struct format *format,
-                    const struct plane *plane, const struct device *device, struct fault *fault)
+                    const struct plane *plane, const struct device *device,
+                    const struct check_how *how, struct fault *fault)
 {
-    struct plan_options options = {.profile = device_profile(device),
+    struct plan_options options = {.profile = how->generic ? device_generic_profile(device)
+                                                           : device_profile(device),
                                    .fit = format ? format_fit : NULL,
-                                   .fit_context = (void *)format};
+                                   .fit_context = (void *)format,
+                                   .mosaic_gain = format ? format_mosaic_gain(format) : 0};
     struct frame frame = {0};
     int result = frame_add_plane(&frame, plane, FRAME_ALIGNMENT)
                      ? plan_create(plan, chain, &frame, &options, fault)
@@ -97,15 +101,15 @@ static int plan_for(struct plan **plan, const struct chain *chain, const struct 
 }
 
 /* The first stage after which device and reference differ. */
-static const char *blame(struct device *device, const struct chain *chain,
-                         const struct plane *plane)
+static const char *blame(struct device *device, const struct check_how *how,
+                         const struct chain *chain, const struct plane *plane)
 {
     for (size_t n = 1; n < chain->n_steps; n++) {
-        struct chain beginning = {n, chain->steps};
+        struct chain beginning = {n, chain->steps, chain->definitions};
         struct fault fault = FAULT_INIT;
         struct plan *plan = NULL;
-        if (plan_for(&plan, &beginning, NULL, plane, device, &fault) == 0)
-            compare(plan, device, false, &fault);
+        if (plan_for(&plan, &beginning, NULL, plane, device, how, &fault) == 0)
+            compare(plan, device, how, false, &fault);
         plan_destroy(&plan);
         if (fault.code == FAULT_VERIFY)
             return chain->steps[n - 1].stage->name;
@@ -113,33 +117,34 @@ static const char *blame(struct device *device, const struct chain *chain,
     return chain->steps[chain->n_steps - 1].stage->name;
 }
 
-int check_chain(struct device *device, const struct chain *chain, const struct format *format,
-                const struct plane *plane, struct fault *fault)
+int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
+                const struct format *format, const struct plane *plane, struct fault *fault)
 {
     struct plan *plan = NULL;
     struct text fact = {0};
     struct fault why = FAULT_INIT;
-    int result = plan_for(&plan, chain, format, plane, device, fault);
+    int result = plan_for(&plan, chain, format, plane, device, how, fault);
     if (result != 0)
         return result;
     bool printed = print_fact(plan, chain, format, &fact);
     bool known = printed && device_knows(device, text_string(&fact));
-    result = compare(plan, device, known, &why);
+    result = compare(plan, device, how, known, &why);
     if (result == 0 && printed && !known)
         device_learn(device, text_string(&fact));
     plan_destroy(&plan);
     text_finish(&fact);
     if (result == FAULT_VERIFY && chain->n_steps > 0)
-        return fault_set(fault, FAULT_VERIFY, "stage %s: %s", blame(device, chain, plane),
+        return fault_set(fault, FAULT_VERIFY, "stage %s: %s", blame(device, how, chain, plane),
                          why.text);
     return result ? fault_set(fault, why.code, "%s", why.text) : 0;
 }
 
-int check_colour(struct device *device, const struct chain *chain, struct fault *fault)
+int check_colour(struct device *device, const struct check_how *how, const struct chain *chain,
+                 struct fault *fault)
 {
     struct plane plane = {.width = 61, .height = 43, .channels = 3, .type = SAMPLE_U8};
     struct fault why = FAULT_INIT;
-    int result = check_chain(device, chain, NULL, &plane, &why);
+    int result = check_chain(device, how, chain, NULL, &plane, &why);
     if (result == 0 || result == FAULT_SHAPE)
         return 0;
     return fault_set(fault, why.code, "%s", why.text);

@@ -96,6 +96,7 @@ void engine_close(struct engine **engine)
     free(e->threads);
     prepared_destroy_all(e);
     levels_destroy_all(e);
+    configured_destroy_all(e);
     device_close(&e->cpu);
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
@@ -124,12 +125,17 @@ static bool needs_check(const struct engine *engine, const struct device_info *i
 }
 
 static int open_one(struct engine *engine, const struct device_info *info,
-                    const struct chain *chain, struct fault *fault)
+                    const struct chain *chain, bool warming, struct fault *fault)
 {
+    bool strangers = engine->options.generic;
+    struct check_how how = {.generic = strangers && !warming,
+                            .use = !strangers ? PROGRAM_ANY
+                                   : warming  ? PROGRAM_KEPT
+                                              : PROGRAM_COUNTED};
     struct device *device = NULL;
     int result = device_open(&device, info, &engine->options.device, fault);
     if (result == 0 && needs_check(engine, info))
-        result = check_colour(device, chain, fault);
+        result = check_colour(device, &how, chain, fault);
     if (result != 0) {
         device_close(&device);
         return result;
@@ -140,7 +146,8 @@ static int open_one(struct engine *engine, const struct device_info *info,
     return 0;
 }
 
-static int open_best(struct engine *engine, const struct chain *chain, struct fault *fault)
+static int open_best(struct engine *engine, const struct chain *chain, bool warming,
+                     struct fault *fault)
 {
     const struct device_info *list;
     size_t count, fitting;
@@ -153,7 +160,7 @@ static int open_best(struct engine *engine, const struct chain *chain, struct fa
     result = device_select(&engine->options.device, order, &fitting, fault);
     for (size_t i = 0; result == 0 && i < fitting && !engine->device; i++) {
         struct fault why = FAULT_INIT;
-        if (open_one(engine, &list[order[i]], chain, &why) == 0)
+        if (open_one(engine, &list[order[i]], chain, warming, &why) == 0)
             break;
         if (i + 1 == fitting)
             result = fault_set(fault, why.code, "device %s: %s", list[order[i]].name, why.text);
@@ -165,12 +172,12 @@ static int open_best(struct engine *engine, const struct chain *chain, struct fa
 }
 
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
-                       struct fault *fault)
+                       bool warming, struct fault *fault)
 {
     int result = 0;
     pthread_mutex_lock(&engine->device_lock);
     if (!engine->device)
-        result = open_best(engine, chain, fault);
+        result = open_best(engine, chain, warming, fault);
     *device = engine->device;
     pthread_mutex_unlock(&engine->device_lock);
     return result;

@@ -15,8 +15,10 @@ struct engine;
 
 struct engine_options {
     struct device_options device;
-    bool reference;       /* run the plain C references; no OpenCL is loaded */
-    bool self_check;      /* engine_warm compares the device with the references */
+    bool reference;  /* run the plain C references; no OpenCL is loaded */
+    bool self_check; /* engine_warm compares the device with the references */
+    bool generic;    /* after engine_warm nothing else is compiled but generic kernels, of which
+                        there are few: chains come from strangers (engine/variant.c) */
     const char *fallback; /* what runs a chain that fails this: "cpu" (the references where there is
                              no other CPU device), "reference"; NULL: nothing does */
     uint64_t max_pixels;  /* of one picture */

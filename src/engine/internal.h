@@ -47,6 +47,12 @@ struct demoted {
     struct demoted *next;
 };
 
+/* A chain that engine_warm has prepared, by its canonical text. */
+struct configured {
+    struct text chain;
+    struct configured *next;
+};
+
 struct engine {
     struct engine_options options;
     struct budget files;  /* inputs read and not yet decoded: a quarter of the memory */
@@ -59,6 +65,7 @@ struct engine {
 
     pthread_mutex_t prepared_lock;
     struct demoted *demoted;
+    struct configured *configured;
     struct prepared *prepared; /* the latest used first */
 
     pthread_mutex_t queue_lock;
@@ -72,7 +79,7 @@ struct engine {
 /* The engine's device, opened now if it is not. A GPU that `auto` finds is tried on a small picture
  * with `chain` first. Not for an engine of references. */
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
-                       struct fault *fault);
+                       bool warming, struct fault *fault);
 
 /* OpenCL's CPU device as the fallback, opened now if it is not; FAULT_NO_DEVICE when there is none
  * but the engine's device itself. */
@@ -83,12 +90,21 @@ enum level level_of(struct engine *engine, const struct chain *chain);
 bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
 void levels_destroy_all(struct engine *engine);
 
-/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. Ended by
- * prepared_release. */
+/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`: for
+ * engine_warm, which may compile what it likes. Ended by prepared_release. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *format, bool keep_input, struct prepared **prepared,
-                 struct fault *fault);
+                 const struct format *format, bool keep_input, bool warming,
+                 struct prepared **prepared, struct fault *fault);
 void prepared_release(struct engine *engine, struct prepared **prepared);
 void prepared_destroy_all(struct engine *engine);
+
+/* Notes that the chain is configured. False without memory. */
+bool configured_add(struct engine *engine, const struct chain *chain);
+void configured_destroy_all(struct engine *engine);
+
+/* Plans made->chain for made->device, and makes its recording: from the chain's own program where
+ * that may be compiled or is there, else from generic ones. Under prepared_lock. */
+int variant_make(struct engine *engine, struct prepared *made, const struct frame *in,
+                 const struct plan_options *options, bool warming, struct fault *fault);
 
 #endif

@@ -127,7 +127,7 @@ static int prepare(struct job_state *s, struct fault *fault)
     if (result != 0)
         return result;
     result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
-                          keeps_input(s->job), &s->prepared, fault);
+                          keeps_input(s->job), false, &s->prepared, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;

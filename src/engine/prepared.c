@@ -64,14 +64,14 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
-                const struct format *format, bool keep_input, enum level level,
+                const struct format *format, bool keep_input, enum level level, bool warming,
                 struct prepared *made, struct fault *fault)
 {
     struct device *device = NULL;
     int result = copy_chain(chain, &made->chain, fault);
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
         if (level == LEVEL_DEVICE)
-            result = engine_need_device(engine, &made->chain, &device, fault);
+            result = engine_need_device(engine, &made->chain, &device, warming, fault);
         else if (level == LEVEL_CPU)
             result = engine_need_cpu(engine, &device, fault);
     }
@@ -83,12 +83,7 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .fit = format ? format_fit : NULL,
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
-    result = plan_create(&made->plan, &made->chain, in, &options, fault);
-    if (result != 0 && device && fault)
-        device_tell_fp64(device_profile(device), fault);
-    if (result == 0 && device)
-        result = recording_create(&made->recording, made->plan, device, fault);
-    return result;
+    return variant_make(engine, made, in, &options, warming, fault);
 }
 
 static struct prepared *take(struct engine *engine, const struct text *key)
@@ -120,8 +115,8 @@ static void drop_oldest(struct engine *engine)
 /* The lock is held while a program compiles: a second job for the same chain waits for the first
  * one's program in place of compiling its own. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *format, bool keep_input, struct prepared **prepared,
-                 struct fault *fault)
+                 const struct format *format, bool keep_input, bool warming,
+                 struct prepared **prepared, struct fault *fault)
 {
     struct text key = {0};
     int result = 0;
@@ -134,7 +129,7 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
         if (entry && !key.failed) {
             entry->key = key;
             key = (struct text){0};
-            result = make(engine, chain, in, format, keep_input, level, entry, fault);
+            result = make(engine, chain, in, format, keep_input, level, warming, entry, fault);
         } else {
             result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
         }

@@ -11,15 +11,16 @@ static const struct {
     uint32_t width, height;
 } sizes[] = {{61, 43}, {3, 5}, {1, 1}};
 
-static int check_kind(struct device *device, const struct chain *chain, const struct format *format,
-                      const struct plane *kind, struct fault *fault)
+static int check_kind(struct engine *engine, struct device *device, const struct chain *chain,
+                      const struct format *format, const struct plane *kind, struct fault *fault)
 {
+    struct check_how how = {.use = engine->options.generic ? PROGRAM_KEPT : PROGRAM_ANY};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct plane plane = *kind;
         struct fault why = FAULT_INIT;
         plane.width = sizes[i].width;
         plane.height = sizes[i].height;
-        int result = check_chain(device, chain, format, &plane, &why);
+        int result = check_chain(device, &how, chain, format, &plane, &why);
         if (result != 0 && result != FAULT_SHAPE)
             return fault_set(fault, why.code, "%s (pictures of %ux%u, %u channels, %s)", why.text,
                              plane.width, plane.height, plane.channels, sample_name(plane.type));
@@ -36,9 +37,9 @@ static int warm_kind(struct engine *engine, const struct chain *chain, const str
     struct fault why = FAULT_INIT;
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    int result = prepared_get(engine, chain, &frame, format, false, &prepared, &why);
+    int result = prepared_get(engine, chain, &frame, format, false, true, &prepared, &why);
     if (result == 0 && prepared->device && engine->options.self_check)
-        result = check_kind(prepared->device, chain, format, plane, &why);
+        result = check_kind(engine, prepared->device, chain, format, plane, &why);
     prepared_release(engine, &prepared);
     frame_finish(&frame);
     return result == 0 || result == FAULT_SHAPE ? 0 : fault_set(fault, why.code, "%s", why.text);
@@ -76,7 +77,9 @@ int engine_warm(struct engine *engine, const struct chain *chain, const struct f
     struct device *device;
     if (engine->options.reference || chain->n_steps == 0)
         return 0;
-    int result = engine_need_device(engine, chain, &device, fault);
+    if (!configured_add(engine, chain))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+    int result = engine_need_device(engine, chain, &device, true, fault);
     while (result == 0) {
         struct fault why = FAULT_INIT;
         enum level level = level_of(engine, chain);

@@ -60,6 +60,7 @@ static const struct field fields[] = {
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
     {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
     {"buffer_bytes", FIELD_INTEGER, AT(buffer_bytes), 0, ANSWER, 0, INT64_MAX, 0},
+    {"client_kernels", FIELD_INTEGER, AT(client_kernels), 0, ANSWER, 0, INT64_MAX, 0},
     {"plane", FIELD_PLANE, AT(plane), BIT(NEED_OUTPUT) | BIT(OUTPUT), 0, 0, 0, 0},
     {"planes", FIELD_PLANES, AT(planes), 0, BIT(DONE), 0, 0, 0},
     {"pixels", FIELD_INTEGER, AT(pixels), 0, BIT(DONE), 0, INT64_MAX, 0},

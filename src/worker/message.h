@@ -82,6 +82,7 @@ struct message {
     const char *extension;      /* that files of the format get */
     int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
     int64_t buffer_bytes;       /* of device memory that are held now */
+    int64_t client_kernels;     /* made for chains that are not configured */
 
     /* need-output and output: the plane's name; done: all of them in their order */
     const char *plane;

@@ -86,6 +86,7 @@ static void count_programs(struct server *server, struct message *message)
     message->builds = (int64_t)atomic_load(&device_counters(device)->builds);
     message->cache_hits = (int64_t)atomic_load(&device_counters(device)->cache_hits);
     message->buffer_bytes = (int64_t)atomic_load(&device_counters(device)->buffer_bytes);
+    message->client_kernels = (int64_t)atomic_load(&device_counters(device)->counted);
 }
 
 /* ---- on the engine's threads ---- */
@@ -410,6 +411,7 @@ static int take_setup(struct server *server, struct message *message, struct fau
         .device = {.select = server->device, .platform_index = -1, .device_index = -1},
         .reference = strcmp(server->device, "reference") == 0,
         .self_check = message->self_check != 0,
+        .generic = true,
         .fallback = message->fallback ? server->fallback : NULL,
         .max_pixels = (uint64_t)message->max_pixels,
         .max_file = (uint64_t)message->max_file,

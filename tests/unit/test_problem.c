@@ -31,6 +31,7 @@ static void test_table(void **state)
     expect(FAULT_LIMIT, NULL, "decode", 422, "limit");
     expect(FAULT_SHAPE, NULL, "plan", 422, "shape");
     expect(FAULT_BUSY, NULL, NULL, 429, "queue-full");
+    expect(FAULT_KERNELS, NULL, "plan", 429, "too-many-kernels");
     expect(FAULT_DEVICE, NULL, "device", 503, "device");
     expect(FAULT_MEMORY, NULL, "device", 503, "memory");
     expect(FAULT_TIME, NULL, NULL, 504, "job-time");
