@@ -8,6 +8,7 @@ CL_WRONG = os.environ['CL_WRONG']
 CL_TRACE = os.environ['CL_TRACE']
 
 
+# Every test begins with an empty cache: chains are of stages that compile fast.
 class SelfCheck(DaemonTest):
     def setUp(self):
         super().setUp()
@@ -20,18 +21,18 @@ class SelfCheck(DaemonTest):
         self.assertEqual(d.expect(name), self.by_sluice_run(picture(seed=5), chain)[''])
 
     def test_a_wrong_stage_runs_on_the_fallback(self):
-        d = self.start('--jobs', '1', chain='sobel,invert', env=self.wrong)
-        d.expect_line(r'chain sobel,invert does NOT RUN on device .*: stage invert: \d+ samples .* '
+        d = self.start('--jobs', '1', chain='threshold:t=99,invert', env=self.wrong)
+        d.expect_line(r'chain threshold:t=99,invert does NOT RUN on device .*: stage invert: \d+ samples .* '
                       r'differ .* \(pictures of 61x43, 1 channels, u8\)')
-        self.run_one(d, chain='sobel,invert')
+        self.run_one(d, chain='threshold:t=99,invert')
         self.assertEqual(d.metrics()['sluice_device_fallback_total{reason="check"}'], 1)
         self.assertEqual(d.report()['starts'], 1)
         d.stop()
 
     def test_a_right_stage_beside_it(self):
-        d = self.start('--jobs', '1', chain='sobel', env=self.wrong)
+        d = self.start('--jobs', '1', chain='threshold:t=99', env=self.wrong)
         self.assertNotIn('NOT RUN', d.log())
-        self.run_one(d, chain='sobel')
+        self.run_one(d, chain='threshold:t=99')
         d.stop()
 
     def test_without_a_fallback_it_is_refused(self):
@@ -49,15 +50,15 @@ class SelfCheck(DaemonTest):
         def entries():
             return {name for name in os.listdir(self.cache['SLUICE_CACHE_DIR']) if name.endswith('.bin')}
 
-        self.start(chain='sobel:scale=0.5', form='png', env=env).stop()
-        # eight kinds of pictures in three sizes, a kernel each, and conversions of alpha
+        self.start(chain='threshold:t=99', form='png', env=env).stop()
+        # eight kinds of pictures in three sizes, a kernel each
         self.assertGreaterEqual(self.launches(), 8 * 3)
         known = entries()
         self.assertGreater(len(known), 8 * 3)  # programs, and what was found
-        self.start(chain='sobel:scale=0.5', form='png', env=env).stop()
+        self.start(chain='threshold:t=99', form='png', env=env).stop()
         self.assertEqual(entries(), known)
         # numbers are no part of the programs, yet other ones are another chain
-        self.start(chain='sobel:scale=0.25', form='png', env=env).stop()
+        self.start(chain='threshold:t=98', form='png', env=env).stop()
         self.assertEqual(len(entries() - known), 8 * 3)
 
     def test_what_differed_is_not(self):
