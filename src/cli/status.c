@@ -48,6 +48,7 @@ static void print(const json_t *status)
     fprintf(cli_stdout, "worker: %lld, device: %s, starts: %lld, programs compiled: %lld\n",
             number(worker, "pid"), text(worker, "device"), number(worker, "starts"),
             number(worker, "builds"));
+    fprintf(cli_stdout, "its sandbox: %s\n", text(worker, "sandbox"));
     fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),
             number(connections, "jobs"));
 }

@@ -41,6 +41,12 @@ enum settings_mode {
     MODE_POLL,
 };
 
+enum settings_sandbox {
+    SANDBOX_OFF,
+    SANDBOX_AUTO,     /* what the kernel has */
+    SANDBOX_REQUIRED, /* all of it, or no worker */
+};
+
 #define RETENTION_ALL UINT64_MAX
 
 /* What of done or failed stays; RETENTION_ALL: everything. */
@@ -89,6 +95,7 @@ struct settings {
     const char *device;   /* as --device says it */
     const char *fallback; /* where that one fails: "cpu", "reference"; NULL: nothing */
     bool self_check;
+    int sandbox;            /* enum settings_sandbox */
     int64_t worker_jobs;    /* that one worker does before it is replaced; 0: any number */
     uint64_t worker_time;   /* nanoseconds, likewise; 0: any time */
     uint64_t worker_growth; /* bytes that its memory may grow by, likewise; 0: by `memory` twice */

@@ -48,6 +48,9 @@ static int parse_fallback(const char *text, void *to, struct fault *fault)
                      text);
 }
 
+static const struct param_choice sandbox_choices[] = {
+    {"auto", SANDBOX_AUTO}, {"required", SANDBOX_REQUIRED}, {"off", SANDBOX_OFF}, {NULL, 0}};
+
 static const struct setting device_settings[] = {
     {{.name = "select",
       .type = PARAM_TEXT,
@@ -71,6 +74,16 @@ static const struct setting device_settings[] = {
       .offset = AT(self_check),
       .fallback = "1",
       .help = "check kernels against their references at the first start with a device"}},
+    {{.name = "sandbox",
+      .type = PARAM_CHOICE,
+      .offset = AT(sandbox),
+      .choices = sandbox_choices,
+      .fallback = "auto",
+      .help =
+          "what the worker puts on before it loads a driver: what the kernel has (auto), all of "
+          "it or no start (required), or nothing"},
+     .option = "sandbox",
+     .value_name = "MODE"},
     {{0}},
 };
 

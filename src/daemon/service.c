@@ -130,11 +130,11 @@ static json_t *queue_json(const struct queue *q)
 static json_t *worker_json(const struct supervisor *s)
 {
     const struct stint *stint = s->current;
-    return json_pack("{s:i, s:b, s:s, s:i, s:I, s:I, s:I}", "pid", stint ? stint->pid : 0, "ready",
-                     (int)supervisor_is_ready(s), "device", stint ? stint->name : "", "starts",
-                     (int)s->n_starts, "jobs", (json_int_t)s->n_jobs, "builds",
-                     (json_int_t)(stint ? stint->builds : 0), "cache_hits",
-                     (json_int_t)(stint ? stint->cache_hits : 0));
+    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", stint ? stint->pid : 0,
+                     "ready", (int)supervisor_is_ready(s), "device", stint ? stint->name : "",
+                     "sandbox", stint ? stint->sandbox : "", "starts", (int)s->n_starts, "jobs",
+                     (json_int_t)s->n_jobs, "builds", (json_int_t)(stint ? stint->builds : 0),
+                     "cache_hits", (json_int_t)(stint ? stint->cache_hits : 0));
 }
 
 json_t *service_status(const struct service *service)

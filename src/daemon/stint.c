@@ -45,6 +45,7 @@ static void send_setup(struct stint *stint)
     message.threads = settings->jobs;
     message.log_level = levels[settings->log_level];
     message.self_check = settings->self_check;
+    message.sandbox = settings->sandbox;
     message.fds[0] = stint->config_fd;
     message.n_fds = stint->config_fd >= 0 ? 1 : 0;
     worker_send(stint->worker, &message);
@@ -63,6 +64,17 @@ static void send_checks(struct stint *stint)
     }
 }
 
+/* A level that is not what was asked for stands out. */
+static void say_sandbox(const struct stint *stint)
+{
+    bool whole = strncmp(stint->sandbox, "whole", 5) == 0;
+    bool off = stint->settings->sandbox == SANDBOX_OFF;
+    if (whole || off)
+        log_info("worker %d, its sandbox: %s", stint->pid, stint->sandbox);
+    else
+        log_warning("worker %d, its sandbox is not whole: %s", stint->pid, stint->sandbox);
+}
+
 static void become_ready(struct stint *stint)
 {
     double seconds = (double)(clock_now() - stint->started) * 1e-9;
@@ -73,6 +85,7 @@ static void become_ready(struct stint *stint)
              ", from the cache: %" PRIu64,
              stint->pid, seconds, stint->name[0] ? stint->name : "no device", stint->builds,
              stint->cache_hits);
+    say_sandbox(stint);
     stint->events->ready(stint);
 }
 
@@ -90,6 +103,7 @@ static void take_answer(struct stint *stint, const struct message *message)
     stint->buffer_bytes = (uint64_t)message->buffer_bytes;
     stint->client_kernels = (uint64_t)message->client_kernels;
     snprintf(stint->name, sizeof stint->name, "%s", message->device ? message->device : "");
+    snprintf(stint->sandbox, sizeof stint->sandbox, "%s", message->level ? message->level : "");
     if (message_get_fault(message, &fault) != 0) {
         stint_leave(stint);
         stint->events->refused(stint, check, message->subject, &fault);

@@ -45,6 +45,8 @@ static const struct field fields[] = {
     {"fallback", FIELD_TEXT, AT(fallback), 0, BIT(SETUP) | BIT(CHECKED), 0, 600, 0},
     {"self_check", FIELD_INTEGER, AT(self_check), 0, BIT(SETUP), 0, 1, 0},
     {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
+    {"sandbox", FIELD_INTEGER, AT(sandbox), 0, BIT(SETUP), 0, 2, 0},
+    {"level", FIELD_TEXT, AT(level), 0, BIT(CHECKED), 0, 200, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
     {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},

@@ -68,10 +68,14 @@ struct message {
                            NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
     int64_t self_check; /* 1: kernels are checked against their references at the first start */
     int64_t wipe;       /* 1: kernel caches are emptied first; a worker died while it started */
+    int64_t sandbox;    /* enum settings_sandbox: off, what there is, or all of it */
 
     /* check and job */
     const char *chain, *format;
     const char *input; /* how to read: "partial=1"; NULL: as usual */
+
+    /* checked */
+    const char *level; /* of the sandbox: "whole: landlock 7, seccomp, limits" */
 
     /* checked and done */
     const char *result;  /* "ok" or the word of a fault's code */

@@ -12,10 +12,12 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/settings.h"
 #include "engine/engine.h"
 #include "image/frame.h"
 #include "worker/describe.h"
 #include "worker/message.h"
+#include "worker/sandbox.h"
 #include "worker/signals.h"
 
 /* The front sends no more than it was told threads; this only bounds a front gone wild. */
@@ -26,8 +28,10 @@
 struct server {
     int socket;
     struct engine *engine; /* NULL until setup */
-    struct config config;  /* what chains refer to */
-    char device[300];      /* what the engine's options point to, like the next */
+    struct sandbox sandbox;
+    struct fault refused; /* why there is no engine after a setup: each check is told */
+    struct config config; /* what chains refer to */
+    char device[300];     /* what the engine's options point to, like the next */
     char fallback[20];
     pthread_mutex_t lock; /* of the list and of what the main thread tells a job */
     struct served *jobs;
@@ -353,11 +357,16 @@ static void take_check(struct server *server, const struct message *message)
     struct message answer;
     message_init(&answer, MESSAGE_CHECKED);
     answer.id = message->id;
-    check(server, message, &answer, &wrong, &fault);
+    if (server->refused.code)
+        fault = server->refused;
+    else
+        check(server, message, &answer, &wrong, &fault);
     answer.fallback = wrong.code ? wrong.text : NULL;
     message_set_fault(&answer, &fault);
-    count_programs(server, &answer);
-    if (engine_device(server->engine))
+    answer.level = server->sandbox.level;
+    if (server->engine)
+        count_programs(server, &answer);
+    if (server->engine && engine_device(server->engine))
         answer.device = device_info(engine_device(server->engine))->name;
     signals_settle();
     send_message(server, &answer);
@@ -397,6 +406,25 @@ static int take_config(struct server *server, struct message *message, struct fa
     return result;
 }
 
+/* Before the engine starts its threads and loads a driver, so that both are inside, and nothing
+ * that a cache holds is ever run outside. */
+static int put_on_sandbox(struct server *server, const struct message *message)
+{
+    struct sandbox_needs needs = {.driver = strcmp(server->device, "reference") != 0,
+                                  .log_refused = log_enabled(LOG_LEVEL_DEBUG),
+                                  .memory = (uint64_t)message->memory};
+    snprintf(server->sandbox.level, sizeof server->sandbox.level, "off");
+    if (message->sandbox == SANDBOX_OFF)
+        return 0;
+    sandbox_put_on(&server->sandbox, &needs);
+    if (message->sandbox == SANDBOX_AUTO || server->sandbox.whole)
+        return 0;
+    return fault_set(&server->refused, FAULT_CONFIG,
+                     "the sandbox is required and not whole here (%s); --sandbox auto takes what "
+                     "there is",
+                     server->sandbox.level);
+}
+
 static int take_setup(struct server *server, struct message *message, struct fault *fault)
 {
     enum log_level level = LOG_LEVEL_WARNING;
@@ -419,21 +447,22 @@ static int take_setup(struct server *server, struct message *message, struct fau
         .threads = (unsigned)message->threads,
     };
     int result = take_config(server, message, fault);
+    if (result == 0 && put_on_sandbox(server, message) != 0)
+        return 0; /* the checks are answered with it */
     return result ? result : engine_open(&server->engine, &options, fault);
 }
 
-/* After the configured chains are checked and compiled, before the first job, is the place for the
- * sandbox (Landlock, seccomp, rlimits): the device is open then, and all paths that are still
- * needed are known (docs/daemon.md). There is none yet. */
 static int take(struct server *server, struct message *message, struct fault *fault)
 {
-    if (!server->engine && message->kind != MESSAGE_SETUP)
+    bool is_set_up = server->engine || server->refused.code;
+    if (!(message->kind == MESSAGE_CHECK ? is_set_up : server->engine != NULL) &&
+        message->kind != MESSAGE_SETUP)
         return fault_set(fault, FAULT_DATA, "message '%s' before setup",
                          message_kind_name(message->kind));
     switch (message->kind) {
     case MESSAGE_SETUP:
-        return server->engine ? fault_set(fault, FAULT_DATA, "a second setup")
-                              : take_setup(server, message, fault);
+        return is_set_up ? fault_set(fault, FAULT_DATA, "a second setup")
+                         : take_setup(server, message, fault);
     case MESSAGE_CHECK:
         take_check(server, message);
         return 0;

@@ -6,7 +6,7 @@
 /* Default dispositions and an empty mask, whatever was inherited. Once, before threads. */
 void signals_forget_inherited(void);
 
-/* Ignores SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGPIPE, and gives SIGABRT its default
+/* Ignores SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE and SIGXFSZ; SIGABRT gets its default
  * action. To be called again after programs were compiled: PoCL's LLVM then installs handlers of
  * its own, the first of which swallows a watchdog's SIGABRT and those for SIGINT and SIGTERM end
  * the process. Any thread. */

@@ -21,7 +21,8 @@ class Compile(DaemonTest):
 
     def test_500_files_one_context_and_nothing_is_compiled_after_ready(self):
         env = {'SLUICE_CACHE_DIR': os.path.join(self.dir, 'cache'), 'OPENCL_LAYERS': CL_TRACE,
-               'SLUICE_CL_TRACE': os.path.join(self.dir, 'trace')}
+               'SLUICE_CL_TRACE': os.path.join(self.dir, 'trace'),
+               'SLUICE_DEVICE_SANDBOX': 'off'}  # it keeps the layer from its file
         d = self.daemon('--jobs', '2', chain='luminance,sobel', form='png', env=env).start()
         before = [line for line in self.trace() if line[0] == 'build']
         self.assertTrue(before)

@@ -1,0 +1,219 @@
+/* A list of what is allowed. What is not in it fails, with ENOSYS where a library may ask for it
+ * and knows another way (clone3, calls of newer kernels), with EPERM where a plain no is the better
+ * answer; nothing is killed, since drivers try what they can do without.
+ *
+ * The list is below systemd's @system-service, under which GPU services run anyway (our own unit
+ * among them), less everything that Landlock does not see: sockets, and changes of mode, owner,
+ * times and attributes by path. */
+#include "worker/sandbox_calls.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define CLONE_NAMESPACES                                                                           \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET)
+#define IOCTL_TIOCLINUX 0x541c /* puts text into a console's input, as TIOCSTI does */
+
+/* Names, so that what an architecture lacks is passed over. */
+static const char *const for_all[] = {
+    /* memory */
+    "brk", "mmap", "mmap2", "munmap", "mprotect", "mremap", "madvise", "mincore", "msync", "mlock",
+    "mlock2", "munlock", "membarrier", "get_mempolicy", "set_mempolicy", "mbind", "memfd_create",
+    "pkey_alloc", "pkey_free", "pkey_mprotect", "cacheflush", "riscv_flush_icache",
+    /* descriptors that are open */
+    "read", "readv", "pread64", "preadv", "preadv2", "write", "writev", "pwrite64", "pwritev",
+    "pwritev2", "lseek", "_llseek", "close", "close_range", "dup", "dup2", "dup3", "fcntl",
+    /* … fstat(3) of newer C libraries is newfstatat with an empty path */
+    "fcntl64", "fstat", "fstat64", "newfstatat", "fstatat64", "statx", "fstatfs", "fstatfs64",
+    "ftruncate", "ftruncate64", "fallocate", "fsync", "fdatasync", "sync_file_range", "flock",
+    "fadvise64", "fadvise64_64", "arm_fadvise64_64", "copy_file_range", "pipe", "pipe2", "eventfd",
+    "eventfd2", "timerfd_create", "timerfd_settime", "timerfd_gettime", "poll", "ppoll",
+    "ppoll_time64", "select", "_newselect", "pselect6", "pselect6_time64", "epoll_create",
+    "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sendmsg", "recvmsg",
+    /* threads */
+    "futex", "futex_time64", "futex_waitv", "exit", "exit_group", "set_robust_list",
+    "get_robust_list", "set_tid_address", "rseq", "gettid", "arch_prctl", "set_tls",
+    "set_thread_area", "get_thread_area", "prctl", "getcpu", "sched_yield", "sched_getaffinity",
+    "sched_setaffinity", "sched_getparam", "sched_setparam", "sched_getscheduler",
+    "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
+    "sched_rr_get_interval", "sched_getattr", "getpriority",
+    /* signals */
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
+    "rt_sigtimedwait", "rt_sigtimedwait_time64", "sigaction", "sigprocmask", "sigreturn",
+    "sigaltstack", "pause", "restart_syscall",
+    /* time */
+    "clock_gettime", "clock_gettime64", "clock_getres", "clock_getres_time64", "clock_nanosleep",
+    "clock_nanosleep_time64", "nanosleep", "gettimeofday", "time", "times", "getitimer",
+    "setitimer", "timer_create", "timer_settime", "timer_settime64", "timer_gettime",
+    "timer_gettime64", "timer_delete", "timer_getoverrun", "getrusage",
+    /* who and where we are */
+    "getpid", "getppid", "getuid", "getuid32", "geteuid", "geteuid32", "getgid", "getgid32",
+    "getegid", "getegid32", "getgroups", "getgroups32", "getresuid", "getresuid32", "getresgid",
+    "getresgid32", "getpgrp", "getpgid", "getsid", "uname", "sysinfo", "getrlimit", "ugetrlimit",
+    "getrandom", "capget"};
+
+/* Paths, which Landlock limits, and the linker that PoCL starts. */
+static const char *const for_drivers[] = {
+    "open",       "openat",   "openat2",    "creat",   "access",   "faccessat", "faccessat2",
+    "stat",       "stat64",   "lstat",      "lstat64", "statfs",   "statfs64",  "readlink",
+    "readlinkat", "getdents", "getdents64", "getcwd",  "umask",    "mkdir",     "mkdirat",
+    "rmdir",      "unlink",   "unlinkat",   "rename",  "renameat", "renameat2", "link",
+    "linkat",     "symlink",  "symlinkat",  "fork",    "vfork",    "execve",    "execveat",
+    "wait4",      "waitid",   "waitpid"};
+
+static const char *const refused[] = {
+    /* the network, and whatever else a socket leads to */
+    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmmsg",
+    /* other processes */
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "kcmp", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setpriority", "ioprio_set", "sched_setattr", "migrate_pages", "move_pages", "setpgid",
+    "setsid",
+    /* another view of the machine */
+    "unshare", "setns", "mount", "umount2", "umount", "pivot_root", "chroot", "chdir", "fchdir",
+    "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+    "personality",
+    /* large pieces of the kernel that nobody here needs */
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "add_key", "request_key", "keyctl", "fanotify_init", "inotify_init",
+    "inotify_init1", "shmget", "semget", "msgget", "mq_open", "lookup_dcookie", "vmsplice",
+    /* the machine itself */
+    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "sethostname", "setdomainname", "settimeofday", "clock_settime",
+    "clock_settime64", "clock_adjtime", "clock_adjtime64", "adjtimex", "acct", "quotactl", "syslog",
+    "iopl", "ioperm", "vhangup", "sync", "syncfs",
+    /* what Landlock does not see, or not in its first versions */
+    "chmod", "fchmod", "fchmodat", "chown", "chown32", "lchown", "lchown32", "fchown", "fchown32",
+    "fchownat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
+    "utime", "utimes", "utimensat", "utimensat_time64", "futimesat", "truncate", "truncate64",
+    "mknod", "mknodat", "name_to_handle_at", "open_by_handle_at",
+    /* privileges */
+    "setuid", "setuid32", "setgid", "setgid32", "setreuid", "setreuid32", "setregid", "setregid32",
+    "setresuid", "setresuid32", "setresgid", "setresgid32", "setfsuid", "setfsgid", "setgroups",
+    "setgroups32", "capset", "setrlimit"};
+
+static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned n,
+               const struct scmp_arg_cmp *conditions)
+{
+    int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR)
+        return 0;
+    int error = seccomp_rule_add_array(filter, action, number, n, conditions);
+    return error == -EDOM ? 0 : error; /* this architecture has no such call */
+}
+
+static int add_list(scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t n)
+{
+    int error = 0;
+    for (size_t i = 0; i < n && error == 0; i++)
+        error = add(filter, action, names[i], 0, NULL);
+    return error;
+}
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+
+/* Threads only; with a driver processes, too, but none in a namespace of its own. clone3 has its
+ * flags in memory, where a filter cannot see them: it fails with ENOSYS, and glibc takes clone. */
+static int add_clone(scmp_filter_ctx filter, bool driver)
+{
+    static const uint64_t namespaces[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+                                          CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+                                          CLONE_NEWNET};
+    struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
+    struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+    struct scmp_arg_cmp plain = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NAMESPACES, 0);
+    int error = add(filter, SCMP_ACT_ALLOW, "clone", 1, driver ? &plain : &thread);
+    if (error == 0 && !driver)
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", 1, &process);
+    for (size_t i = 0; i < LENGTH(namespaces) && error == 0 && driver; i++) {
+        struct scmp_arg_cmp with = SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces[i], namespaces[i]);
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", 1, &with);
+    }
+    return error;
+}
+
+/* Signals to ourselves (abort, pthread_kill); limits of our own to be read. */
+static int add_ours(scmp_filter_ctx filter)
+{
+    static const char *const signals[] = {"kill", "tgkill"};
+    struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+    struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
+    struct scmp_arg_cmp read_own[] = {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)};
+    int error = 0;
+    for (size_t i = 0; i < LENGTH(signals) && error == 0; i++) {
+        error = add(filter, SCMP_ACT_ALLOW, signals[i], 1, &self);
+        if (error == 0)
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), signals[i], 1, &other);
+    }
+    return error ? error : add(filter, SCMP_ACT_ALLOW, "prlimit64", 2, read_own);
+}
+
+static int fill(scmp_filter_ctx filter, bool driver)
+{
+    uint32_t paths = driver ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+    int error = add_list(filter, SCMP_ACT_ALLOW, for_all, LENGTH(for_all));
+    if (error == 0)
+        error = add_list(filter, paths, for_drivers, LENGTH(for_drivers));
+    if (error == 0)
+        error = add_list(filter, SCMP_ACT_ERRNO(EPERM), refused, LENGTH(refused));
+    if (error == 0)
+        error = add(filter, SCMP_ACT_ALLOW, "ioctl", 0, NULL);
+    if (error == 0)
+        error = add_clone(filter, driver);
+    return error ? error : add_ours(filter);
+}
+
+/* ioctl is the drivers' own language and allowed, but for what types into a terminal that may be
+ * our stderr. The kernel compares 32 bits of the number, so we do. */
+static int fill_ioctl(scmp_filter_ctx filter)
+{
+    struct scmp_arg_cmp typing[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, TIOCSTI),
+                                    SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IOCTL_TIOCLINUX)};
+    int error = 0;
+    for (size_t i = 0; i < LENGTH(typing) && error == 0; i++)
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", 1, &typing[i]);
+    return error;
+}
+
+/* The attributes that may be missing from old kernels or libraries are no reason to go without. */
+static scmp_filter_ctx begin(uint32_t otherwise, bool log_refused)
+{
+    scmp_filter_ctx filter = seccomp_init(otherwise);
+    if (!filter)
+        return NULL;
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, log_refused);
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);    /* threads that exist, too */
+    return filter;
+}
+
+static int load(scmp_filter_ctx filter, int error)
+{
+    if (error == 0)
+        error = seccomp_load(filter);
+    seccomp_release(filter);
+    return error;
+}
+
+/* Two filters, since a call cannot be both allowed and refused in one; the list is the last, as it
+ * refuses further ones. */
+int sandbox_limit_calls(bool driver, bool log_refused, struct fault *fault)
+{
+    scmp_filter_ctx ioctls = begin(SCMP_ACT_ALLOW, log_refused);
+    scmp_filter_ctx list = begin(SCMP_ACT_ERRNO(ENOSYS), log_refused);
+    int error = ioctls && list ? 0 : -ENOMEM;
+    if (error == 0)
+        error = load(ioctls, fill_ioctl(ioctls));
+    else if (ioctls)
+        seccomp_release(ioctls);
+    if (error == 0)
+        error = load(list, fill(list, driver));
+    else if (list)
+        seccomp_release(list);
+    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "seccomp: %s", strerror(-error));
+}
