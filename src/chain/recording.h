@@ -31,9 +31,10 @@ struct recording_run {
     struct launch_report *launches; /* owned; of the last iteration */
 };
 
-/* Runs the chain on the picture in `in`, a mapped buffer of at least plan_input_size bytes laid out
- * as plan->in, and waits. `in` is consumed, also on failure. Iterations above 1 need a plan made
- * with keep_input. Several threads may run one recording at a time. */
+/* Runs the chain on the picture in `in`, a mapped or wrapped buffer of at least plan->in.size bytes
+ * laid out as plan->in, and waits. A wrapped one needs a plan made with keep_input. `in` is
+ * consumed, also on failure. Iterations above 1 need a plan made with keep_input. Several threads
+ * may run one recording at a time. */
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
                   struct recording_run *run, struct fault *fault);
 void recording_run_finish(struct recording *recording, struct recording_run *run);

@@ -130,6 +130,11 @@ int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fa
     return decoder->codec->read(decoder, into, fault);
 }
 
+bool decoder_lies(const struct decoder *decoder, struct frame *frame)
+{
+    return decoder->codec->lies && decoder->codec->lies(decoder, frame);
+}
+
 void decoder_close(struct decoder *decoder)
 {
     if (decoder->codec && decoder->codec->close)

@@ -62,6 +62,7 @@ struct decoder {
     struct decode_options options;
     struct codec_limits limits;
     struct frame frame;      /* what will come out, orientation applied, with our own layout */
+    bool is_copy;            /* decoding is no more than copying samples */
     bool stored_luma;        /* the planes are a file's own Y channel, where luma asked for it */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
     void *state;             /* the codec's own */
@@ -96,6 +97,10 @@ struct codec {
     /* Decodes into planes of the shape that open told, whatever their strides. Once. */
     int (*read)(struct decoder *decoder, struct picture *into, struct fault *fault);
 
+    /* Where read would only copy: true when the planes may stay as they lie in `data`, and `frame`
+     * says how. NULL: never so. */
+    bool (*lies)(const struct decoder *decoder, struct frame *frame);
+
     /* Frees `state`, also after a failed open. NULL: there is none. */
     void (*close)(struct decoder *decoder);
 
@@ -127,6 +132,10 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  struct fault *fault);
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 void decoder_close(struct decoder *decoder);
+
+/* True where the data are a picture already; `frame` has the planes as they lie there, and is to be
+ * ended by frame_finish. */
+bool decoder_lies(const struct decoder *decoder, struct frame *frame);
 
 /* For open(): gives the decoder a plane, without a name, once size, channels and type are known and
  * within the limits. */

@@ -87,6 +87,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
     if (!state)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
     d->stored_luma = o->luma && layout->video;
+    d->is_copy = !layout->video || (o->raw == RAW_NV12 && d->stored_luma);
     uint32_t channels = d->stored_luma ? 1 : layout->channels;
     int result =
         decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, channels, layout->type, fault);
@@ -190,6 +191,23 @@ static int read_raw(struct decoder *d, struct picture *into, struct fault *fault
     return 0;
 }
 
+/* Rows of 16-bit samples must begin at whole samples, and have our own byte order. */
+static bool lies_raw(const struct decoder *d, struct frame *frame)
+{
+    const struct raw_state *s = d->state;
+    const struct plane *plane = &d->frame.planes[0];
+    uint64_t size = s->stride * (plane->height - 1) + s->row;
+    if (!d->is_copy || s->stride % sample_size(plane->type) != 0 || d->size < size ||
+        (HOST_IS_BIG_ENDIAN && sample_size(plane->type) > 1))
+        return false;
+    if (!frame_copy(frame, &d->frame))
+        return false;
+    frame->planes[0].offset = 0;
+    frame->planes[0].stride = s->stride;
+    frame->size = size;
+    return true;
+}
+
 static void close_raw(struct decoder *d)
 {
     free(d->state);
@@ -221,6 +239,7 @@ const struct codec codec_raw = {
     .media_type = "application/octet-stream",
     .open = open_raw,
     .read = read_raw,
+    .lies = lies_raw,
     .close = close_raw,
     .fit = fit_raw,
     .encode = encode_raw,

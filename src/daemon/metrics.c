@@ -273,7 +273,7 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
     /* The worker reads each input into memory of its own; what was copied for it is added before.
      */
-    metrics_add(metrics, METRIC_BYTES_COPIED, NULL, (double)report->bytes_in);
+    metrics_add(metrics, METRIC_BYTES_COPIED, NULL, (double)report->copied);
 }
 
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)

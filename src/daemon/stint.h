@@ -71,7 +71,7 @@ struct stint {
     uint64_t resident_first; /* bytes, when it was ready; 0: not known */
     uint64_t resident_seen;  /* when that was last looked at, monotonic nanoseconds */
     char name[128];          /* of its device; "" without one */
-    char sandbox[200];      /* its level, as the worker says it */
+    char sandbox[200];       /* its level, as the worker says it */
     uv_timer_t timer;
     LIST_ENTRY(stint) in_list;
 };

@@ -77,6 +77,10 @@ static int added(struct device_batch *batch, cl_int error, const char *call, con
 int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault)
 {
+    if (buffer->is_hosts) { /* it was never mapped */
+        atomic_fetch_add(&batch->device->counters.crossings_in, 1);
+        return 0;
+    }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;

@@ -49,7 +49,7 @@ struct device_batch;
 
 int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
 
-/* Hands a mapped buffer over to the device. */
+/* Hands a mapped or wrapped buffer over to the device. */
 int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault);
 

@@ -28,6 +28,7 @@ struct device_buffer {
     cl_mem memory;
     size_t size;                /* bytes allocated */
     void *mapped;               /* address while mapped, else NULL */
+    bool is_hosts;              /* somebody else's memory: goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 

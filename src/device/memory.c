@@ -115,6 +115,26 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
     return *buffer ? 0 : allocate(device, wanted, buffer, fault);
 }
 
+int device_buffer_wrap(struct device *device, const void *data, size_t size,
+                       struct device_buffer **buffer, struct fault *fault)
+{
+    struct device_buffer *made = calloc(1, sizeof *made);
+    if (!made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
+    cl_int error;
+    made->memory = cl.clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size,
+                                     (void *)data, &error);
+    if (!made->memory) {
+        free(made);
+        return cl_fault(fault, "clCreateBuffer", error, device->info->name);
+    }
+    made->size = size;
+    made->is_hosts = true;
+    atomic_fetch_add(&device->counters.buffer_bytes, size);
+    *buffer = made;
+    return 0;
+}
+
 static int wait_for(cl_event event, const char *call, struct fault *fault)
 {
     cl_int error = cl.clWaitForEvents(1, &event);
@@ -139,7 +159,7 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     *buffer = NULL;
     if (!b)
         return;
-    if (b->mapped && unmap(device, b, NULL) != 0) {
+    if ((b->mapped && unmap(device, b, NULL) != 0) || b->is_hosts) {
         destroy(device, b);
         return;
     }

@@ -16,6 +16,11 @@ struct device_buffer;
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
                           struct fault *fault);
 
+/* A buffer that is `size` bytes of the host's own, to be read by the device where they lie; they
+ * outlive the buffer and stay as they are. Where the profile says host_memory. */
+int device_buffer_wrap(struct device *device, const void *data, size_t size,
+                       struct device_buffer **buffer, struct fault *fault);
+
 /* Gives the buffer back to the pool, unmapping it if need be. No command may still use it. Takes
  * NULL; clears the pointer. */
 void device_buffer_release(struct device *device, struct device_buffer **buffer);

@@ -17,6 +17,7 @@ static const struct device_profile profiles[] = {
         .units = 4,
         .packs_shorts = true,
         .has_fp64 = true,
+        .host_memory = true,
         .exact_divide = true,
         .work_per_second = 4e9,
         .max_allocation = UINT64_C(4) << 30,

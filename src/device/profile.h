@@ -23,10 +23,11 @@ struct device_profile {
     unsigned units;                  /* cores, or what the driver counts as such */
     bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
     bool has_fp64;
-    bool exact_divide; /* f32 division is correctly rounded when asked for */
-    bool has_watchdog; /* the kernel driver kills launches that take long */
     bool generic; /* plans take kernels into whose text no parameter of a stage is written: slower,
                      but few for any number of chains (chain/programs.h) */
+    bool host_memory;        /* buffers may be memory of the host's, used where it lies */
+    bool exact_divide;       /* f32 division is correctly rounded when asked for */
+    bool has_watchdog;       /* the kernel driver kills launches that take long */
     double work_per_second;  /* scalar operations, estimated low on purpose: see pass.work */
     uint64_t max_allocation; /* bytes of one buffer */
     uint64_t memory;         /* bytes of the device's memory */

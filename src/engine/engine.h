@@ -54,6 +54,8 @@ struct engine_report {
     uint64_t read, decode, prepare, device, encode, write, total;
     uint64_t crossings_in, crossings_out; /* hand-overs of pictures to and from the device */
     uint64_t bytes_copied;                /* of pixels, by the host, between decode and encode */
+    uint64_t input_copied; /* bytes that were copied before anything was computed of them: read
+                              into our memory, and a raw frame's on their way to the device */
     size_t n_launches;
     struct engine_launch *launches; /* owned */
 };

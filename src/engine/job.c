@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
 #include "stage/luminance.h"
@@ -18,6 +19,8 @@ struct job_state {
     struct engine *engine;
     struct engine_job *job;
     struct bytes file;
+    bool is_mapped; /* `file` is a sealed memory file, not our memory */
+    bool in_place;  /* and its bytes are the input's samples: nothing is decoded */
     struct decoder decoder;
     struct prepared *prepared;
     struct device *device;
@@ -37,16 +40,25 @@ static uint64_t span(struct job_state *s)
     return passed;
 }
 
+static void drop_file(struct job_state *s)
+{
+    if (s->is_mapped)
+        sealed_unmap(&s->file);
+    else
+        bytes_finish(&s->file);
+}
+
 static void job_finish(struct job_state *s)
 {
     if (s->prepared && s->prepared->recording)
         recording_run_finish(s->prepared->recording, &s->run);
     if (s->device)
         device_buffer_release(s->device, &s->in_buffer);
-    picture_destroy(&s->host_in);
+    if (!s->in_place) /* else it is plan and file */
+        picture_destroy(&s->host_in);
     picture_destroy(&s->host_out);
     decoder_close(&s->decoder);
-    bytes_finish(&s->file);
+    drop_file(s);
     prepared_release(s->engine, &s->prepared);
     budget_give(&s->engine->files, s->reserved_file);
     budget_give(&s->engine->planes, s->reserved);
@@ -60,7 +72,7 @@ static bool wants_stored_luma(const struct chain *chain)
 }
 
 /* The input's bytes count until it is decoded. One larger than all that is set aside for inputs
- * goes alone. A pipe does not tell its size. */
+ * goes alone. A pipe does not tell its size. What cannot change any more is used where it is. */
 static int read_file(struct job_state *s, struct fault *fault)
 {
     struct budget *files = &s->engine->files;
@@ -73,7 +85,14 @@ static int read_file(struct job_state *s, struct fault *fault)
     int result = budget_take(files, bytes, fault);
     if (result == 0)
         s->reserved_file = bytes;
-    return result ? result : file_read(s->job->in_fd, limit, &s->file, fault);
+    if (result != 0)
+        return result;
+    s->is_mapped = sealed_map(s->job->in_fd, limit, &s->file);
+    if (s->is_mapped)
+        return 0;
+    result = file_read(s->job->in_fd, limit, &s->file, fault);
+    s->job->report.input_copied = s->file.size;
+    return result;
 }
 
 static int read_header(struct job_state *s, struct fault *fault)
@@ -120,14 +139,46 @@ static int choose_format(struct job_state *s, struct fault *fault)
     return result;
 }
 
+/* The references do, and the CPU; a chain may have been demoted to another device than the
+ * engine's, which is known with the plan. */
+static bool takes_host_memory(const struct device *device)
+{
+    return !device || device_profile(device)->host_memory;
+}
+
+/* For a frame whose samples lie in a sealed file as the plan may have them. It stays as it is, so
+ * its memory is not used again for what comes out. */
+static int prepare_in_place(struct job_state *s, struct fault *fault)
+{
+    struct engine *engine = s->engine;
+    struct device *device = NULL;
+    struct frame frame = {0};
+    int result = 0;
+    if (!s->is_mapped || keeps_input(s->job))
+        return 0;
+    if (s->job->chain->n_steps > 0 && !engine->options.reference)
+        result = engine_need_device(engine, s->job->chain, &device, false, fault);
+    if (result != 0 || !takes_host_memory(device) || !decoder_lies(&s->decoder, &frame))
+        return result;
+    result = prepared_get(engine, s->job->chain, &frame, s->job->format, true, false, &s->prepared,
+                          fault);
+    frame_finish(&frame);
+    s->in_place = result == 0 && takes_host_memory(s->prepared->device);
+    if (!s->in_place)
+        prepared_release(engine, &s->prepared);
+    return result;
+}
+
 static int prepare(struct job_state *s, struct fault *fault)
 {
     s->job->report.step = "plan";
     int result = choose_format(s, fault);
     if (result != 0)
         return result;
-    result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
-                          keeps_input(s->job), false, &s->prepared, fault);
+    result = prepare_in_place(s, fault);
+    if (result == 0 && !s->in_place)
+        result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
+                              keeps_input(s->job), false, &s->prepared, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;
@@ -144,12 +195,27 @@ static int prepare(struct job_state *s, struct fault *fault)
     return result;
 }
 
+static int take_in_place(struct job_state *s, struct fault *fault)
+{
+    int result = 0;
+    if (s->prepared->recording)
+        result = device_buffer_wrap(s->device, s->file.data, s->file.size, &s->in_buffer, fault);
+    else
+        s->host_in = (struct picture){s->prepared->plan->in, s->file.data};
+    s->job->report.decode = span(s);
+    return result;
+}
+
 /* Decodes into mapped device memory, or where there is no device to run on into our own. */
 static int decode(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
     int result = 0;
     s->job->report.step = "decode";
+    if (s->in_place)
+        return take_in_place(s, fault);
+    if (s->decoder.is_copy)
+        s->job->report.input_copied += frame_bytes(&s->decoder.frame);
     if (s->prepared->recording) {
         void *data;
         result =
@@ -173,7 +239,7 @@ static int decode(struct job_state *s, struct fault *fault)
         result = decoder_read(&s->decoder, &s->host_in, fault);
     }
     s->job->report.decode = span(s);
-    bytes_finish(&s->file); /* nothing looks at it any more */
+    drop_file(s); /* nothing looks at it any more */
     return result;
 }
 

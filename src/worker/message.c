@@ -68,6 +68,7 @@ static const struct field fields[] = {
     {"pixels", FIELD_INTEGER, AT(pixels), 0, BIT(DONE), 0, INT64_MAX, 0},
     {"bytes_in", FIELD_INTEGER, AT(bytes_in), 0, BIT(DONE), 0, INT64_MAX, 0},
     {"bytes_out", FIELD_INTEGER, AT(bytes_out), 0, BIT(DONE), 0, INT64_MAX, 0},
+    {"copied", FIELD_INTEGER, AT(copied), 0, BIT(DONE), 0, INT64_MAX, 0},
     {"read", FIELD_INTEGER, AT(read), 0, BIT(DONE), 0, TIME_LIMIT, 0},
     {"decode", FIELD_INTEGER, AT(decode), 0, BIT(DONE), 0, TIME_LIMIT, 0},
     {"prepare", FIELD_INTEGER, AT(prepare), 0, BIT(DONE), 0, TIME_LIMIT, 0},

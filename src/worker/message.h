@@ -97,8 +97,9 @@ struct message {
     const char *media_type;
     const char *stages;
 
-    /* done: pixels of the input, bytes, and nanoseconds of each span */
-    int64_t pixels, bytes_in, bytes_out;
+    /* done: pixels and bytes, `copied` of the input before anything is computed of it; and
+     * nanoseconds of each span */
+    int64_t pixels, bytes_in, bytes_out, copied;
     int64_t read, decode, prepare, run, encode, write, total;
 
     int fds[MESSAGE_FDS_MAX]; /* received: owned until taken; to be sent: borrowed */

@@ -160,6 +160,7 @@ static void fill_report(struct message *message, const struct engine_report *rep
     message->pixels = (int64_t)report->in.width * report->in.height;
     message->bytes_in = (int64_t)report->bytes_in;
     message->bytes_out = (int64_t)report->bytes_out;
+    message->copied = (int64_t)report->input_copied;
     message->read = (int64_t)report->read;
     message->decode = (int64_t)report->decode;
     message->prepare = (int64_t)report->prepare;

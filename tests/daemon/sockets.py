@@ -58,11 +58,18 @@ def raw(path, data, timeout=60, half_close=False):
             return got
 
 
+SEAL_SHRINK, SEAL_GROW, SEAL_WRITE, SEAL_FUTURE_WRITE = 2, 4, 8, 16
+
+
+def seal(fd, seals):
+    fcntl.fcntl(fd, 1033, seals)  # F_ADD_SEALS
+
+
 def memory(data, sealed=True):
     fd = os.memfd_create('test', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(fd, data)
     if sealed:
-        fcntl.fcntl(fd, 1033, 1 | 2 | 4 | 8)  # F_ADD_SEALS: seal, shrink, grow, write
+        seal(fd, 1 | SEAL_SHRINK | SEAL_GROW | SEAL_WRITE)
     return fd
 
 

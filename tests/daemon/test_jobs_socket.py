@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 from sluice_test import HERE, SLUICE, DaemonTest, main, picture, wait_for
@@ -45,7 +46,7 @@ class Jobs(JobsTest):
         self.assertEqual(report['result'], 'ok')
         self.assertEqual(files, {'': self.by_sluice_run(picture())['']})
         self.assertEqual((report['bytes_in'], report['bytes_copied'], report['bytes_out']),
-                         (len(picture()), len(picture()), len(files[''])))
+                         (len(picture()), 0, len(files[''])))
         client.close()
         self.expect_descriptors(daemon, before)
 
@@ -83,7 +84,7 @@ class Jobs(JobsTest):
             os.close(fd)
             message, result = client.receive()
             self.assertEqual(sockets.read_all(result), self.by_sluice_run(picture())[''])
-            self.assertEqual(message['bytes_copied'], len(picture()) * (1 if sealed else 2))
+            self.assertEqual(message['bytes_copied'], 0 if sealed else len(picture()))
 
     def test_several_in_flight(self):
         self.serve()
@@ -130,6 +131,151 @@ class Jobs(JobsTest):
         print('%.0f frames of 640x480 a second (empty chain)' % (count / (time.monotonic() - begin)),
               file=sys.stderr)
         os.close(fd)
+
+
+class InPlace(JobsTest):
+    """Raw frames in sealed memory files: PoCL reads them where they lie, and no byte is copied."""
+
+    WIDTH, HEIGHT = 640, 480
+
+    def serve_cpu(self, chain='sobel'):
+        daemon = self.serve('--device', 'cpu', '--fallback', 'none', chain=chain, form='raw')
+        self.sender = self.client()
+        return daemon
+
+    def job(self, fd, reading, chain='sobel', **fields):
+        self.sender.send([fd], id=1, chain=chain, input=reading, format='raw', **fields)
+        os.close(fd)
+        message, result = self.sender.receive()
+        return message, sockets.read_all(result) if result is not None else None
+
+    def status(self):
+        self.sender.send(id=2, type='status')
+        return self.sender.receive()[0]['status']['worker']
+
+    def by_run(self, frame, reading, chain='sobel'):
+        source, target = os.path.join(self.dir, 'frame'), os.path.join(self.dir, 'result')
+        with open(source, 'wb') as file:
+            file.write(frame)
+        subprocess.run([SLUICE, 'run', '--device', 'reference', '--input', reading, '-c', chain, '-f', 'raw', '-o',
+                        target, source], check=True)
+        with open(target, 'rb') as file:
+            return file.read()
+
+    def test_frames_of_a_camera(self):
+        daemon = self.serve_cpu()
+        reading = 'raw=gray8:w=%d:h=%d' % (self.WIDTH, self.HEIGHT)
+        frame = os.urandom(self.WIDTH * self.HEIGHT)
+        wanted, before = self.by_run(frame, reading), self.status()
+        for _ in range(5):
+            message, got = self.job(sockets.memory(frame), reading)
+            self.assertEqual((message['result'], message['bytes_copied']), ('ok', 0), message)
+            self.assertEqual(got, wanted)
+        self.assertEqual(self.status()['builds'], before['builds'])  # nothing is compiled for its layout
+        message, got = self.job(sockets.memory(frame, sealed=False), reading)
+        self.assertEqual((message['bytes_copied'], got), (len(frame), wanted))
+        self.assertEqual(self.status()['pid'], before['pid'])
+        daemon.stop()
+
+    def test_layouts(self):
+        """Inverted, so that the right answer needs no program of ours. Strides leave rows at odd places."""
+        self.serve_cpu(chain='invert')
+        for raw, size, width, stride, copied in (
+                ('gray8', 1, 33, 0, 0), ('gray8', 1, 33, 41, 0), ('gray16', 2, 17, 38, 0), ('gray16', 2, 17, 37, 17 * 2),
+                ('rgb24', 3, 21, 67, 0), ('rgba32', 4, 9, 50, 0)):
+            row, height = size * width, 24
+            stride_bytes = stride or row
+            frame = os.urandom(stride_bytes * height)
+            rows = [frame[y * stride_bytes:y * stride_bytes + row] for y in range(height)]
+            if raw == 'rgba32':  # alpha stays
+                wanted = b''.join(bytes(b if i % 4 == 3 else 255 - b for i, b in enumerate(r)) for r in rows)
+            else:
+                wanted = b''.join(bytes(255 - b for b in r) for r in rows)
+            reading = 'raw=%s:w=%d:h=%d' % (raw, width, height) + (':stride=%d' % stride if stride else '')
+            message, got = self.job(sockets.memory(frame), reading, 'invert')
+            self.assertEqual((message['result'], message.get('bytes_copied'), got), ('ok', copied * height, wanted),
+                             reading)
+
+    def test_luma_of_video(self):
+        self.serve_cpu(chain='luminance:bt601,invert')
+        frame = os.urandom(64 * 48 * 3 // 2)
+        message, got = self.job(sockets.memory(frame), 'raw=nv12:w=64:h=48', 'luminance:bt601,invert')
+        self.assertEqual((message['result'], message['bytes_copied']), ('ok', 0))
+        self.assertEqual(got, bytes(255 - b for b in frame[:64 * 48]))
+
+    def test_no_chain_and_references(self):
+        self.serve()
+        self.sender, frame = self.client(), os.urandom(50 * 20)
+        for chain, wanted in (('', frame), ('invert', bytes(255 - b for b in frame))):
+            message, got = self.job(sockets.memory(frame), 'raw=gray8:w=50:h=20', chain)
+            self.assertEqual((message['result'], message['bytes_copied'], got), ('ok', 0, wanted))
+
+    def test_too_small(self):
+        daemon = self.serve_cpu(chain='invert')
+        before = self.status()
+        for data in (bytes(99), b'x'):
+            message, _ = self.job(sockets.memory(data), 'raw=gray8:w=10:h=10', 'invert')
+            self.assertEqual((message['result'], message['step']), ('truncated', 'decode'))
+        message, got = self.job(sockets.memory(bytes(60)), 'raw=gray8:w=10:h=10:partial=1', 'invert')
+        self.assertEqual((message['result'], len(got)), ('ok', 100))
+        self.assertEqual(self.status(), dict(self.status(), pid=before['pid'], starts=before['starts']))
+        daemon.stop()
+
+    def test_what_may_change_is_not_mapped(self):
+        """Seals that leave a way to write or to shrink; huge pages, of which there may be none."""
+        daemon = self.serve()
+        self.sender, frame = self.client(), os.urandom(1 << 20)
+        before = self.status()
+        reading = 'raw=gray8:w=1024:h=1024'
+        for seals in (sockets.SEAL_SHRINK | sockets.SEAL_FUTURE_WRITE, sockets.SEAL_WRITE, sockets.SEAL_SHRINK):
+            fd = sockets.memory(frame, sealed=False)
+            sockets.seal(fd, seals)
+            message, got = self.job(fd, reading, 'invert')
+            self.assertEqual((message['bytes_copied'], len(got)), (1 << 20, 1 << 20))
+        try:
+            fd = os.memfd_create('huge', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | os.MFD_HUGETLB)
+            os.ftruncate(fd, 2 << 20)
+        except OSError:
+            fd = None
+        if fd is not None:
+            sockets.seal(fd, sockets.SEAL_SHRINK | sockets.SEAL_GROW | sockets.SEAL_WRITE)
+            message, got = self.job(fd, reading, 'invert')
+            self.assertEqual((message['result'], got), ('ok', b'\xff' * (1 << 20)))
+            self.assertGreater(message['bytes_copied'], 0)
+        self.assertEqual(self.status()['pid'], before['pid'])
+        daemon.stop()
+
+    def test_file_that_shrinks(self):
+        """It is cut while it is read, time and again: an answer each time, and the worker lives."""
+        daemon = self.serve('--max-file', '64MiB')
+        before = sockets.settled_descriptors(daemon)
+        self.sender = self.client()
+        worker, frame, path = self.status(), bytes(4 << 20), os.path.join(self.dir, 'shrinks')
+        with open(path, 'wb') as file:
+            file.write(frame)
+        stop = threading.Event()
+
+        def cut():
+            size = 0
+            while not stop.is_set():
+                os.truncate(path, size)
+                size = (size + 0x12345) % (4 << 20)
+                os.truncate(path, 4 << 20)
+        cutter = threading.Thread(target=cut)
+        cutter.start()
+        try:
+            seen = set()
+            for _ in range(100):
+                message, _ = self.job(os.open(path, os.O_RDONLY), 'raw=gray8:w=2048:h=2048', 'invert')
+                seen.add(message['result'])
+        finally:
+            stop.set()
+            cutter.join()
+        self.assertLessEqual(seen, {'ok', 'truncated', 'empty'})
+        self.assertEqual(self.status()['pid'], worker['pid'])
+        self.sender.close()
+        self.expect_descriptors(daemon, before)
+        daemon.stop()
 
 
 class Hostile(JobsTest):

@@ -116,6 +116,7 @@ static void test_report(void **state)
     (void)state;
     message_init(&report, MESSAGE_DONE);
     report.bytes_in = 1000;
+    report.copied = 300;
     report.bytes_out = 50;
     report.run = 2000000000;
     metrics_count_report(m, &report);
@@ -123,6 +124,7 @@ static void test_report(void **state)
     metrics_count_report(m, NULL);
     assert_float_equal(metrics_value(m, METRIC_BYTES_READ, NULL), 2000, 0);
     assert_float_equal(metrics_value(m, METRIC_BYTES_WRITTEN, NULL), 100, 0);
+    assert_float_equal(metrics_value(m, METRIC_BYTES_COPIED, NULL), 600, 0);
     assert_float_equal(metrics_value(m, METRIC_SPAN_DURATION, "span=\"device\""), 4, 1e-9);
     metrics_destroy(&m);
 }

@@ -1,0 +1,37 @@
+#include "base/sealed.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+static bool is_unchangeable(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct statfs status;
+    return seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK) &&
+           fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+/* Private, since kernels before 6.7 refuse a shared mapping of a file with F_SEAL_WRITE even for
+ * reading. Nothing is written to it, so there is no second copy of any page. */
+bool sealed_map(int fd, uint64_t limit, struct bytes *bytes)
+{
+    struct stat status;
+    if (!is_unchangeable(fd) || fstat(fd, &status) != 0 || status.st_size <= 0 ||
+        (uint64_t)status.st_size > limit)
+        return false;
+    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (at == MAP_FAILED)
+        return false;
+    *bytes = (struct bytes){at, (size_t)status.st_size};
+    return true;
+}
+
+void sealed_unmap(struct bytes *bytes)
+{
+    if (bytes->data)
+        munmap(bytes->data, bytes->size);
+    *bytes = (struct bytes){0};
+}
