@@ -335,6 +335,45 @@ class Hostile(JobsTest):
         client.close()
         self.expect_descriptors(daemon, before)
 
+    def test_closed_ends(self):
+        """Pipes and sockets whose other side is gone, and clients that go right after they asked."""
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        client = sockets.Jobs(self.path)
+        readable, writable = os.pipe()
+        os.close(writable)
+        alone, peer = socket.socketpair()
+        peer.close()
+        orphan, end = os.pipe()
+        os.close(orphan)
+        good = sockets.memory(picture())
+        for fds in ([readable], [alone.detach()], [good, end]):
+            client.send(fds, id=1, chain='sobel')
+            self.expect_refused(client, 'data')
+        client.close()
+        for _ in range(50):
+            client = sockets.Jobs(self.path)
+            client.send([good], id=1, chain='sobel')
+            client.close()
+        self.expect_descriptors(daemon, before)
+        daemon.stop()
+
+    def test_ten_thousand_descriptors(self):
+        """As many as a message takes (253 in Linux), 40 times; and in pairs, of which one is too many."""
+        daemon = self.serve()
+        before = sockets.settled_descriptors(daemon)
+        client, good = sockets.Jobs(self.path), sockets.memory(picture())
+        for _ in range(40):
+            client.send([good] * 253, id=1, chain='sobel')
+            self.expect_refused(client, 'data', None, 'descriptors')
+        for _ in range(200):
+            client.send([good] * 2, id=1, type='status')
+            self.expect_refused(client, 'data')
+        self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')
+        client.close()
+        self.expect_descriptors(daemon, before)
+        daemon.stop()
+
     def test_faults_of_jobs(self):
         self.serve()
         client = self.client()
@@ -373,16 +412,24 @@ class Hostile(JobsTest):
 
     def test_client_that_does_not_read(self):
         daemon = self.serve('--http-socket', os.path.join(self.dir, 'http.sock'))
+        before = sockets.settled_descriptors(daemon)
         client = self.client()
         client.sock.settimeout(2)
+        fd = sockets.memory(picture())
+        for i in range(64):
+            client.send([fd], id=100000 + i, chain='sobel', format='pgm')
         try:
             for i in range(20000):
                 client.send(id=i, type='status')
         except (TimeoutError, OSError):
             pass
         begin = time.monotonic()
-        self.assertEqual(self.client().run(picture(), chain='sobel')[0]['result'], 'ok')
+        other = sockets.Jobs(self.path)
+        self.assertEqual(other.run(picture(), chain='sobel')[0]['result'], 'ok')
         self.assertLess(time.monotonic() - begin, 20)
+        other.close()
+        client.close()
+        self.expect_descriptors(daemon, before)
         daemon.stop()
 
 
