@@ -271,8 +271,7 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     metrics_add(metrics, METRIC_PIXELS, NULL, (double)report->pixels);
     metrics_add(metrics, METRIC_BYTES_READ, NULL, (double)report->bytes_in);
     metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
-    /* The worker reads each input into memory of its own; what was copied for it is added before.
-     */
+    /* What the front copied for the worker is added where it does. */
     metrics_add(metrics, METRIC_BYTES_COPIED, NULL, (double)report->copied);
 }
 
