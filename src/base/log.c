@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *log_program = "sluice";
 static enum log_level log_threshold = LOG_LEVEL_WARNING;
 static bool log_to_journal;
+static log_sink *log_other;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 static const char *const journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"}; /* sd-daemon(3) */
@@ -17,7 +19,24 @@ void log_init(const char *program, enum log_level level)
 {
     log_program = program;
     log_threshold = level;
-    log_to_journal = getenv("JOURNAL_STREAM") != NULL && !isatty(STDERR_FILENO);
+    log_to_journal = log_stderr_is_journal();
+}
+
+void log_set_sink(log_sink *sink)
+{
+    log_other = sink;
+}
+
+/* The variable is inherited by whatever a service starts, also with another stderr: systemd.exec(5)
+ * wants device and inode compared. */
+bool log_stderr_is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat status;
+    unsigned long long device, inode;
+    char end;
+    return stream && sscanf(stream, "%llu:%llu%c", &device, &inode, &end) == 2 &&
+           fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
 bool log_level_parse(const char *name, enum log_level *level)
@@ -37,23 +56,36 @@ bool log_enabled(enum log_level level)
 }
 
 /* One write(2) a line, so that lines of several processes on one stderr do not mix. */
-static void emit(enum log_level level, const char *format, va_list args)
+static void write_line(enum log_level level, const char *text)
 {
-    if (!log_enabled(level))
-        return;
-    char line[1200];
-    int used = snprintf(line, sizeof line, "%s%s: ", log_to_journal ? journal_prefixes[level] : "",
-                        log_program);
-    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, args);
-    size_t length = (size_t)used + (more > 0 ? (size_t)more : 0);
-    if (length > sizeof line - 2)
-        length = sizeof line - 2;
-    for (size_t i = 0; i < length; i++) /* a file name may hold anything; a line stays a line */
-        if ((unsigned char)line[i] < ' ' && line[i] != '\t')
-            line[i] = '?';
-    line[length++] = '\n';
+    char line[1300];
+    int used = snprintf(line, sizeof line, "%s%s: %s\n",
+                        log_to_journal ? journal_prefixes[level] : "", log_program, text);
+    size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written; /* there is nowhere left to say that stderr is gone */
+}
+
+static void emit(const struct log_subject *about, enum log_level level, const char *format,
+                 va_list args)
+{
+    char text[1100];
+    if (!log_enabled(level))
+        return;
+    vsnprintf(text, sizeof text, format, args);
+    for (char *c = text; *c; c++) /* a file name may hold anything; a line stays a line */
+        if ((unsigned char)*c < ' ' && *c != '\t')
+            *c = '?';
+    if (!log_other || !log_other(level, log_program, text, about))
+        write_line(level, text);
+}
+
+void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit(about, level, format, args);
+    va_end(args);
 }
 
 #define LOG_FUNCTION(name, level)                                                                  \
@@ -61,7 +93,7 @@ static void emit(enum log_level level, const char *format, va_list args)
     {                                                                                              \
         va_list args;                                                                              \
         va_start(args, format);                                                                    \
-        emit(level, format, args);                                                                 \
+        emit(NULL, level, format, args);                                                           \
         va_end(args);                                                                              \
     }
 

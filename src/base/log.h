@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum log_level {
     LOG_LEVEL_ERROR,
@@ -21,6 +22,26 @@ void log_init(const char *program, enum log_level level);
 bool log_level_parse(const char *name, enum log_level *level);
 
 bool log_enabled(enum log_level level);
+
+/* The job that a line is about. Texts are borrowed for the call; NULL and 0: not known. */
+struct log_subject {
+    int64_t job;
+    const char *chain;
+    const char *folder, *file; /* the file's name within the folder */
+};
+
+/* Takes a line, without its end, in place of stderr; on any thread. `about` may be NULL. False: it
+ * did not get through, and stderr has it. */
+typedef bool log_sink(enum log_level level, const char *program, const char *line,
+                      const struct log_subject *about);
+void log_set_sink(log_sink *sink);
+
+/* True when stderr is systemd's journal: JOURNAL_STREAM names the very file that it is. */
+bool log_stderr_is_journal(void);
+
+/* A line about one job. */
+void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -173,11 +173,11 @@ static void done(struct job *queued, const struct message *report)
         client_job_seal(job->planes[i].fd);
     count(job);
     if (queued->fault.code != FAULT_NONE)
-        log_info("%s: failed: %s: %s", queued->label, fault_name(queued->fault.code),
-                 queued->fault.text);
+        job_log(queued, LOG_LEVEL_INFO, "%s: failed: %s: %s", queued->label,
+                fault_name(queued->fault.code), queued->fault.text);
     else
-        log_debug("%s: done in %.1f ms", queued->label,
-                  (double)(clock_now() - job->accepted) * 1e-6);
+        job_log(queued, LOG_LEVEL_DEBUG, "%s: done in %.1f ms", queued->label,
+                (double)(clock_now() - job->accepted) * 1e-6);
     end(job, report);
 }
 

@@ -94,10 +94,11 @@ static void opened(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
     if (fj->ended_on_disk) {
-        log_info("%s: was all but ended", fj->job.label);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: was all but ended", fj->job.label);
         folder_drop_job(fj);
     } else if (fj->step_fault.code == FAULT_NO_INPUT) {
-        log_warning("%s: the claimed file is gone: %s", fj->job.label, fj->step_fault.text);
+        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: the claimed file is gone: %s", fj->job.label,
+                fj->step_fault.text);
         folder_drop_job(fj);
     } else if (fj->step_fault.code != FAULT_NONE) {
         if (folder_leave_behind(fj))
@@ -280,6 +281,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
     fj->job = (struct job){.source = &source,
                            .owner = folder,
                            .label = claim->name,
+                           .folder = folder->settings->input,
                            .chain = folder->settings->chain,
                            .format = folder->settings->format,
                            .input = folder->settings->reading,
@@ -304,7 +306,8 @@ bool folder_leave_behind(struct folder_job *fj)
     struct folder *folder = fj->folder;
     if (fj->claim->spool == folder->spool)
         return false;
-    log_info("%s: its folder has changed; it is taken up again from there", fj->job.label);
+    job_log(&fj->job, LOG_LEVEL_INFO, "%s: its folder has changed; it is taken up again from there",
+            fj->job.label);
     if (folder->state == FOLDER_WATCHING)
         folder->next_scan = clock_now();
     folder_drop_job(fj);

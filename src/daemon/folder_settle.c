@@ -271,10 +271,11 @@ static void log_done(const struct folder_job *fj)
     size_t more = fj->claim->note.n_results - 1;
     draft_final_name(fj->claim, 0, name);
     if (more > 0)
-        log_info("%s: done in %.1f ms: %s and %zu more", fj->job.label,
-                 milliseconds_since(fj->taken), name, more);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %.1f ms: %s and %zu more", fj->job.label,
+                milliseconds_since(fj->taken), name, more);
     else
-        log_info("%s: done in %.1f ms: %s", fj->job.label, milliseconds_since(fj->taken), name);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %.1f ms: %s", fj->job.label,
+                milliseconds_since(fj->taken), name);
 }
 
 static void finish_well(struct folder_job *fj)
@@ -290,13 +291,13 @@ static void finish_well(struct folder_job *fj)
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
         fj->folder->n_failed++;
-        log_warning("%s: failed: %s: %s (after %.1f ms)", fj->job.label,
-                    fault_name(fj->job.fault.code), fj->job.fault.text,
-                    milliseconds_since(fj->taken));
+        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (after %.1f ms)", fj->job.label,
+                fault_name(fj->job.fault.code), fj->job.fault.text, milliseconds_since(fj->taken));
         break;
     case END_RETURNED:
-        log_info("%s: %s; it waits until it has not changed for a while", fj->job.label,
-                 fj->job.fault.code ? fj->job.fault.text : "changed while it was read");
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s; it waits until it has not changed for a while",
+                fj->job.label,
+                fj->job.fault.code ? fj->job.fault.text : "changed while it was read");
         break;
     default:
         break;

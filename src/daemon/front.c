@@ -16,6 +16,9 @@
  * to the next start. Milliseconds. */
 #define CANCEL_LIMIT 15000
 
+/* What a service manager is told that the end takes beyond `shutdown`: the cancel, and leaving. */
+#define STOP_REST (CANCEL_LIMIT + 5000)
+
 static const struct settings *settings_of(const struct front *front)
 {
     return &front->book->config.settings;
@@ -31,6 +34,7 @@ static void close_all(struct front *front)
     queue_close(&front->queue);
     crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->limit, NULL);
+    uv_close((uv_handle_t *)&front->tick, NULL);
     for (size_t i = 0; i < front->n_signals; i++)
         uv_close((uv_handle_t *)&front->signals[i], NULL);
     front->state = FRONT_CLOSED;
@@ -67,6 +71,7 @@ static void drain(struct front *front)
     front->state = FRONT_DRAINING;
     reload_abandon(front);
     uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / 1000000, 0);
+    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * UINT64_C(1000000));
     queue_drain(&front->queue);
     for (size_t i = 0; i < front->n_folders; i++)
         if (!front->folders[i].stopped)
@@ -110,6 +115,7 @@ static void be_ready_if_scanned(struct front *front)
         return;
     front->state = FRONT_READY;
     log_info("ready");
+    front_manager_ready(front);
     if (front->reload_again)
         reload_begin(front);
 }
@@ -333,6 +339,8 @@ static int wire(struct front *front, struct ledger *ledger, int state_fd, struct
     result = queue_init(&front->queue, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
     if (result == 0 && error == 0)
+        error = front_manager_init(front);
+    if (result == 0 && error == 0)
         error = watch_signals(front);
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
@@ -350,6 +358,7 @@ static int start(struct front *front, struct ledger *ledger, int state_fd, struc
         return result;
     }
     front_set_queue(front);
+    front_manager_starting(front);
     crew_start(front->crew);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Shared by front.c, front_sockets.c, crew.c and reload.c alone. */
+/* Shared by front.c, front_manager.c, front_sockets.c, crew.c and reload.c alone. */
 #ifndef SLUICE_DAEMON_FRONT_INTERNAL_H
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 
@@ -68,6 +68,9 @@ struct front {
     struct rulebook *wanted; /* while reloading; used */
     struct crew *next_crew;  /* … NULL: the present one does */
     struct crew *gone;       /* crews whose memory is still the loop's */
+
+    uv_timer_t tick; /* what a service manager is told from time to time */
+    char told[300];  /* the status that it was told last */
 };
 
 /* crew.c: makes one for a configuration, and starts its worker (crew_start). */
@@ -110,6 +113,15 @@ void front_sockets_reloaded(struct front *front);
 /* front_gauges.c: what is measured when somebody asks for metrics, and what never changes. */
 void front_measure(struct front *front);
 void front_measure_once(struct metrics *metrics);
+
+/* front_manager.c: nothing, unless a service manager listens. `refused`: why a reload changed
+ * nothing, or NULL. `patience`: nanoseconds that the end may take. */
+int front_manager_init(struct front *front);
+void front_manager_starting(struct front *front);
+void front_manager_ready(struct front *front);
+void front_manager_reloading(void);
+void front_manager_reloaded(struct front *front, const char *refused);
+void front_manager_stopping(struct front *front, uint64_t patience);
 
 /* reload.c */
 void reload_begin(struct front *front);

@@ -5,6 +5,7 @@
 #define SLUICE_DAEMON_JOB_H
 
 #include "base/fault.h"
+#include "base/log.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,7 @@ struct job {
     const void *owner;          /* whose: for queue_withdraw */
     struct job_flow *flow;      /* of a client that waits; NULL: the backlog of a folder */
     const char *label;          /* in log lines; the source's, like those below */
+    const char *folder;         /* where the file `label` came from; NULL: it is no file */
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */
     const char *counted;        /* what metrics call the chain; NULL: by its text */
@@ -83,5 +85,21 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* What log lines about the job carry as fields. */
+static inline struct log_subject job_subject(const struct job *job)
+{
+    return (struct log_subject){.job = job->id,
+                                .chain = job->chain,
+                                .folder = job->folder,
+                                .file = job->folder ? job->label : NULL};
+}
+
+/* A line about a job. */
+#define job_log(job, level, ...)                                                                   \
+    do {                                                                                           \
+        struct log_subject subject_ = job_subject(job);                                            \
+        log_about(&subject_, level, __VA_ARGS__);                                                  \
+    } while (0)
 
 #endif

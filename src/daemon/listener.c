@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/manager.h"
 
 #define BACKLOG        256
 #define ACCEPTS_A_TURN 32
@@ -167,13 +168,32 @@ static void remove_path(const struct listener *listener)
         unlink(listener->path);
 }
 
+/* One that a service manager listens at already has its rights from there, and is not ours to
+ * remove: clients may come while we are away. */
+static bool adopt(struct listener *listener, const char *wanted)
+{
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] = "";
+    listener->fd = manager_take_socket(listener->type, path, sizeof path);
+    if (listener->fd < 0)
+        return false;
+    if (wanted && strcmp(wanted, path) != 0)
+        log_warning("%s: not bound, since the service manager listens at %s in its place", wanted,
+                    path);
+    listener->path = strdup(path);
+    return true;
+}
+
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault)
 {
-    listener->fd = -1;
-    listener->path = strdup(settings->unix_path);
-    int result = listener->path ? bind_path(listener, settings, fault)
-                                : fault_set(fault, FAULT_MEMORY, "no memory for a socket");
+    int result = 0;
+    bool adopted = adopt(listener, settings->unix_path);
+    if (!adopted)
+        listener->path = strdup(settings->unix_path);
+    if (!listener->path)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a socket");
+    else if (!adopted)
+        result = bind_path(listener, settings, fault);
     int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

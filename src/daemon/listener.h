@@ -1,5 +1,6 @@
-/* A listening Unix socket: bound with its rights before anybody can connect, clients accepted from
- * the loop and counted by user. All on the loop's thread. */
+/* A listening Unix socket: bound with its rights before anybody can connect, or taken over from a
+ * service manager (manager.h); clients accepted from the loop and counted by user. All on the
+ * loop's thread. */
 #ifndef SLUICE_DAEMON_LISTENER_H
 #define SLUICE_DAEMON_LISTENER_H
 
@@ -29,7 +30,7 @@ struct listener {
     char *path; /* owned */
     int fd;
     dev_t device; /* of the file at `path`: only our own is removed */
-    ino_t inode;
+    ino_t inode;  /* 0: it is not ours */
     unsigned n_connections;
     struct {
         uid_t uid;
@@ -40,8 +41,9 @@ struct listener {
     unsigned n_handles;
 };
 
-/* The members above the blank line are the caller's to set before. FAULT_CREATE: the path is taken
- * or cannot be made. */
+/* The members above the blank line are the caller's to set before. Takes what the service manager
+ * has of this type; binds the settings' path otherwise. FAULT_CREATE: the path is taken or cannot
+ * be made. */
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault);
 

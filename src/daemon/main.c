@@ -8,7 +8,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/front.h"
+#include "daemon/journal.h"
 #include "daemon/ledger.h"
+#include "daemon/manager.h"
 #include "daemon/options.h"
 #include "daemon/state.h"
 #include "param/options.h"
@@ -64,6 +66,7 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     char *state;
     int state_fd;
     log_init("sluiced", (enum log_level)settings->log_level);
+    journal_attach();
     raise_descriptor_limit();
     if (state_open(settings->state, &state, &state_fd, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
@@ -80,6 +83,7 @@ int main(int argc, char **argv)
 {
     struct daemon_options options;
     struct rulebook *book;
+    manager_init();
     int status = daemon_options_read(&options, argc, argv);
     if (status < 0)
         status = load(&options, &book);

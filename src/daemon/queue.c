@@ -130,7 +130,8 @@ static void check_deadlines(struct queue *queue, uint64_t now)
         TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
         {
             if (job->deadline <= now && !job->late) {
-                log_warning("%s: still not done after its time: the worker is killed", job->label);
+                job_log(job, LOG_LEVEL_WARNING,
+                        "%s: still not done after its time: the worker is killed", job->label);
                 job->late = any = true;
             }
         }
@@ -310,7 +311,8 @@ void queue_retry(struct queue *queue, struct job *job)
     job->retries++;
     metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
     job->not_before = clock_now() + wait * SECOND;
-    log_warning("%s: %s; tried again in %u s", job->label, job->fault.text, wait);
+    job_log(job, LOG_LEVEL_WARNING, "%s: %s; tried again in %u s", job->label, job->fault.text,
+            wait);
     job->trouble = job->fault;
     fault_clear(&job->fault);
     queue_enter(queue, job, JOB_WAITING);

@@ -11,10 +11,11 @@
 #include "base/text.h"
 #include "daemon/metrics.h"
 
-static void end(struct front *front)
+static void end(struct front *front, const char *refused)
 {
     front->reload = RELOAD_NONE;
     rulebook_leave(&front->wanted);
+    front_manager_reloaded(front, refused);
     if (front->reload_again)
         reload_begin(front);
 }
@@ -29,7 +30,7 @@ static void call_off(struct front *front, const char *why)
         front->next_crew = NULL;
         crew_stop(crew);
     }
-    end(front);
+    end(front, why);
 }
 
 static bool is_wanted(const struct front *front, const struct watch_settings *settings)
@@ -106,6 +107,8 @@ void reload_begin(struct front *front)
     front->reload_again = false;
     if (!front->options->config) {
         log_info("SIGHUP: there is no configuration file to read again");
+        front_manager_reloading();
+        front_manager_reloaded(front, NULL);
         return;
     }
     if (front->reload != RELOAD_NONE || front->state < FRONT_READY) {
@@ -113,12 +116,14 @@ void reload_begin(struct front *front)
         return;
     }
     log_info("SIGHUP: reading %s again", front->options->config);
+    front_manager_reloading();
     if (daemon_options_load(front->options, &front->wanted, &errors, &fault) != 0) {
         const char *lines = text_string(&errors);
         for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
             log_error("%.*s", (int)length, lines);
         log_error("%s is wrong: the configuration that was in force stays", front->options->config);
         metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
+        front_manager_reloaded(front, "its file is wrong");
         text_finish(&errors);
         return;
     }
@@ -204,7 +209,7 @@ void reload_go_on(struct front *front)
     log_init("sluiced", (enum log_level)front->book->config.settings.log_level);
     metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
     log_info("reloaded: %zu folders", front->n_folders);
-    end(front);
+    end(front, NULL);
 }
 
 /* The daemon ends. */

@@ -3,18 +3,28 @@
 #include "base/log.h"
 #include "daemon/http.h"
 #include "daemon/jobs_socket.h"
+#include "daemon/manager.h"
+
+#include <sys/socket.h>
+
+/* One that the service manager hands over is there whether the settings name it or not. */
+static bool is_wanted(const struct socket_settings *settings, int type)
+{
+    return settings->unix_path || manager_has_socket(type);
+}
 
 int sockets_open(struct sockets *sockets, struct fault *fault)
 {
     const struct settings *settings = sockets->service.settings;
     int result = 0;
     service_init(&sockets->service);
-    if (settings->http.unix_path)
+    if (is_wanted(&settings->http, SOCK_STREAM))
         result = http_open(&sockets->http, &sockets->service, &settings->http, sockets->changed,
                            sockets->context, fault);
-    if (result == 0 && settings->jobs_socket.unix_path)
+    if (result == 0 && is_wanted(&settings->jobs_socket, SOCK_SEQPACKET))
         result = jobs_socket_open(&sockets->jobs, &sockets->service, &settings->jobs_socket,
                                   sockets->changed, sockets->context, fault);
+    manager_drop_sockets();
     return result;
 }
 

@@ -79,6 +79,7 @@ static void become_ready(struct stint *stint)
 {
     double seconds = (double)(clock_now() - stint->started) * 1e-9;
     stint->came_up = true;
+    stint->ping_at = clock_now() + STINT_PING_EVERY;
     stint->resident_first = stint_resident(stint);
     enter(stint, STINT_READY, 0);
     log_info("worker %d is up after %.2f s: %s; programs compiled: %" PRIu64
@@ -117,6 +118,9 @@ static void take_answer(struct stint *stint, const struct message *message)
 static void on_said(void *context, const struct message *message)
 {
     struct stint *stint = context;
+    stint->unanswered = 0;
+    if (message->kind == MESSAGE_PONG)
+        return;
     if (message->kind == MESSAGE_CHECKED) {
         take_answer(stint, message);
         return;
@@ -230,6 +234,24 @@ void stint_leave(struct stint *stint)
         return;
     worker_hang_up(stint->worker);
     enter(stint, STINT_LEAVING, LEAVE_LIMIT);
+}
+
+/* What counts are questions without an answer, not the time: after a while in which we did not run
+ * ourselves its answers lie in the socket. */
+void stint_ping(struct stint *stint)
+{
+    struct message message;
+    if (stint->phase != STINT_READY)
+        return;
+    stint->ping_at = clock_now() + STINT_PING_EVERY;
+    if (stint->unanswered >= STINT_SILENT_MAX) {
+        log_error("the worker (pid %d) gives no sign of life: it is killed", stint->pid);
+        stint_kill(stint);
+        return;
+    }
+    stint->unanswered++;
+    message_init(&message, MESSAGE_PING);
+    worker_send(stint->worker, &message);
 }
 
 void stint_kill(struct stint *stint)

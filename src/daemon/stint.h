@@ -70,6 +70,8 @@ struct stint {
     uint64_t builds_counted, cache_hits_counted;               /* for supervise.c */
     uint64_t resident_first; /* bytes, when it was ready; 0: not known */
     uint64_t resident_seen;  /* when that was last looked at, monotonic nanoseconds */
+    uint64_t ping_at;        /* when it is asked for a sign of life; monotonic nanoseconds */
+    unsigned unanswered;     /* times that it was asked since it last said anything */
     char name[128];          /* of its device; "" without one */
     char sandbox[200];       /* its level, as the worker says it */
     uv_timer_t timer;
@@ -86,6 +88,12 @@ void stint_destroy(struct stint **stint);
 
 /* Closes the socket; a worker that does not end by itself soon is killed. */
 void stint_leave(struct stint *stint);
+
+/* Asks a ready worker for a sign of life, and kills one that has given none for STINT_SILENT_MAX
+ * times. */
+#define STINT_PING_EVERY UINT64_C(5000000000) /* nanoseconds */
+#define STINT_SILENT_MAX 2
+void stint_ping(struct stint *stint);
 
 /* SIGKILL; `ended` follows in any case. */
 void stint_kill(struct stint *stint);

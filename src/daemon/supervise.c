@@ -48,6 +48,8 @@ static uint64_t recycle_time(const struct supervisor *s)
 static void arm(struct supervisor *s)
 {
     uint64_t due = s->start_at, now = clock_now();
+    if (!s->stopping && s->current && s->current->phase == STINT_READY)
+        due = earlier(due, s->current->ping_at);
     if (!s->stopping && !s->next && !s->start_at) {
         due = earlier(due, recycle_time(s));
         due = earlier(due, s->current ? s->fallback.retry_at : 0);
@@ -427,6 +429,8 @@ static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
     uint64_t now = clock_now();
+    if (s->current && s->current->ping_at <= now)
+        stint_ping(s->current);
     if (s->start_at && s->start_at <= now) {
         launch(s);
         return;
@@ -467,6 +471,12 @@ void supervisor_stop(struct supervisor *supervisor)
     if (s->next)
         see_off(s, &s->next);
     tell_if_stopped(s);
+}
+
+bool supervisor_is_sound(const struct supervisor *supervisor)
+{
+    const struct stint *stint = supervisor->current;
+    return !stint || stint->phase != STINT_READY || stint->unanswered <= STINT_SILENT_MAX;
 }
 
 void supervisor_kill(struct supervisor *supervisor)

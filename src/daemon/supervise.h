@@ -88,6 +88,9 @@ void supervisor_stop(struct supervisor *supervisor);
 /* Kills the worker that has the jobs, if there is one; `died` follows. */
 void supervisor_kill(struct supervisor *supervisor);
 
+/* False when a worker is silent for longer than it should live: for a watchdog. */
+bool supervisor_is_sound(const struct supervisor *supervisor);
+
 /* True while a worker takes jobs. */
 bool supervisor_is_ready(const struct supervisor *supervisor);
 

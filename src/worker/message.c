@@ -89,6 +89,7 @@ static const struct {
     [MESSAGE_BEGAN] = {"began", 0, 0},       [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
     [MESSAGE_OUTPUT] = {"output", 0, 1},     [MESSAGE_DONE] = {"done", 0, 0},
     [MESSAGE_DESCRIBE] = {"describe", 1, 1}, [MESSAGE_DESCRIBED] = {"described", 0, 0},
+    [MESSAGE_PING] = {"ping", 0, 0},         [MESSAGE_PONG] = {"pong", 0, 0},
 };
 
 const char *message_kind_name(enum message_kind kind)

@@ -13,6 +13,8 @@
  *                                       ◄──  done (result, planes, report)
  *     describe + 1 fd                   ──►
  *                                       ◄──  described  stages and devices are in the file, as JSON
+ *     ping                              ──►
+ *                                       ◄──  pong       at once, whatever the jobs do
  *
  * The first output travels with the job; a result of several planes in a picture format asks for
  * one more for each further plane, in their order, while it is encoded. So the worker never names a
@@ -48,6 +50,8 @@ enum message_kind {
     MESSAGE_DONE,
     MESSAGE_DESCRIBE,
     MESSAGE_DESCRIBED,
+    MESSAGE_PING,
+    MESSAGE_PONG,
     MESSAGE_KINDS
 };
 

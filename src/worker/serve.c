@@ -389,6 +389,13 @@ static void take_describe(struct server *server, struct message *message)
     send_message(server, &answer);
 }
 
+static void take_ping(struct server *server)
+{
+    struct message answer;
+    message_init(&answer, MESSAGE_PONG);
+    send_message(server, &answer);
+}
+
 /* What chains refer to as @name. The front has read the same text without an error. */
 static int take_config(struct server *server, struct message *message, struct fault *fault)
 {
@@ -475,6 +482,9 @@ static int take(struct server *server, struct message *message, struct fault *fa
         return 0;
     case MESSAGE_DESCRIBE:
         take_describe(server, message);
+        return 0;
+    case MESSAGE_PING:
+        take_ping(server);
         return 0;
     default:
         return fault_set(fault, FAULT_DATA, "message '%s' is none for a worker",

@@ -17,6 +17,7 @@ Anything else is copied to the output. One job after the other, as many as are s
 is begun is a line in the file FAKE_WORKER_LOG; what each worker is set up with is a line of JSON in
 FAKE_WORKER_LOG.setups. While there are lines in FAKE_WORKER_LOG.starts, each start takes the first one
 away: `crash` dies before it is ready, `refuse` says that the device fails, `missing` that there is none.
+FAKE_WORKER_SLOW_START is the seconds that each start takes.
 """
 import array
 import ctypes
@@ -156,7 +157,10 @@ while True:
     kind = message.get('type', 'job')
     if kind == 'setup':
         note_setup(message)
+        time.sleep(float(os.environ.get('FAKE_WORKER_SLOW_START', 0)))
     elif kind == 'check':
         check(message)
+    elif kind == 'ping':
+        send('pong')
     elif kind == 'job':
         run(message, fds)

@@ -62,13 +62,14 @@ class Daemon:
         self.env = dict(os.environ, SLUICE_LOG_LEVEL='debug', **(env or {}))
         self.process, self.lines, self.reader = None, [], None
         self.prefix = []  # of the command line: what runs sluiced
+        self.pass_fds = ()
 
     # ---- start and stop
 
     def start(self, ready=True):
         self.lines = []
         self.process = subprocess.Popen([*self.prefix, SLUICED, *self.options], stderr=subprocess.PIPE,
-                                        stdin=subprocess.DEVNULL, env=self.env)
+                                        stdin=subprocess.DEVNULL, env=self.env, pass_fds=self.pass_fds)
         self.reader = threading.Thread(target=self._read, args=(self.process.stderr, self.lines),
                                        daemon=True)
         self.reader.start()
