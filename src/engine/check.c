@@ -117,6 +117,12 @@ static const char *blame(struct device *device, const struct check_how *how,
     return chain->steps[chain->n_steps - 1].stage->name;
 }
 
+/* Where results are known to agree kernels are run only to be loaded, which one size does for all. */
+static bool is_to_run(const struct plane *plane, bool known)
+{
+    return !known || plane->width * plane->height >= 1000;
+}
+
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
                 const struct format *format, const struct plane *plane, struct fault *fault)
 {
@@ -128,7 +134,8 @@ int check_chain(struct device *device, const struct check_how *how, const struct
         return result;
     bool printed = print_fact(plan, chain, format, &fact);
     bool known = printed && device_knows(device, text_string(&fact));
-    result = compare(plan, device, how, known, &why);
+    if (is_to_run(plane, known))
+        result = compare(plan, device, how, known, &why);
     if (result == 0 && printed && !known)
         device_learn(device, text_string(&fact));
     plan_destroy(&plan);
