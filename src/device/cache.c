@@ -27,7 +27,36 @@ struct entry_header {
     uint64_t key_size, binary_size, checksum;
 };
 
-static char cache_directory[3000];
+/* Where entries are written; and one that cannot be written to, which is looked into after it. */
+static char cache_directory[3000], cache_below[3000];
+
+/* Ours are called by 16 digits and ".bin"; whatever else somebody keeps there stays. */
+static bool is_entry(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".bin") == 0;
+}
+
+static bool has_entries(const char *path)
+{
+    DIR *stream = opendir(path);
+    struct dirent *entry = NULL;
+    while (stream && (entry = readdir(stream)) != NULL)
+        if (is_entry(entry->d_name))
+            break;
+    if (stream)
+        closedir(stream);
+    return entry != NULL;
+}
+
+/* `sluice warm` filled it, and then it became part of a system that is read-only. */
+static bool take_below(const char *path)
+{
+    if (cache_below[0] || !has_entries(path))
+        return false;
+    snprintf(cache_below, sizeof cache_below, "%s", path);
+    log_info("cache directory %s is read-only: programs are taken from there", path);
+    return true;
+}
 
 static bool try_directory(const char *base, const char *below)
 {
@@ -41,8 +70,9 @@ static bool try_directory(const char *base, const char *below)
         path_make_directories(cache_directory, &fault) == 0 &&
         access(cache_directory, W_OK | X_OK) == 0)
         return true;
-    log_warning("cache directory %s cannot be used: %s", cache_directory,
-                fault.code ? fault.text : "not writable");
+    if (!take_below(cache_directory))
+        log_warning("cache directory %s cannot be used: %s", cache_directory,
+                    fault.code ? fault.text : "not writable");
     cache_directory[0] = '\0';
     return false;
 }
@@ -72,9 +102,9 @@ static void find_directory(void)
     const char *own = getenv("SLUICE_CACHE_DIR");
     if (own && try_directory(own, ""))
         return;
-    if (!own && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
-                 try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
-                 try_directory(getenv("HOME"), "/.cache/sluice")))
+    if ((!own || cache_below[0]) && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
+                                     try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
+                                     try_directory(getenv("HOME"), "/.cache/sluice")))
         return;
     const char *temporary = getenv("TMPDIR");
     snprintf(cache_directory, sizeof cache_directory, "%.2000s/sluice-XXXXXX",
@@ -83,16 +113,28 @@ static void find_directory(void)
         cache_directory[0] = '\0';
         return;
     }
-    log_warning("no cache directory (SLUICE_CACHE_DIR, XDG_CACHE_HOME or HOME): every start "
-                "compiles its kernels anew");
+    if (!cache_below[0])
+        log_warning("no cache directory (SLUICE_CACHE_DIR, XDG_CACHE_HOME or HOME): every start "
+                    "compiles its kernels anew");
     atexit(remove_temporary);
+}
+
+static void find_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_directory);
 }
 
 const char *device_cache_directory(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_directory);
+    find_once();
     return cache_directory[0] ? cache_directory : NULL;
+}
+
+const char *device_cache_read_only(void)
+{
+    find_once();
+    return cache_below[0] ? cache_below : NULL;
 }
 
 void device_cache_key(const struct device *device, const char *source, const char *flags,
@@ -104,9 +146,8 @@ void device_cache_key(const struct device *device, const char *source, const cha
     text_append(key, source);
 }
 
-static bool entry_path(const struct text *key, char *path, size_t size)
+static bool entry_path(const char *directory, const struct text *key, char *path, size_t size)
 {
-    const char *directory = device_cache_directory();
     if (!directory || key->failed)
         return false;
     uint64_t hash = hash_bytes(HASH_INIT, key->data, key->length);
@@ -136,12 +177,12 @@ static const uint8_t *check_entry(const struct bytes *file, const struct text *k
     return checksum(key, binary, header->binary_size) == header->checksum ? binary : NULL;
 }
 
-bool device_cache_load(const struct text *key, struct bytes *binary)
+static bool load_from(const char *directory, const struct text *key, struct bytes *binary)
 {
     char path[4096];
     struct bytes file;
     struct entry_header header;
-    if (!entry_path(key, path, sizeof path))
+    if (!entry_path(directory, key, path, sizeof path))
         return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -161,12 +202,18 @@ bool device_cache_load(const struct text *key, struct bytes *binary)
     return true;
 }
 
+bool device_cache_load(const struct text *key, struct bytes *binary)
+{
+    return load_from(device_cache_directory(), key, binary) ||
+           load_from(device_cache_read_only(), key, binary);
+}
+
 void device_cache_store(const struct text *key, const struct bytes *binary)
 {
     char path[4096];
     struct fault fault = FAULT_INIT;
     struct file_draft draft;
-    if (!entry_path(key, path, sizeof path))
+    if (!entry_path(device_cache_directory(), key, path, sizeof path))
         return;
     struct entry_header header = {.magic = CACHE_MAGIC,
                                   .key_size = key->length,
@@ -215,12 +262,6 @@ void device_learn(const struct device *device, const char *fact)
     fact_key(device, fact, &key);
     device_cache_store(&key, &value);
     text_finish(&key);
-}
-
-/* Ours are called by 16 digits and ".bin"; whatever else somebody keeps there stays. */
-static bool is_entry(const char *name)
-{
-    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".bin") == 0;
 }
 
 /* PoCL's folder is moved aside first, so that another process never sees half of it. */

@@ -88,6 +88,10 @@ struct device_counters *device_counters(struct device *device);
  * ~/.cache/sluice; NULL when none of them can be had. The string lives as long as the process. */
 const char *device_cache_directory(void);
 
+/* One of these that holds programs and cannot be written to: it is read beside the next of them.
+ * NULL: there is none. */
+const char *device_cache_read_only(void);
+
 /* What is known of this device with this driver and outlives the process: `fact` is any text that
  * says all that it depends on. Kept in the cache directory, and gone with it. */
 bool device_knows(const struct device *device, const char *fact);
