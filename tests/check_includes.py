@@ -18,9 +18,9 @@ ALLOWED = {
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},
     'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
-    'daemon': {'base', 'param', 'bank', 'config', 'worker/message.h', 'version.h'},
+    'daemon': {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'},
     'cli': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine',
-            'worker/message.h', 'worker/describe.h', 'version.h'},
+            'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'},
 }
 ALLOWED['worker'].add('version.h')
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -218,4 +219,23 @@ void file_draft_discard(struct file_draft *draft)
     free(draft->name);
     free(draft->temporary);
     *draft = (struct file_draft){.fd = -1, .directory_fd = -1};
+}
+
+/* The numbers are those of statfs(2). */
+const char *file_remote_kind(const char *path)
+{
+    static const struct {
+        uint32_t magic;
+        const char *name;
+    } kinds[] = {{0x6969, "NFS"},        {0x517b, "SMB"},        {0xff534d42, "CIFS"},
+                 {0xfe534d42, "SMB2"},   {0x01021997, "9P"},     {0x65735546, "FUSE"},
+                 {0x00c36400, "Ceph"},   {0x5346414f, "AFS"},    {0x73757245, "Coda"},
+                 {0x786f4256, "vboxsf"}, {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}};
+    struct statfs status;
+    if (statfs(path, &status) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)status.f_type == kinds[i].magic)
+            return kinds[i].name;
+    return NULL;
 }

@@ -43,6 +43,10 @@ int file_draft_commit(struct file_draft *draft, bool durable, struct fault *faul
 /* Removes the draft. Fine on one that was never opened ({.fd = -1}) or has ended. */
 void file_draft_discard(struct file_draft *draft);
 
+/* "NFS", "FUSE", …: a file system at `path` where what others write makes no event of inotify here;
+ * NULL for all others, and where that cannot be told. */
+const char *file_remote_kind(const char *path);
+
 /* The part of `path` after its last slash. */
 const char *path_name(const char *path);
 

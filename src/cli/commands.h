@@ -13,6 +13,8 @@ int command_submit(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_why(int argc, char **argv);
 int command_requeue(int argc, char **argv);
+int command_warm(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_testcard(int argc, char **argv);
 
 #endif

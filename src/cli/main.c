@@ -22,6 +22,8 @@ static const struct command {
     {"plan", command_plan, "what a chain would do, without doing it"},
     {"bench", command_bench, "how fast it is"},
     {"check-config", command_check_config, "every error of a configuration at once"},
+    {"warm", command_warm, "compile the chains of a configuration before the daemon starts"},
+    {"doctor", command_doctor, "what is wrong with this machine, and the fix for each"},
     {"testcard", command_testcard, "draw a picture to try chains on"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

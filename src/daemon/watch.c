@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 #define MASK (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
@@ -92,31 +92,11 @@ static int refused(struct fault *fault)
     return fault_set_errno(fault, FAULT_IO, "inotify");
 }
 
-/* What another machine or a program behind FUSE writes there makes no event here. The numbers are
- * those of statfs(2). */
-static const char *remote_kind(const char *path)
-{
-    static const struct {
-        uint32_t magic;
-        const char *name;
-    } kinds[] = {{0x6969, "NFS"},        {0x517b, "SMB"},        {0xff534d42, "CIFS"},
-                 {0xfe534d42, "SMB2"},   {0x01021997, "9P"},     {0x65735546, "FUSE"},
-                 {0x00c36400, "Ceph"},   {0x5346414f, "AFS"},    {0x73757245, "Coda"},
-                 {0x786f4256, "vboxsf"}, {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}};
-    struct statfs status;
-    if (statfs(path, &status) != 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((uint32_t)status.f_type == kinds[i].magic)
-            return kinds[i].name;
-    return NULL;
-}
-
 int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
                const struct watch_events *events, void *context, struct fault *fault)
 {
     struct watch *w = calloc(1, sizeof *w);
-    const char *kind = insist ? NULL : remote_kind(path);
+    const char *kind = insist ? NULL : file_remote_kind(path);
     *watch = NULL;
     if (kind) {
         free(w);

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "version.h"
+#include "worker/find.h"
 #include "worker/message.h"
 
 /* Messages in one turn of the loop; what is left comes in the next, after everybody else. */
@@ -306,29 +306,4 @@ void worker_forget(struct worker **worker)
     }
     if (w->n_handles == 0)
         free(w);
-}
-
-static bool is_program(const char *path)
-{
-    return access(path, X_OK) == 0;
-}
-
-int worker_find_program(char *path, size_t size, struct fault *fault)
-{
-    const char *told = getenv("SLUICE_WORKER");
-    if (told && told[0]) {
-        snprintf(path, size, "%s", told);
-    } else {
-        ssize_t length = readlink("/proc/self/exe", path, size - 1);
-        path[length > 0 ? length : 0] = '\0';
-        char *slash = strrchr(path, '/');
-        if (slash)
-            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-worker");
-        if (!slash || !is_program(path))
-            snprintf(path, size, "%s/sluice-worker", SLUICE_LIBEXECDIR);
-    }
-    if (is_program(path))
-        return 0;
-    return fault_set(fault, FAULT_NO_DEVICE, "there is no worker program %s: %s", path,
-                     strerror(errno));
 }

@@ -38,8 +38,4 @@ void worker_kill(struct worker *worker);
  * pointer. Of a process that still lives this gives up; it is not waited for. */
 void worker_forget(struct worker **worker);
 
-/* The path of sluice-worker: SLUICE_WORKER, or beside this program, or where it was installed to.
- * 0 when there is one. */
-int worker_find_program(char *path, size_t size, struct fault *fault);
-
 #endif

@@ -1,0 +1,201 @@
+/* sluice warm: the compiling that sluiced would do at its start, done before. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "config/config.h"
+#include "engine/engine.h"
+
+#define AT(member) offsetof(struct warm_options, member)
+
+struct warm_options {
+    struct common_options common;
+    const char *cache;
+};
+
+static const struct options_row options[] = {
+    {0,
+     "DIR",
+     {.name = "cache",
+      .type = PARAM_TEXT,
+      .offset = AT(cache),
+      .help =
+          "where to keep what is compiled; else SLUICE_CACHE_DIR, and what else sluiced takes"}},
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "warm",
+    .operands = "CONFIG",
+    .summary =
+        "Compiles and caches every chain of a configuration for this device, so that a start "
+        "compiles nothing.",
+    .details =
+        "sluice warm /etc/sluice/sluice.yaml --cache /usr/lib/sluice/cache\n\n"
+        "sluiced takes programs from a SLUICE_CACHE_DIR that it cannot write to, so the folder may "
+        "be part of\na system that is read-only. Device, driver and sluice must be those of the "
+        "start.\n",
+    .tables = {options, cli_device_options, cli_output_options},
+};
+
+static void complain_at(const struct config *config, struct place at, const char *text,
+                        const struct fault *fault)
+{
+    struct text place = {0};
+    text_printf(&place, "%s:%zu:%zu: chain '%s'", config->settings.file, at.line, at.column, text);
+    cli_complain(text_string(&place), fault);
+    text_finish(&place);
+}
+
+static int warm_one(struct engine *engine, const struct config *config, const char *text,
+                    const char *format_text, struct place at)
+{
+    struct chain chain = {0};
+    struct format format = {0};
+    struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
+    int result = chain_parse_with(&chain, text, &config->definitions, &fault);
+    if (result == 0)
+        result = format_parse(&format, format_text, &fault);
+    if (result == 0)
+        result = engine_warm(engine, &chain, &format, &wrong, &fault);
+    if (result == 0 && wrong.code)
+        result = fault_set(&fault, wrong.code, "%s: the fallback device would run it", wrong.text);
+    if (result != 0)
+        complain_at(config, at, text, &fault);
+    format_finish(&format);
+    chain_finish(&chain);
+    if (result == FAULT_CHAIN || result == FAULT_USAGE)
+        return fault_exit_status(FAULT_CONFIG);
+    return result == 0 ? 0 : fault_exit_status(result);
+}
+
+/* The same chains and formats as sluiced has its worker check (daemon/crew.c). */
+static int warm_all(struct engine *engine, const struct config *config)
+{
+    const struct settings *settings = &config->settings;
+    int status = 0;
+    for (size_t i = 0; i < settings->n_watches; i++) {
+        const struct watch_settings *watch = &settings->watches[i];
+        int one = warm_one(engine, config, watch->chain, watch->format, watch->chain_at);
+        status = status ? status : one;
+    }
+    for (size_t i = 0; i < config->n_chains; i++) {
+        const struct config_chain *chain = &config->chains[i];
+        int one = warm_one(engine, config, chain->text, "npz", chain->place);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+static void report(struct engine *engine, const struct warm_options *o, uint64_t began)
+{
+    struct device *device = engine_device(engine);
+    uint64_t builds = device ? atomic_load(&device_counters(device)->builds) : 0;
+    uint64_t hits = device ? atomic_load(&device_counters(device)->cache_hits) : 0;
+    const char *name = device ? device_info(device)->name : "none";
+    const char *directory = device_cache_directory();
+    double seconds = (double)(clock_now() - began) * 1e-9;
+    if (o->common.json) {
+        json_t *json =
+            json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory, "compiled",
+                      (json_int_t)builds, "cached", (json_int_t)hits, "seconds", seconds);
+        json_dumpf(json, cli_stdout, JSON_INDENT(1));
+        fputc('\n', cli_stdout);
+        json_decref(json);
+    } else if (!o->common.quiet) {
+        fprintf(cli_stdout,
+                "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64
+                ", in %s, after %.1f s\n",
+                name, builds, hits, directory ? directory : "no directory", seconds);
+    }
+}
+
+/* A folder that sluiced would not write to is no place to leave anything in. */
+static int check_cache(const struct warm_options *o)
+{
+    const char *directory = device_cache_directory();
+    const char *wanted = o->cache ? o->cache : getenv("SLUICE_CACHE_DIR");
+    if (wanted && wanted[0] != '/') {
+        fprintf(stderr, "sluice: %s: --cache and SLUICE_CACHE_DIR are absolute paths\n", wanted);
+        return 64;
+    }
+    if (!directory || (wanted && strcmp(directory, wanted) != 0)) {
+        fprintf(stderr, "sluice: %s: the cache directory cannot be written to\n",
+                wanted ? wanted : "no cache directory");
+        return 73;
+    }
+    return 0;
+}
+
+static int warm(const struct warm_options *o, struct config *config)
+{
+    const struct settings *settings = &config->settings;
+    struct engine_options how;
+    struct engine *engine = NULL;
+    struct fault fault = FAULT_INIT;
+    uint64_t began = clock_now();
+    struct common_options common = o->common;
+    common.device = settings->device;
+    common.max_pixels = settings->max_pixels;
+    common.max_file = settings->max_file;
+    common.memory = settings->memory;
+    cli_engine_options(&common, &how);
+    how.self_check = settings->self_check;
+    how.fallback = settings->fallback;
+    int status = check_cache(o);
+    if (status != 0)
+        return status;
+    if (engine_open(&engine, &how, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    status = warm_all(engine, config);
+    if (status == 0)
+        report(engine, o, began);
+    engine_close(&engine);
+    return status;
+}
+
+int command_warm(int argc, char **argv)
+{
+    struct warm_options o = {0};
+    struct config config;
+    struct text errors = {0};
+    const char *chain = NULL;
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    const char *told = o.common.device;
+    cli_common_apply(&o.common);
+    if (argc - first != 1) {
+        fputs("sluice: warm: which configuration? (see sluice warm --help)\n", stderr);
+        return 64;
+    }
+    o.common.config = argv[first];
+    /* As sluice-worker has it: PoCL's cache is below ours. */
+    unsetenv("POCL_CACHE_DIR");
+    if (o.cache)
+        setenv("SLUICE_CACHE_DIR", o.cache, 1);
+    int status = cli_read_config(&o.common, &config, &chain);
+    if (status != 0)
+        return status;
+    settings_read_environment(&config.settings, &errors);
+    if (errors.length > 0) {
+        fprintf(stderr, "sluice: %s", text_string(&errors));
+        status = fault_exit_status(FAULT_CONFIG);
+    } else {
+        if (told)
+            config.settings.device = told;
+        config_resolve_chains(&config);
+        settings_complete(&config.settings);
+        status = warm(&o, &config);
+    }
+    text_finish(&errors);
+    config_finish(&config);
+    return status;
+}

@@ -1,0 +1,34 @@
+#include "worker/find.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "version.h"
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+int worker_find_program(char *path, size_t size, struct fault *fault)
+{
+    const char *told = getenv("SLUICE_WORKER");
+    if (told && told[0]) {
+        snprintf(path, size, "%s", told);
+    } else {
+        ssize_t length = readlink("/proc/self/exe", path, size - 1);
+        path[length > 0 ? length : 0] = '\0';
+        char *slash = strrchr(path, '/');
+        if (slash)
+            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-worker");
+        if (!slash || !is_program(path))
+            snprintf(path, size, "%s/sluice-worker", SLUICE_LIBEXECDIR);
+    }
+    if (is_program(path))
+        return 0;
+    return fault_set(fault, FAULT_NO_DEVICE, "there is no worker program %s: %s", path,
+                     strerror(errno));
+}
