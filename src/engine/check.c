@@ -117,7 +117,8 @@ static const char *blame(struct device *device, const struct check_how *how,
     return chain->steps[chain->n_steps - 1].stage->name;
 }
 
-/* Where results are known to agree kernels are run only to be loaded, which one size does for all. */
+/* Where results are known to agree kernels are run only to be loaded, which one size does for all.
+ */
 static bool is_to_run(const struct plane *plane, bool known)
 {
     return !known || plane->width * plane->height >= 1000;
