@@ -99,6 +99,18 @@ def write_planes(number, first, text, count):
     return names
 
 
+def hang():
+    """The job alone: the worker gives signs of life."""
+    while True:
+        message, fds = receive()
+        if message is None:
+            time.sleep(10000)
+        elif message.get('type') == 'ping':
+            send('pong')
+        else:
+            waiting.append((message, fds))
+
+
 def run(job, fds):
     number, (given, out) = job['id'], fds
     text = os.pread(given, 1 << 20, 0)
@@ -111,7 +123,7 @@ def run(job, fds):
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGKILL)
     if word == 'hang':
-        time.sleep(10000)
+        hang()
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
