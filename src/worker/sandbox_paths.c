@@ -137,6 +137,8 @@ void sandbox_allow_paths(struct landlock *landlock)
     allow_icds(landlock);
     if (device_cache_directory())
         landlock_allow(landlock, device_cache_directory(), LANDLOCK_CONTENT);
+    if (device_cache_read_only())
+        landlock_allow(landlock, device_cache_read_only(), LANDLOCK_READ);
 }
 
 static void place(const char *variable, const char *below, int replace)
