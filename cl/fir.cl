@@ -52,7 +52,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 {
     ACC sum = 0;
     for (int j = 0; j < rows; j++) {
-        int row = border_index(py + j, height, border);
+        int row = SOURCE_Y(py + j);
         if (row < 0)
             continue;
         for (int i = 0; i < columns; i++) {
@@ -74,13 +74,13 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define AT(row, v)  ((__global const V(SRC) *)src_base)[(row) + clamp(v, 0, last)]
 #define TAKEN(j, o, b) VECTOR_SHIFT(LANES, b, V(SRC), AT(r[j], x / LANES + (o)), AT(r[j], x / LANES + (o) + 1))
 #define LOAD(at)     CAT(vload, LANES)(0, at)
-#define STORE(v, at) *(__global V(DST) *)(at) = v
+#define STORE(v, at) *(__global V(OUT) *)(at) = THEN(v)
 #else
 #define ROW_TYPE       __global const SRC *
 #define ROW_AT(y)      ROW(src, y)
 #define TAKEN(j, o, b) LOAD(r[j] + x + (o))
 #define LOAD(at)       UNALIGNED_IN(SRC, LANES, at)
-#define STORE(v, at)   UNALIGNED_OUT(DST, LANES, at) = v
+#define STORE(v, at)   UNALIGNED_OUT(OUT, LANES, at) = THEN(v)
 #endif
 
 /* Without alpha. */
@@ -122,18 +122,18 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #endif
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
+ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                      __global const COEFFICIENT *restrict table, int pitch, int lead, int columns,
                      int rows, int left, int top, int width, int height, int border, int first
-                     NUMBERS)
+                     NUMBERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
-    __global DST *out = ROW(dst, y);
+    __global OUT *out = ROW(dst, y);
     /* The sample at x: the window's middle. */
-    __global const SRC *middle = ROW(src, y + rows / 2 - top) + (columns / 2 - left) * CH;
+    __global const SRC *middle = ROW(src, SOURCE_Y(y + rows / 2 - top)) + (columns / 2 - left) * CH;
     int begin = x, end = SPAN_END(x), inner = end, inner_end = end;
 #if LANES + 0
     inner = max(left * CH, x);
@@ -147,7 +147,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
 #ifdef TAPS
     ROW_TYPE r[ROWS];
     for (int j = 0; j < ROWS; j++) {
-        int row = border_index(y - top + j, height, border);
+        int row = SOURCE_Y(y - top + j);
         fits = fits && row >= 0; /* rows of zeros are left to FN(sum) */
         r[j] = ROW_AT(row);
     }
@@ -165,7 +165,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
         TAPS
 #else
         for (int j = 0; j < rows; j++) {
-            int row = border_index(y - top + j, height, border);
+            int row = SOURCE_Y(y - top + j);
             if (row < 0)
                 continue;
 #ifdef FORM_VECTOR
@@ -189,7 +189,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
 #endif
         V(DST) result = FINISH(sum);
 #if DST_CH < CH
-        CAT4(STORE_, LANES, _, CH)(result, out + x / CH * DST_CH);
+        V(OUT) kept = THEN(result);
+        CAT4(STORE_, LANES, _, CH)(kept, out + x / CH * DST_CH);
 #else
 #if ALPHA
         V(SRC) alpha = LOAD(middle + x);
@@ -217,6 +218,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst),
 #endif
         ACC sum = FN(sum)(src_base, src_offset, src_stride, table + lead, pitch, columns, rows,
                           width, height, border, pixel - left, y - top, c);
-        out[pixel * DST_CH + c] = FIRST(FINISH((V(NUM))((NUM)sum)));
+        out[pixel * DST_CH + c] = FIRST(THEN(FINISH((V(NUM))((NUM)sum))));
     }
 }

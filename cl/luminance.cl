@@ -16,19 +16,19 @@
 #define WEIGHT_PARAMETERS , WEIGHT red, WEIGHT green, WEIGHT blue
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) WEIGHT_PARAMETERS)
+ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
     __global const SRC *in = ROW(src, y);
-    __global DST *out = ROW(dst, y);
+    __global OUT *out = ROW(dst, y);
 #ifdef FORM_VECTOR
     /* Four pixels from three vectors of four samples (CH 3) or four (CH 4). */
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)(in + x * CH);
-        __global CAT(DST, 4) *to = (__global CAT(DST, 4) *)(out + x);
+        __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)(out + x);
         for (int i = 0; i < SPAN / 4; i++) {
             CAT(SRC, 4) a = at[i * CH], b = at[i * CH + 1], c = at[i * CH + 2];
 #if CH == 3
@@ -41,16 +41,18 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) WEIGHT_PARAME
             CAT(SRC, 4) g = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
             CAT(SRC, 4) l = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
 #endif
-            to[i] = CAT3(convert_, DST, 4)(MIX(CAT3(convert_, WORK, 4)(r), CAT3(convert_, WORK, 4)(g),
-                                               CAT3(convert_, WORK, 4)(l)));
+            CAT(DST, 4) v = CAT3(convert_, DST, 4)(MIX(CAT3(convert_, WORK, 4)(r),
+                                                       CAT3(convert_, WORK, 4)(g),
+                                                       CAT3(convert_, WORK, 4)(l)));
+            to[i] = THEN(v);
         }
         return;
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
 #if CH < 3
-        out[x] = in[CH * x];
+        out[x] = THEN_ONE(in[CH * x]);
 #else
-        out[x] = (DST)MIX((WORK)in[CH * x], (WORK)in[CH * x + 1], (WORK)in[CH * x + 2]);
+        out[x] = THEN_ONE((DST)MIX((WORK)in[CH * x], (WORK)in[CH * x + 1], (WORK)in[CH * x + 2]));
 #endif
 }

@@ -11,6 +11,9 @@
  *                       is uchar, or what the pass chose (16 for rows code written in vectors)
  *     SRC, DST          OpenCL types of samples, with SRC_IS_uchar and the like
  *
+ *     OUT, THEN(v)      what the result V(DST) is stored as: DST and v itself, or what stages that follow
+ *                       in the same kernel make of it; THEN_PARAMETERS, theirs (src/chain/fuse_pixels.c)
+ *
  * What a template defines itself is undefined behind it. A kernel's arguments are GRID, then the
  * pass's arguments in order; a plane is three of them. Offsets, strides and indices count samples and
  * fit an int: planning refuses larger planes.
@@ -49,6 +52,7 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #define FIRST_8(v)  (v).s0
 #define FIRST_16(v) (v).s0
 #define FIRST(v)    CAT(FIRST_, LANES)(v)
+#define THEN_ONE(v) FIRST(THEN((V(DST))(v)))
 
 /* Alpha in interleaved pixels of `ch` channels, 2 or 4: whether sample x is one, and taking those of
  * the vector `a`, which begins with a pixel, into the vector `v` of as many lanes. */
@@ -68,9 +72,17 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #define PLANE_OUT(type, p) __global type *restrict p##_base, int p##_offset, int p##_stride
 #define ROW(p, y)          (p##_base + p##_offset + (y) * p##_stride)
 
-/* This work-item's row, and where its span of it begins and ends. */
-#define GRID_Y       (grid_y_begin + (int)get_global_id(1))
-#define SPAN_BEGIN   ((int)get_global_id(0) * SPAN)
+/* How a template begins its kernel, this work-item's row, and where its span of it begins and ends.
+ * PART 1: the kernel is a function of another one, which gives it a whole row (cl/lines.cl). */
+#define ENTRY_0      __kernel
+#define ENTRY_1      inline
+#define ENTRY        CAT(ENTRY_, PART)
+#define GRID_Y_0     (grid_y_begin + (int)get_global_id(1))
+#define GRID_Y_1     grid_y_begin
+#define GRID_Y       CAT(GRID_Y_, PART)
+#define SPAN_BEGIN_0 ((int)get_global_id(0) * SPAN)
+#define SPAN_BEGIN_1 0
+#define SPAN_BEGIN   CAT(SPAN_BEGIN_, PART)
 #define SPAN_END(b)  min((b) + SPAN, grid_width)
 
 /* Borders, numbered as enum border in src/image/border.h; crop has no outside. */
@@ -102,6 +114,16 @@ inline int border_index(int i, int n, int border)
     int fold = border == BORDER_REFLECT ? 1 : 0;
     int r = modulo(i, 2 * n - 2 * fold);
     return r < n ? r : 2 * n - 1 - fold - r;
+}
+
+/* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes. The
+ * planes of a part's source are RING lines, of which row y has the one modulo RING. Uses the kernel's
+ * height and border. */
+#define SOURCE_Y(y) source_row(y, height, border, RING)
+inline int source_row(int y, int height, int border, int ring)
+{
+    int row = border_index(y, height, border);
+    return ring == 0 || row < 0 ? row : modulo(y, ring);
 }
 
 /* How a bordered line goes on from position p, not beyond `end`: for as many positions as it

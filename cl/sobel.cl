@@ -41,6 +41,19 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
     return CONVERT(DST, AS(int, fmin(m, (float)DST_MAX) + MAGIC));
 }
 
+#elif defined(OUT_magnitude) && defined(EIGHTH) && defined(EXACT_ROOT)
+/* A correctly rounded root tells squares of whole numbers from what lies one below them as long as those
+ * are below 2^23, so nothing is to be put right: m is the largest with 8m - 4 <= root. */
+#define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
+#define FINISH_ARGUMENTS  , scale, limits
+
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+{
+    V(float) f = CONVERT(float, CONVERT(int, dx)), g = CONVERT(float, CONVERT(int, dy));
+    V(float) m = (sqrt(f * f + g * g) + 4.0f) * 0.125f;
+    return CONVERT(DST, CONVERT(int, fmin(m, (float)DST_MAX)));
+}
+
 #else
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
 #define FINISH_ARGUMENTS  , scale, limits
@@ -97,9 +110,9 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 #endif
 
 #ifdef OUT_both
-#define OUTPUTS PLANE_OUT(DST, dst), PLANE_OUT(DST, dst2)
+#define OUTPUTS PLANE_OUT(OUT, dst), PLANE_OUT(OUT, dst2)
 #else
-#define OUTPUTS PLANE_OUT(DST, dst)
+#define OUTPUTS PLANE_OUT(OUT, dst)
 #endif
 
 /* The source's sample at the destination's position x: another one where alpha is dropped. */
@@ -135,6 +148,10 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, V(SRC), (r)[-1], (r)[0]))
 #define MIDDLE(r) CONVERT(WORK, (r)[0])
 #define RIGHT(r)  CONVERT(WORK, VECTOR_AFTER(LANES, CH, V(SRC), (r)[0], (r)[1]))
+#elif LANES + 0
+#define LEFT(r)   CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x - CH))
+#define MIDDLE(r) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x))
+#define RIGHT(r)  CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x + CH))
 #else
 #define LEFT(r)   (r)[SOURCE_OF(x) - step]
 #define MIDDLE(r) (r)[SOURCE_OF(x)]
@@ -163,19 +180,18 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
     V(WORK) dy = GRADIENT_Y(nw, n, ne, w, e, sw, s, se)
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
-                     int origin, int step FINISH_PARAMETERS)
+ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
+                     int origin, int step FINISH_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
     int end = SPAN_END(x);
-    int y0 = border_index(y + origin - 1, height, border), y1 = y + origin;
-    int y2 = border_index(y + origin + 1, height, border);
-    __global DST *out = ROW(dst, y);
+    int y0 = SOURCE_Y(y + origin - 1), y1 = SOURCE_Y(y + origin), y2 = SOURCE_Y(y + origin + 1);
+    __global OUT *out = ROW(dst, y);
 #ifdef OUT_both
-    __global DST *out2 = ROW(dst2, y);
+    __global OUT *out2 = ROW(dst2, y);
 #endif
     /* Positions whose window lies inside: none in rows whose window reaches zeros. */
     int inner = y0 < 0 || y2 < 0 ? end : max((1 - origin) * DST_CH, x);
@@ -191,13 +207,32 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #if ALPHA
         TAKE_ALPHA(LANES, CH, v, r1[0]);
 #endif
-        *(__global V(DST) *)(out + x) = v;
+        *(__global V(OUT) *)(out + x) = THEN(v);
 #ifdef OUT_both
-        *(__global V(DST) *)(out2 + x) = GRADIENT_OUT(dy);
+        *(__global V(OUT) *)(out2 + x) = GRADIENT_OUT(dy);
 #endif
         return;
     }
     inner = end;
+#elif LANES + 0
+    int begin = x, shift = origin * CH;
+    __global const SRC *r0 = ROW(src, y0) + shift, *r1 = ROW(src, y1) + shift;
+    __global const SRC *r2 = ROW(src, y2) + shift;
+    if (inner + LANES > inner_end)
+        inner = inner_end = end;
+    for (x = inner; x < inner_end; x += LANES) {
+        x = min(x, inner_end - LANES);
+        LOAD_NEIGHBOURS;
+        V(DST) v = RESULT(dx, dy);
+#if ALPHA
+        TAKE_ALPHA(LANES, CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
+#endif
+        UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
+#ifdef OUT_both
+        UNALIGNED_OUT(OUT, LANES, out2 + x) = GRADIENT_OUT(dy);
+#endif
+    }
+    x = begin;
 #endif
     while (x < end) {
         for (int until = min(inner, end); x < until; x++) {
@@ -205,23 +240,25 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
             CAT(WORK, 2) g = FN(edge)(src_base, src_offset, src_stride, width, border, y0, y1, y2,
                                       px, c);
             DST v = FIRST(RESULT((V(WORK))g.x, (V(WORK))g.y));
-            out[x] = OR_ALPHA(x, v, FETCH(src, px, CH, y1, c));
+            out[x] = THEN_ONE(OR_ALPHA(x, v, FETCH(src, px, CH, y1, c)));
 #ifdef OUT_both
             out2[x] = FIRST(GRADIENT_OUT((V(WORK))g.y));
 #endif
         }
-#ifndef FORM_VECTOR
+#if LANES + 0
+        x = inner_end > x ? inner_end : x;
+#else
         int shift = origin * CH;
         __global const SRC *r0 = ROW(src, y0) + shift, *r1 = ROW(src, y1) + shift;
         __global const SRC *r2 = ROW(src, y2) + shift;
         for (; x < inner_end; x++) {
             LOAD_NEIGHBOURS;
-            out[x] = OR_ALPHA(x, RESULT(dx, dy), r1[x]);
+            out[x] = THEN_ONE(OR_ALPHA(x, RESULT(dx, dy), r1[x]));
 #ifdef OUT_both
             out2[x] = GRADIENT_OUT(dy);
 #endif
         }
-        inner = end; /* what is left is the other edge */
 #endif
+        inner = end; /* what is left is the other edge */
     }
 }

@@ -1,9 +1,12 @@
 #include "chain/plan.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "chain/fuse.h"
 #include "stage/mosaic.h"
 #include "stage/sink.h"
 
@@ -45,11 +48,10 @@ static int pixel_passes(const struct plan_step *step, struct stage_plan *work, s
     return result;
 }
 
-static int step_passes(struct plan_step *step, const struct device_profile *profile,
-                       struct fault *fault)
+int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
+                     struct stage_plan *work, struct fault *fault)
 {
     const struct stage *stage = step->stage;
-    struct stage_plan *work = &step->work;
     *work = (struct stage_plan){
         .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
     int result = stage_is_per_pixel(stage, step->config) ? pixel_passes(step, work, fault)
@@ -107,7 +109,9 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
 {
     struct plan_step *step = &plan->steps[plan->n_steps];
     size_t alignment = options->alignment ? options->alignment : FRAME_ALIGNMENT;
-    *step = (struct plan_step){.stage = stage, .config = config, .in = plan->out};
+    *step =
+        (struct plan_step){.stage = stage, .config = config, .in = plan->out, .source = plan->out};
+    snprintf(step->label, sizeof step->label, "%s", stage->name);
     plan->n_steps++; /* from here on plan_destroy cleans it up */
     step->out.size = options->guard;
     int result = stage_is_per_pixel(stage, config)
@@ -119,7 +123,7 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     if (result == 0)
         result = check_size(&step->out, fault);
     if (result == 0 && options->profile)
-        result = step_passes(step, options->profile, fault);
+        result = plan_step_passes(step, options->profile, &step->work, fault);
     if (result == 0 && options->profile && step->work.n_passes == 0)
         result = adopt_layout(step, fault);
     plan->out = &step->out;
@@ -217,6 +221,21 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
     return 0;
 }
 
+/* Told from the header, before anything is decoded. */
+static int check_slots(const struct plan *plan, struct fault *fault)
+{
+    char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX], peak[NUMBER_TEXT_MAX];
+    for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
+        if (plan->slot_size[i] > plan->profile->max_allocation)
+            return fault_set(fault, FAULT_LIMIT,
+                             "needs a buffer of %s and %s of memory at its fullest; the device's "
+                             "largest buffer is %s (another --device may have larger ones)",
+                             number_format_size(plan->slot_size[i], need),
+                             number_format_size(plan_peak(plan), peak),
+                             number_format_size(plan->profile->max_allocation, have));
+    return 0;
+}
+
 int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
                 const struct plan_options *options, struct fault *fault)
 {
@@ -233,12 +252,23 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
         result = add_mosaic(p, options, fault);
     if (result == 0 && options->fit)
         result = add_sink(p, options, fault);
+    if (result == 0 && options->profile && !options->profile->generic && !options->no_fuse)
+        result = plan_fuse(p, fault);
     if (result == 0)
         result = assign_slots(p, options, fault);
+    if (result == 0)
+        result = check_slots(p, fault);
     if (result != 0)
         plan_destroy(&p);
     *plan = p;
     return result;
+}
+
+void plan_work_finish(struct stage_plan *work)
+{
+    for (unsigned i = 0; i < work->n_passes; i++)
+        fused_destroy(&work->passes[i].fused);
+    stage_plan_finish(work);
 }
 
 void plan_destroy(struct plan **plan)
@@ -247,7 +277,7 @@ void plan_destroy(struct plan **plan)
     if (!p)
         return;
     for (size_t i = 0; i < p->n_steps; i++) {
-        stage_plan_finish(&p->steps[i].work);
+        plan_work_finish(&p->steps[i].work);
         frame_finish(&p->steps[i].out);
     }
     free(p->steps);

@@ -12,6 +12,10 @@ struct plan_step {
     struct stage_plan work; /* no passes: what comes out is what goes in */
     struct frame out;
     unsigned in_slot, out_slot; /* memory; equal when the step has no passes */
+    bool merged;                /* a step behind it does its work (chain/fuse.h) */
+    const struct frame *source; /* what the passes read: `in`, or that of the first step whose work
+                                   they do */
+    char label[64];             /* the stages whose work this is: "luminance+sobel" */
     unsigned scratch_slot[STAGE_SCRATCH_MAX];
 };
 
@@ -39,6 +43,7 @@ struct plan_options {
     size_t guard;                         /* bytes left free before and after each frame (tests) */
     bool keep_input;                      /* the input's memory is not reused */
     bool keep_all;                        /* no memory is: each frame has its own (tests) */
+    bool no_fuse;                         /* each step has its own kernels */
     plan_fit *fit;                        /* NULL: what comes out stays as it is */
     void *fit_context;
     double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h), their
@@ -50,6 +55,10 @@ struct plan_options {
 int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
                 const struct plan_options *options, struct fault *fault);
 void plan_destroy(struct plan **plan);
+
+/* Fills step->work with the passes of that one step, for `profile`. */
+int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
+                     struct stage_plan *work, struct fault *fault);
 
 /* Bytes that a run holds at its fullest, the input's and the output's among them. */
 uint64_t plan_peak(const struct plan *plan);

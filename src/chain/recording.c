@@ -77,7 +77,7 @@ void recording_destroy(struct recording **recording)
 static const struct frame *operand_frame(const struct plan_step *step, unsigned operand)
 {
     if (operand == OPERAND_IN)
-        return step->in;
+        return step->source;
     if (operand == OPERAND_OUT)
         return &step->out;
     return &step->work.scratch[operand - OPERAND_SCRATCH];

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain/fuse.h"
+
 static size_t count_passes(const struct plan *plan)
 {
     size_t count = 0;
@@ -65,7 +67,24 @@ static bool pixel_source(const char *defines, char *name, size_t size)
     return true;
 }
 
-static int add_instance(struct text *text, const struct pass *pass, const char *name,
+static int add_instance(struct text *text, const struct pass *pass, const char *name, bool is_part,
+                        struct fault *fault);
+
+/* What a fused kernel calls, as functions named after it. */
+static int add_parts(struct text *text, const struct fused *fused, const char *name,
+                     struct fault *fault)
+{
+    int result = 0;
+    for (unsigned i = 0; fused && i < fused->n_parts && result == 0; i++) {
+        struct text part = {0};
+        text_printf(&part, "%s_f%u", name, i);
+        result = add_instance(text, &fused->parts[i], text_string(&part), true, fault);
+        text_finish(&part);
+    }
+    return result;
+}
+
+static int add_instance(struct text *text, const struct pass *pass, const char *name, bool is_part,
                         struct fault *fault)
 {
     char pixel[64];
@@ -77,12 +96,21 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     }
     if (!content)
         return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
+    const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
+    int result = add_parts(text, pass->fused, name, fault);
+    if (result != 0)
+        return result;
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
+    text_printf(text, "#define PART %d\n#define RING %u\n", is_part, pass->ring);
     if (pass->lanes > 0)
         text_printf(text, "#define LANES %u\n", pass->lanes);
     else
         text_append(text, "#define LANES\n");
     define_all(text, pass->defines);
+    define_all(text, more);
+    bool goes_on = strstr(more, "THEN(v) ") != NULL;
+    if (!goes_on)
+        text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n");
     if (pixel_content)
         add_file(text, pixel, pixel_content);
     add_file(text, pass->source, content);
@@ -90,14 +118,31 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     if (pixel_content)
         undefine_all(text, pixel_content);
     undefine_pass(text, pass->defines);
-    text_append(text, "#undef KERNEL\n#undef FN\n#undef LANES\n");
+    undefine_pass(text, more);
+    if (!goes_on)
+        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \n");
+    undefine_pass(text, "KERNEL \nFN \nLANES \nPART \nRING \n");
     return 0;
+}
+
+static bool same_instance(const struct pass *a, const struct pass *b);
+
+static bool same_parts(const struct fused *a, const struct fused *b)
+{
+    if (!a || !b)
+        return a == b;
+    bool same =
+        a->n_parts == b->n_parts && strcmp(text_string(&a->defines), text_string(&b->defines)) == 0;
+    for (unsigned i = 0; same && i < a->n_parts; i++)
+        same = same_instance(&a->parts[i], &b->parts[i]);
+    return same;
 }
 
 static bool same_instance(const struct pass *a, const struct pass *b)
 {
     return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0 &&
-           a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0;
+           a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0 && a->ring == b->ring &&
+           same_parts(a->fused, b->fused);
 }
 
 static const struct pass *pass_at(const struct plan *plan, size_t index)
@@ -146,7 +191,7 @@ int program_source_create(struct program_source *source, const struct plan *plan
         for (size_t k = 0; k < i && !known; k++)
             known = strcmp(source->names[k], source->names[i]) == 0;
         if (!known)
-            result = add_instance(&source->text, pass_at(plan, i), source->names[i], fault);
+            result = add_instance(&source->text, pass_at(plan, i), source->names[i], false, fault);
     }
     if (result == 0 && source->text.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");

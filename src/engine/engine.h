@@ -16,6 +16,7 @@ struct engine;
 struct engine_options {
     struct device_options device;
     bool reference;  /* run the plain C references; no OpenCL is loaded */
+    bool no_fuse;    /* each stage has its own kernels */
     bool self_check; /* engine_warm compares the device with the references */
     bool generic;    /* after engine_warm nothing else is compiled but generic kernels, of which
                         there are few: chains come from strangers (engine/variant.c) */
@@ -37,7 +38,7 @@ struct engine_output {
 };
 
 struct engine_launch {
-    char stage[24];
+    char stage[64]; /* whose work it is; of several stages "luminance+sobel" */
     char kernel[100];
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };

@@ -253,7 +253,7 @@ static int copy_launches(struct job_state *s, struct fault *fault)
     for (size_t i = 0; i < s->run.n_launches; i++) {
         const struct launch_report *from = &s->run.launches[i];
         struct engine_launch *to = &report->launches[report->n_launches++];
-        snprintf(to->stage, sizeof to->stage, "%s", plan->steps[from->step].stage->name);
+        snprintf(to->stage, sizeof to->stage, "%s", plan->steps[from->step].label);
         snprintf(to->kernel, sizeof to->kernel, "%s", from->kernel);
         to->queued = from->queued;
         to->wait = from->wait;

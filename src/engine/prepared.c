@@ -80,6 +80,7 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     made->device = device;
     struct plan_options options = {.profile = device ? device_profile(device) : NULL,
                                    .keep_input = keep_input,
+                                   .no_fuse = engine->options.no_fuse,
                                    .fit = format ? format_fit : NULL,
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};

@@ -12,7 +12,7 @@ struct options_row {
 };
 
 /* A list of option tables over the same config; each ends with an entry without a name. */
-#define OPTIONS_TABLES_MAX 6
+#define OPTIONS_TABLES_MAX 8
 
 struct options_usage {
     const char *program;  /* "sluice" */

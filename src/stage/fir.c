@@ -453,6 +453,16 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
+static struct stage_reach reach(const void *config_)
+{
+    const struct fir_config *config = config_;
+    struct fir_window window;
+    fir_window(config, &window);
+    return (struct stage_reach){.rows = window.rows,
+                                .top = config->border == BORDER_CROP ? 0 : window.rows / 2,
+                                .border = config->border};
+}
+
 /* Bit for bit, except that a GPU may take numbers below 2^-126 for 0. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
@@ -470,6 +480,7 @@ const struct stage stage_fir = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .reach = reach,
     .reference = fir_reference,
     .tolerance = tolerance,
 };

@@ -121,6 +121,8 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
         form = FORM_SCALAR;
     unsigned span = form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, in->type) : 0;
     struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
+    if (form == FORM_VECTOR)
+        pass->lanes = 4; /* at a time, of a work-item's span */
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);
@@ -146,6 +148,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
+static struct stage_reach reach(const void *config)
+{
+    (void)config;
+    return (struct stage_reach){.rows = 1};
+}
+
 const struct stage stage_luminance = {
     .name = "luminance",
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
@@ -154,5 +162,6 @@ const struct stage stage_luminance = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .reach = reach,
     .reference = luminance_reference,
 };

@@ -295,7 +295,12 @@ static void define_pixel_call(struct pass *pass, const char *stage,
                                    kind == PASS_BUFFER ? "[0]" : "");
     }
     pass_define(pass, "PIXEL_PARAMETERS", "%s", parameters);
+    if (function->call[0]) {
+        pass_define(pass, "PIXEL(v)", "%s", function->call);
+        return;
+    }
     pass_define(pass, "PIXEL(v)", "FN(%s_pixel)((v)%s)", stage, call);
+    pass_define(pass, "PIXEL_SOURCE", "%s", stage);
 }
 
 /* The form, and the samples that a work-item takes: whole vectors on a GPU, where the row has one.
@@ -334,7 +339,6 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     if (keep_alpha)
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
     pass_name(pass, kernel_form_name(form));
-    pass_define(pass, "PIXEL_SOURCE", "%s", plan->stage);
     define_pixel_call(pass, plan->stage, function);
     pass_define_lines(pass, function->defines);
     pass->work = function->work;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PASS_ARGS_MAX     32
+#define PASS_ARGS_MAX     48
 #define PASS_NAME_MAX     96
 #define PASS_DEFINES_MAX  1536
 #define STAGE_SCRATCH_MAX 8
@@ -52,6 +52,8 @@ struct pass_arg {
     };
 };
 
+struct fused;
+
 struct pass {
     const char *stage;              /* whose work this is, for errors and reports */
     const char *source;             /* name of the .cl file */
@@ -62,7 +64,9 @@ struct pass {
     uint32_t grid_height; /* in y; a launch may be split there, so none needs another */
     uint32_t span;        /* positions in x that one work-item covers */
     uint32_t lanes;       /* LANES: samples in a vector of the kernel's code; 0: it has none */
-    double work;          /* scalar operations for one position; an estimate */
+    unsigned ring;       /* of a part of another kernel: lines that its source is a ring of, or 0 */
+    double work;         /* scalar operations for one position; an estimate */
+    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.h) */
     uint64_t bytes_read, bytes_written; /* that must move: each sample once */
     unsigned n_args;
     struct pass_arg args[PASS_ARGS_MAX];
@@ -106,6 +110,8 @@ struct pixel_function {
     bool generic;                   /* given: `defines` must not depend on the parameters */
     unsigned n_args;
     struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
+    char call[512]; /* of several functions, each of the result of the one before: `v` through all
+                       of them, parameters as p0, p1 …; empty: NAME_pixel */
 };
 
 /* Definitions for a per-pixel function's text, as pass_define makes them. */

@@ -38,6 +38,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
+static struct stage_reach reach(const void *config)
+{
+    (void)config;
+    return (struct stage_reach){.rows = 1};
+}
+
 const struct stage stage_sink = {
     .name = "sink",
     .summary = "what the output's format can hold of a frame",
@@ -45,5 +51,6 @@ const struct stage stage_sink = {
     .internal = true,
     .shape = shape,
     .passes = passes,
+    .reach = reach,
     .reference = sink_reference,
 };

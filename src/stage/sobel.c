@@ -119,14 +119,21 @@ static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *c
     return table;
 }
 
+/* Whether the result follows from gradients alone, in vectors: no table, no alpha to drop. */
+static bool has_wide_rows(const struct sobel_config *config, const struct plane *in,
+                          const struct plane *out, bool eighth)
+{
+    return in->channels == out->channels &&
+           (eighth || !sample_is_integer(in->type) || is_signed_gradient(config) ||
+            config->out == SOBEL_SAMPLE);
+}
+
 static enum kernel_form choose_form(const struct sobel_config *config,
                                     const struct stage_plan *plan, const struct plane *in,
                                     const struct plane *out, bool eighth)
 {
     struct device_profile profile = *plan->profile;
-    bool vector_fits = config->border != BORDER_CROP && in->channels == out->channels &&
-                       (eighth || !sample_is_integer(in->type) || is_signed_gradient(config) ||
-                        config->out == SOBEL_SAMPLE);
+    bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out, eighth);
     if (config->kernel == SOBEL_KERNEL_VECTOR)
         profile.form = FORM_VECTOR;
     if (profile.form == FORM_VECTOR && (config->kernel == SOBEL_KERNEL_SCALAR || !vector_fits))
@@ -157,8 +164,11 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     if (length && !eighth && largest > 0)
         limits = add_limits(plan, config, largest);
 
+    bool wide = form == FORM_ROWS && has_wide_rows(config, in, out, eighth);
     struct pass *pass =
         pass_begin(plan, "sobel", "", form, span, out->width * out->channels, out->height);
+    if (wide)
+        pass->lanes = 16;
     char define[32];
     const char *variant = param_choice_name(out_choices, config->out);
     snprintf(define, sizeof define, "OUT_%s", variant);
@@ -171,6 +181,8 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     pass_channels(pass, in->channels, out->channels);
     if (length && eighth)
         pass_define(pass, "EIGHTH", "1");
+    if (form != FORM_VECTOR && plan->profile->exact_divide && sample_size(in->type) == 1)
+        pass_define(pass, "EXACT_ROOT", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
     pass->bytes_read = plane_bytes(in);
@@ -199,6 +211,13 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
+static struct stage_reach reach(const void *config_)
+{
+    const struct sobel_config *config = config_;
+    return (struct stage_reach){
+        .rows = 3, .top = config->border == BORDER_CROP ? 0 : 1, .border = config->border};
+}
+
 const struct stage stage_sobel = {
     .name = "sobel",
     .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
@@ -206,5 +225,6 @@ const struct stage stage_sobel = {
     .config_size = sizeof(struct sobel_config),
     .shape = shape,
     .passes = passes,
+    .reach = reach,
     .reference = sobel_reference,
 };

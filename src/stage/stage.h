@@ -25,6 +25,13 @@ struct tolerance {
     double absolute, relative;
 };
 
+/* Which rows of the source a row y of the result is computed from: y - top … y - top + rows - 1, as
+ * they stand in the bordered plane. */
+struct stage_reach {
+    uint32_t rows, top;
+    int border;
+};
+
 struct stage {
     const char *name;
     const char *summary;        /* one sentence: what comes out */
@@ -57,6 +64,12 @@ struct stage {
 
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
+
+    /* Of a stage whose passes may be joined with others in one kernel (chain/fuse.h): what a row is
+     * computed from. Its template begins with ENTRY and asks SOURCE_Y for rows; each plane takes
+     * one pass, whose arguments begin with the plane of the input and those of the output. NULL:
+     * the stage's passes stand alone. (Per-pixel stages need not say it.) */
+    struct stage_reach (*reach)(const void *config);
 
     /* Computes `out`, whose planes are laid out as shape() said or with other strides, from `in`.
      * Plain and slow; it defines the result. */

@@ -1,0 +1,159 @@
+#include "chain/fuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fused_destroy(struct fused **fused)
+{
+    struct fused *f = *fused;
+    if (!f)
+        return;
+    for (unsigned i = 0; i < f->n_parts; i++)
+        fused_destroy(&f->parts[i].fused);
+    free(f->parts);
+    text_finish(&f->defines);
+    free(f);
+    *fused = NULL;
+}
+
+struct pass *fused_add_part(struct fused *fused)
+{
+    struct pass *parts = realloc(fused->parts, (fused->n_parts + 1) * sizeof *parts);
+    if (!parts)
+        return NULL;
+    fused->parts = parts;
+    parts[fused->n_parts] = (struct pass){0};
+    return &parts[fused->n_parts++];
+}
+
+void fuse_label(const struct fuse_group *group, char sign, char *label, size_t size)
+{
+    size_t used = 0;
+    label[0] = '\0';
+    for (size_t i = group->first; i <= group->last; i++) {
+        const struct plan_step *step = &group->plan->steps[i];
+        if (step->work.n_passes == 0 || used >= size)
+            continue;
+        used += (size_t)snprintf(label + used, size - used, "%.*s%s", used > 0, &sign,
+                                 step->stage->name);
+    }
+}
+
+void fuse_commit(const struct fuse_group *group, struct stage_plan *work)
+{
+    struct plan_step *steps = group->plan->steps, *last = &steps[group->last];
+    fuse_label(group, '+', last->label, sizeof last->label);
+    for (size_t i = group->first; i <= group->last; i++) {
+        steps[i].merged = i < group->last;
+        plan_work_finish(&steps[i].work);
+    }
+    last->work = *work;
+    last->work.stage = last->label;
+    for (unsigned i = 0; i < work->n_passes; i++)
+        work->passes[i].stage = last->label;
+    last->source = steps[group->first].in;
+    *work = (struct stage_plan){0};
+}
+
+/* f64 stays alone: its samples are taken apart one by one. */
+bool fuse_is_pixel(const struct plan_step *step)
+{
+    for (size_t i = 0; i < step->in->n_planes; i++)
+        if (step->in->planes[i].type == SAMPLE_F64)
+            return false;
+    return stage_is_per_pixel(step->stage, step->config);
+}
+
+/* What a step can be within a group. */
+enum role {
+    ALONE,
+    NOTHING, /* has no passes */
+    PIXEL,
+    LINE,   /* a row of the result from the row at its place */
+    WINDOW, /* from several */
+};
+
+static enum role role_of(const struct plan_step *step)
+{
+    if (step->work.n_passes == 0)
+        return NOTHING;
+    if (fuse_is_pixel(step))
+        return PIXEL;
+    if (!step->stage->reach || stage_is_per_pixel(step->stage, step->config))
+        return ALONE;
+    return step->stage->reach(step->config).rows > 1 ? WINDOW : LINE;
+}
+
+/* Cuts steps without passes off the end, which then hand on what the group gives. */
+static size_t count_work(const struct plan *plan, size_t first, size_t *last)
+{
+    size_t count = 0;
+    while (*last > first && plan->steps[*last].work.n_passes == 0)
+        --*last;
+    for (size_t i = first; i <= *last; i++)
+        count += plan->steps[i].work.n_passes > 0;
+    return count;
+}
+
+/* Steps from `first` on that may share a kernel in rows form: one plane, and at most one stencil.
+ */
+static size_t end_of_lines(const struct plan *plan, size_t first)
+{
+    unsigned windows = 0;
+    size_t i = first;
+    for (; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        enum role role = role_of(step);
+        windows += role == WINDOW;
+        if (role == ALONE || windows > 1 || step->in->n_planes != 1)
+            break;
+    }
+    return i;
+}
+
+static size_t end_of_pixels(const struct plan *plan, size_t first)
+{
+    size_t i = first;
+    while (i < plan->n_steps &&
+           (role_of(&plan->steps[i]) == PIXEL || role_of(&plan->steps[i]) == NOTHING))
+        i++;
+    return i;
+}
+
+/* Fuses steps from `first` on, if any; *next is the first one behind. */
+static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault *fault)
+{
+    bool done = false;
+    int result = 0;
+    *next = first + 1;
+    if (role_of(&plan->steps[first]) == ALONE || role_of(&plan->steps[first]) == NOTHING)
+        return 0;
+    size_t pixels_end = end_of_pixels(plan, first), lines_end = end_of_lines(plan, first);
+    struct fuse_group pixels = {plan, first, pixels_end - 1};
+    struct fuse_group lines = {plan, first, lines_end - 1};
+    if (plan->profile->form == FORM_ROWS && lines_end > pixels_end && lines_end > first &&
+        count_work(plan, first, &lines.last) > 1) {
+        result = fuse_lines(&lines, &done, fault);
+        *next = done ? lines.last + 1 : first + 1;
+    }
+    struct fuse_group then = {plan, first, end_of_pixels(plan, first + 1) - 1};
+    if (result == 0 && !done && then.last > first && role_of(&plan->steps[first]) != PIXEL) {
+        result = fuse_then(&then, &done, fault);
+        *next = done ? then.last + 1 : first + 1;
+    }
+    if (result == 0 && !done && role_of(&plan->steps[first]) == PIXEL &&
+        count_work(plan, first, &pixels.last) > 1) {
+        result = fuse_pixels(&pixels, &done, fault);
+        *next = done ? pixels.last + 1 : first + 1;
+    }
+    return result;
+}
+
+int plan_fuse(struct plan *plan, struct fault *fault)
+{
+    int result = 0;
+    for (size_t i = 0; i < plan->n_steps && result == 0;)
+        result = fuse_from(plan, i, &i, fault);
+    return result;
+}

@@ -1,0 +1,229 @@
+/* Per-pixel steps as one function: a kernel of their own, or the end of another stage's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/fuse.h"
+
+/* A run while it grows: the function of the steps so far, and the types between them. */
+struct run {
+    struct pixel_function function;
+    enum sample_type types[CHAIN_STEPS_MAX + 3];
+    const struct plan_step *steps[CHAIN_STEPS_MAX + 2];
+    struct pixel_function functions[CHAIN_STEPS_MAX + 2];
+    size_t n;
+};
+
+/* Whether alpha goes the same way through the run so far and through `next`: copied by both, or
+ * computed by both. */
+static bool same_alpha(const struct run *run, const struct pixel_function *next,
+                       const struct plane *plane)
+{
+    bool copies = next->keep_alpha && next->type == run->types[run->n];
+    bool copied = run->function.keep_alpha && run->types[run->n] == run->types[0];
+    return !plane_has_alpha(plane) || run->n == 0 || copies == copied;
+}
+
+/* Adds NAME_pixel of part n, of what there is. False: the run must end before it. */
+static bool extend(struct run *run, const struct plan_step *step, const struct plane *plane)
+{
+    struct pixel_function *whole = &run->function, next = {.work = 4};
+    char call[sizeof whole->call], arguments[120] = "";
+    size_t used = 0;
+    if (step->stage->pixel(step->config, run->types[run->n], &next, NULL) != 0 || next.scalar ||
+        whole->n_args + next.n_args > PIXEL_ARGS_MAX || !same_alpha(run, &next, plane))
+        return false;
+    for (unsigned i = 0; i < next.n_args; i++)
+        used +=
+            (size_t)snprintf(arguments + used, sizeof arguments - used, ", p%u", whole->n_args + i);
+    int length = snprintf(call, sizeof call, "FN(f%zu_%s_pixel)(%s%s)", run->n, step->stage->name,
+                          run->n == 0 ? "(v)" : whole->call, arguments);
+    if (length < 0 || (size_t)length >= sizeof call)
+        return false;
+    memcpy(whole->call, call, sizeof call);
+    memcpy(&whole->args[whole->n_args], next.args, next.n_args * sizeof *next.args);
+    whole->n_args += next.n_args;
+    whole->work += next.work;
+    whole->type = next.type;
+    whole->keep_alpha = next.keep_alpha;
+    run->steps[run->n] = step;
+    run->functions[run->n] = next;
+    run->types[++run->n] = next.type;
+    return true;
+}
+
+/* The functions' texts, as wide as the pass that calls them. */
+static struct fused *function_parts(const struct run *run, const struct pass *pass)
+{
+    struct fused *fused = calloc(1, sizeof *fused);
+    for (size_t i = 0; fused && i < run->n; i++) {
+        struct pass *part = fused_add_part(fused);
+        if (!part) {
+            fused_destroy(&fused);
+            break;
+        }
+        part->stage = part->source = run->steps[i]->stage->name;
+        part->form = pass->form;
+        part->lanes = pass->lanes;
+        pass_define_type_bits(part, "SRC", run->types[i]);
+        pass_define_type_bits(part, "DST", run->types[i + 1]);
+        pass_define_lines(part, run->functions[i].defines);
+    }
+    return fused;
+}
+
+size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work)
+{
+    const struct plan_step *steps = group->plan->steps;
+    const struct plane *in = &steps[group->first].in->planes[plane];
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return 0;
+    run->types[0] = in->type;
+    size_t end = group->first;
+    while (end <= group->last && (steps[end].work.n_passes == 0 || extend(run, &steps[end], in)))
+        end++;
+    size_t held = end - group->first;
+    if (run->n > 0) {
+        work->out = &steps[end - 1].out;
+        pass_pixel(work, plane, &run->function);
+        struct pass *pass = &work->passes[work->n_passes - 1];
+        if (!work->out_of_memory)
+            pass->fused = function_parts(run, pass);
+        if (work->out_of_memory || !pass->fused)
+            held = 0;
+    }
+    free(run);
+    return held;
+}
+
+/* As many per-pixel steps from group->first on as one run takes, of each plane. */
+int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
+{
+    struct plan_step *steps = group->plan->steps;
+    struct fuse_group tried = *group;
+    size_t n_planes = steps[group->first].in->n_planes;
+    char name[64];
+    *done = false;
+    while (tried.last > tried.first) {
+        fuse_label(&tried, '_', name, sizeof name);
+        struct stage_plan work = {.profile = group->plan->profile,
+                                  .in = steps[tried.first].in,
+                                  .out = &steps[tried.last].out,
+                                  .stage = name};
+        size_t held = tried.last - tried.first + 1;
+        for (unsigned i = 0; i < n_planes && held == tried.last - tried.first + 1; i++)
+            held = fuse_run(&tried, i, &work);
+        if (held == tried.last - tried.first + 1) {
+            fuse_commit(&tried, &work);
+            *group = tried;
+            *done = true;
+            return 0;
+        }
+        plan_work_finish(&work);
+        if (held == 0)
+            return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+        tried.last = tried.first + held - 1;
+    }
+    return 0;
+}
+
+/* OUT, THEN and THEN_PARAMETERS: what the templates of stencils and luminance store of a result. */
+static void define_then(struct pass *pass, const struct run *run)
+{
+    static const char *const types[] = {[PASS_INT] = "int",
+                                        [PASS_UINT] = "uint",
+                                        [PASS_FLOAT] = "float",
+                                        [PASS_LONG] = "long",
+                                        [PASS_DOUBLE] = "double"};
+    struct text *defines = &pass->fused->defines;
+    text_printf(defines, "OUT %s\nTHEN(v) %s\nTHEN_PARAMETERS ", pass_type_name(run->function.type),
+                run->function.call);
+    for (unsigned i = 0; i < run->function.n_args; i++) {
+        text_printf(defines, ", %s p%u", types[run->function.args[i].kind], i);
+        pass->args[pass->n_args++] = run->function.args[i];
+    }
+    text_append(defines, "\n");
+    for (size_t i = 0; i < run->n; i++)
+        pass_name(pass, run->steps[i]->stage->name);
+}
+
+/* Whether results of the pass may be taken further where they are: one plane, without alpha, and no
+ * wider samples than its vectors hold. */
+static bool may_go_on(const struct plan_step *first, const struct stage_plan *work)
+{
+    return work->n_passes == 1 && first->out.n_planes == 1 &&
+           !plane_has_alpha(&first->out.planes[0]);
+}
+
+static bool is_too_wide(const struct plan_step *first, enum sample_type type)
+{
+    size_t in = sample_size(first->in->planes[0].type);
+    size_t out = sample_size(first->out.planes[0].type);
+    return sample_size(type) > (in > out ? in : out);
+}
+
+/* The steps behind the group's first one that its kernel can take in. */
+static size_t collect(struct run *run, const struct fuse_group *group, enum kernel_form form)
+{
+    const struct plan_step *steps = group->plan->steps, *first = &steps[group->first];
+    size_t last = group->first;
+    run->types[0] = first->out.planes[0].type;
+    for (size_t i = group->first + 1; i <= group->last; i++) {
+        const struct plan_step *step = &steps[i];
+        if (step->work.n_passes > 0 &&
+            (!fuse_is_pixel(step) ||
+             (form == FORM_VECTOR && is_too_wide(first, step->out.planes[0].type)) ||
+             !extend(run, step, &first->out.planes[0])))
+            break;
+        if (step->work.n_passes > 0)
+            last = i;
+    }
+    return last;
+}
+
+int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault)
+{
+    const struct plan *plan = group->plan;
+    const struct plan_step *first = &plan->steps[group->first];
+    struct pass *pass = &work->passes[0];
+    struct fuse_group tried = *group;
+    struct run *run = calloc(1, sizeof *run);
+    group->last = group->first;
+    if (!run)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    if (may_go_on(first, work))
+        tried.last = collect(run, &tried, pass->form);
+    const struct frame *out = &plan->steps[tried.last].out;
+    bool fits = run->n > 0 && pass->n_args + run->function.n_args <= PASS_ARGS_MAX &&
+                (pass->form != FORM_VECTOR || pass_form_for(plan->profile, &first->in->planes[0],
+                                                            &out->planes[0]) == FORM_VECTOR);
+    if (fits) {
+        group->last = tried.last;
+        work->out = out;
+        pass->fused = function_parts(run, pass);
+        if (pass->fused)
+            define_then(pass, run);
+        pass->bytes_written = plane_bytes(&out->planes[0]);
+        pass->work += run->function.work;
+    }
+    int result = fits && (!pass->fused || pass->fused->defines.failed)
+                     ? fault_set(fault, FAULT_MEMORY, "no memory for a plan")
+                     : 0;
+    free(run);
+    return result;
+}
+
+int fuse_then(struct fuse_group *group, bool *done, struct fault *fault)
+{
+    struct stage_plan work;
+    int result =
+        plan_step_passes(&group->plan->steps[group->first], group->plan->profile, &work, fault);
+    if (result == 0)
+        result = fuse_attach(group, &work, fault);
+    *done = result == 0 && group->last > group->first;
+    if (*done)
+        fuse_commit(group, &work);
+    plan_work_finish(&work);
+    return result;
+}
