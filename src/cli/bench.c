@@ -50,7 +50,8 @@ static const struct options_usage usage = {
         "  filterbank2d  pictures there and back: PSNR and time by depth, single and double\n"
         "\nKernels are timed by the device's own clock; \"with i/o\" is the host's, from "
         "samples in its\nmemory to samples in its memory.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
+               cli_output_options},
 };
 
 static const struct bench *find(const char *name)

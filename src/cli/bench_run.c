@@ -81,7 +81,8 @@ static int run_times(const struct bench_context *context, const struct plan *pla
 int bench_run_device(const struct bench_context *context, const struct chain *chain,
                      const struct picture *in, struct bench_result *result, struct fault *fault)
 {
-    struct plan_options options = {.profile = device_profile(context->device)};
+    struct plan_options options = {.profile = device_profile(context->device),
+                                   .no_fuse = context->options->common.no_fuse};
     struct plan *plan = NULL;
     struct recording *recording = NULL;
     *result = (struct bench_result){0};

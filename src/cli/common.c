@@ -68,6 +68,17 @@ const struct options_row cli_config_options[] = {
     {0},
 };
 
+const struct options_row cli_plan_options[] = {
+    {0,
+     NULL,
+     {.name = "no-fuse",
+      .type = PARAM_FLAG,
+      .offset = AT(no_fuse),
+      .fallback = "0",
+      .help = "give each stage kernels of its own, for comparison"}},
+    {0},
+};
+
 const struct options_row cli_limit_options[] = {
     {0,
      "PIXELS",
@@ -163,6 +174,7 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
                    .dump_binary = options->dump_binary,
                    .load_binary = options->load_binary},
         .reference = strcmp(options->device, "reference") == 0,
+        .no_fuse = options->no_fuse,
         .max_pixels = options->max_pixels,
         .max_file = options->max_file,
         .memory = options->memory,

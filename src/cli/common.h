@@ -14,12 +14,13 @@ struct common_options {
     const char *config; /* file */
     uint64_t max_pixels, max_file, memory;
     int64_t threads;
-    bool json, quiet, verbose;
+    bool json, quiet, verbose, no_fuse;
 };
 
 /* Must be the first member of a subcommand's options. */
 extern const struct options_row cli_device_options[];
 extern const struct options_row cli_config_options[];
+extern const struct options_row cli_plan_options[];
 extern const struct options_row cli_limit_options[];
 extern const struct options_row cli_output_options[];
 

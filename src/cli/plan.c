@@ -63,7 +63,8 @@ static const struct options_usage usage = {
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
                "runs nothing.",
     .details = "sluice plan -c luminance,sobel 1920x1080x3\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
+               cli_output_options},
 };
 
 static bool parse_type(const char *text, enum sample_type *type)
@@ -87,7 +88,16 @@ static void print_frame(const struct frame *frame)
     fputc('\n', cli_stdout);
 }
 
-static void print_plan(const struct plan *plan, const struct chain *chain)
+/* The step, from `index` on, whose kernels do the work of step `index`. */
+static size_t place_of_work(const struct plan *plan, size_t index)
+{
+    while (plan->steps[index].merged)
+        index++;
+    return index;
+}
+
+/* `apart`: the same with kernels of its own for each stage; NULL where that was asked for. */
+static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain)
 {
     struct text canonical = {0};
     char peak[NUMBER_TEXT_MAX];
@@ -101,7 +111,9 @@ static void print_plan(const struct plan *plan, const struct chain *chain)
         print_frame(&step->out);
         if (step->work.warning)
             fprintf(cli_stdout, "        warning: %s\n", step->work.warning);
-        if (step->work.n_passes == 0)
+        if (step->merged)
+            fprintf(cli_stdout, "        with step %zu\n", place_of_work(plan, i) + 1);
+        else if (step->work.n_passes == 0)
             fputs("        nothing to do\n", cli_stdout);
         for (unsigned p = 0; p < step->work.n_passes; p++) {
             const struct pass *pass = &step->work.passes[p];
@@ -117,6 +129,11 @@ static void print_plan(const struct plan *plan, const struct chain *chain)
     fprintf(cli_stdout, "%zu launches, %" PRIu64 " bytes moved, %s of memory at the peak\n",
             plan_total_launches(plan), plan_bytes_moved(plan),
             number_format_size(plan_peak(plan), peak));
+    if (apart)
+        fprintf(cli_stdout,
+                "not fused: %zu launches, %" PRIu64 " bytes moved, %s of memory at the peak\n",
+                plan_total_launches(apart), plan_bytes_moved(apart),
+                number_format_size(plan_peak(apart), peak));
 }
 
 static json_t *frame_json(const struct frame *frame)
@@ -132,8 +149,9 @@ static json_t *frame_json(const struct frame *frame)
     return planes;
 }
 
-static json_t *step_json(const struct plan_step *step, const struct plan *plan)
+static json_t *step_json(size_t index, const struct plan *plan)
 {
+    const struct plan_step *step = &plan->steps[index];
     json_t *passes = json_array();
     for (unsigned i = 0; i < step->work.n_passes; i++) {
         const struct pass *pass = &step->work.passes[i];
@@ -143,8 +161,12 @@ static json_t *step_json(const struct plan_step *step, const struct plan *plan)
                                                 "bytes_read", (json_int_t)pass->bytes_read,
                                                 "bytes_written", (json_int_t)pass->bytes_written));
     }
-    return json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out", frame_json(&step->out),
-                     "passes", passes);
+    json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
+                             frame_json(&step->out), "passes", passes);
+    if (step->merged) /* counted from 1, as the lines of the text are */
+        json_object_set_new(json, "with_step",
+                            json_integer((json_int_t)place_of_work(plan, index) + 1));
+    return json;
 }
 
 /* "STAGE: what it warns of", of every step that does. */
@@ -158,18 +180,28 @@ static json_t *warnings_json(const struct plan *plan)
     return warnings;
 }
 
-static void print_json(const struct plan *plan, const struct chain *chain)
+static json_t *totals_json(const struct plan *plan)
+{
+    return json_pack("{s:I, s:I, s:I}", "launches", (json_int_t)plan_total_launches(plan),
+                     "bytes_moved", (json_int_t)plan_bytes_moved(plan), "peak_bytes",
+                     (json_int_t)plan_peak(plan));
+}
+
+static void print_json(const struct plan *plan, const struct plan *apart, const struct chain *chain)
 {
     struct text canonical = {0};
     json_t *steps = json_array();
     chain_print(chain, &canonical);
     for (size_t i = 0; i < plan->n_steps; i++)
-        json_array_append_new(steps, step_json(&plan->steps[i], plan));
-    json_t *json = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "chain", text_string(&canonical), "in",
-        frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out), "warnings",
-        warnings_json(plan), "launches", (json_int_t)plan_total_launches(plan), "bytes_moved",
-        (json_int_t)plan_bytes_moved(plan), "peak_bytes", (json_int_t)plan_peak(plan));
+        json_array_append_new(steps, step_json(i, plan));
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
+                             frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),
+                             "warnings", warnings_json(plan));
+    json_t *totals = totals_json(plan);
+    json_object_update(json, totals);
+    json_decref(totals);
+    if (apart)
+        json_object_set_new(json, "not_fused", totals_json(apart));
     json_dumpf(json, cli_stdout, JSON_INDENT(1));
     fputc('\n', cli_stdout);
     json_decref(json);
@@ -220,15 +252,25 @@ static int find_profile(const struct plan_command_options *o, struct device **de
     return result;
 }
 
+/* The plan that --no-fuse asks for, to compare with; NULL where that is the plan itself. */
+static int plan_apart(struct plan **apart, const struct chain *chain, const struct frame *frame,
+                      struct plan_options how, struct fault *fault)
+{
+    if (how.no_fuse)
+        return 0;
+    how.no_fuse = true;
+    return plan_create(apart, chain, frame, &how, fault);
+}
+
 static int make_plan(const struct plan_command_options *o, const struct chain *chain,
                      const struct plane *plane, const struct device_profile *profile)
 {
     struct fault fault = FAULT_INIT;
     struct frame frame = {0};
     struct format format = {0};
-    struct plan *plan = NULL;
+    struct plan *plan = NULL, *apart = NULL;
     struct device_profile own = *profile;
-    struct plan_options how = {.profile = &own};
+    struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse};
     int status = 0;
     own.generic |= o->generic;
     if (o->format && format_parse(&format, o->format, &fault) != 0)
@@ -240,17 +282,19 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     }
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
         status = 70;
-    } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0) {
+    } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0 ||
+               plan_apart(&apart, chain, &frame, how, &fault) != 0) {
         device_tell_fp64(profile, &fault);
         status = cli_complain("plan", &fault);
     } else if (o->source) {
         status = print_source(plan);
     } else if (o->common.json) {
-        print_json(plan, chain);
+        print_json(plan, apart, chain);
     } else {
-        print_plan(plan, chain);
+        print_plan(plan, apart, chain);
     }
     plan_destroy(&plan);
+    plan_destroy(&apart);
     frame_finish(&frame);
     format_finish(&format);
     return status;

@@ -87,7 +87,7 @@ static const struct options_usage usage = {
     .summary = "Runs a chain on pictures, here, without a daemon. IN may be - for stdin.",
     .details = "sluice run -c luminance,sobel -o edges.png photo.jpg\n"
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_limit_options,
+    .tables = {options, cli_config_options, cli_device_options, cli_plan_options, cli_limit_options,
                cli_output_options},
 };
 
