@@ -1,10 +1,12 @@
-/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that writes down what
- * a process really asks of OpenCL, a line each, to the end of SLUICE_CL_TRACE=FILE:
+/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that writes down
+ * what a process really asks of OpenCL, a line each, to the end of SLUICE_CL_TRACE=FILE:
  *
  *     context PID
  *     build PID
  *     kernel NAME GLOBAL_X GLOBAL_Y
  *     copy FUNCTION               any read, write, copy or fill of a buffer
+ *     map read|write SIZE         a buffer's memory handed to the host
+ *     buffer SIZE                 memory taken from the device
  *
  * so that tests need not believe what the program says of itself. */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -32,11 +34,9 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
         abort();
 }
 
-static cl_context CL_API_CALL create_context(const cl_context_properties *p, cl_uint n,
-                                             const cl_device_id *d,
-                                             void(CL_CALLBACK *f)(const char *, const void *,
-                                                                  size_t, void *),
-                                             void *u, cl_int *error)
+static cl_context CL_API_CALL create_context(
+    const cl_context_properties *p, cl_uint n, const cl_device_id *d,
+    void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u, cl_int *error)
 {
     say("context %d\n", (int)getpid());
     return target->clCreateContext(p, n, d, f, u, error);
@@ -81,6 +81,21 @@ static cl_int CL_API_CALL enqueue_copy(cl_command_queue q, cl_mem a, cl_mem b, s
     return target->clEnqueueCopyBuffer(q, a, b, oa, ob, s, n, w, e);
 }
 
+static void *CL_API_CALL enqueue_map(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f,
+                                     size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e,
+                                     cl_int *error)
+{
+    say("map %s %zu\n", f & CL_MAP_READ ? "read" : "write", s);
+    return target->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
+}
+
+static cl_mem CL_API_CALL create_buffer(cl_context c, cl_mem_flags f, size_t s, void *p,
+                                        cl_int *error)
+{
+    say("buffer %zu\n", s);
+    return target->clCreateBuffer(c, f, s, p, error);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
                                                size_t *size_ret)
 {
@@ -114,6 +129,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
     layer.clEnqueueReadBuffer = enqueue_read;
     layer.clEnqueueWriteBuffer = enqueue_write;
     layer.clEnqueueCopyBuffer = enqueue_copy;
+    layer.clEnqueueMapBuffer = enqueue_map;
+    layer.clCreateBuffer = create_buffer;
     *layer_ret = &layer;
     *n_ret = n;
     return CL_SUCCESS;

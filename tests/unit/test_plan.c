@@ -96,6 +96,30 @@ static void test_wide_fir_is_split(void **state)
     }
 }
 
+/* A picture whose planes the device cannot hold is refused before it is decoded. */
+static void test_largest_buffer(void **state)
+{
+    struct device_profile profile = *device_profile_by_name("gpu");
+    struct plan_options options = {.profile = &profile};
+    struct plane plane = {.width = 1024, .height = 100, .channels = 1, .type = SAMPLE_U8};
+    struct frame frame = {0};
+    struct plan *plan;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    chain_finish(&chain);
+    assert_int_equal(chain_parse(&chain, "sobel", &fault), 0);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    profile.max_allocation = 1024 * 100;
+    assert_int_equal(plan_create(&plan, &chain, &frame, &options, &fault), 0);
+    plan_destroy(&plan);
+    profile.max_allocation = 1024 * 100 - 1;
+    assert_int_equal(plan_create(&plan, &chain, &frame, &options, &fault), FAULT_LIMIT);
+    assert_non_null(strstr(fault.text, "100KiB"));
+    assert_non_null(strstr(fault.text, "200KiB"));
+    assert_non_null(strstr(fault.text, "--device"));
+    frame_finish(&frame);
+}
+
 static int fit_to_u8(void *context, struct plane *plane, struct fault *fault)
 {
     (void)context;
@@ -131,7 +155,7 @@ static unsigned count(const char *text, const char *word)
 
 static void test_source(void **state)
 {
-    struct plan_options options = {.profile = device_profile_by_name("gpu")};
+    struct plan_options options = {.profile = device_profile_by_name("gpu"), .no_fuse = true};
     struct program_source source;
     struct fault fault = FAULT_INIT;
     (void)state;
@@ -163,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_launches_are_split),
         cmocka_unit_test(test_wide_fir_is_split),
         cmocka_unit_test(test_sink),
+        cmocka_unit_test(test_largest_buffer),
         cmocka_unit_test(test_source),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
