@@ -146,8 +146,8 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
-    launch.local[0] = profile->local[pass->form][0];
-    launch.local[1] = profile->local[pass->form][1];
+    for (int i = 0; i < 2; i++)
+        launch.local[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;
     launch.global[0] = round_up(items, launch.local[0]);
     uint32_t rows = plan_rows_per_launch(pass, r->plan->profile);

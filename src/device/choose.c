@@ -54,6 +54,7 @@ static void describe(struct device_info *info, cl_platform_id platform, cl_devic
 {
     cl_device_type type = 0;
     cl_device_fp_config fp32 = 0, fp64 = 0;
+    cl_device_local_mem_type local = CL_GLOBAL;
     cl.clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     info->kind = type & CL_DEVICE_TYPE_GPU           ? DEVICE_GPU
                  : type & CL_DEVICE_TYPE_ACCELERATOR ? DEVICE_ACCELERATOR
@@ -72,6 +73,9 @@ static void describe(struct device_info *info, cl_platform_id platform, cl_devic
     QUERY(id, CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool, info->unified_memory);
     QUERY(id, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config, fp32);
     QUERY(id, CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config, fp64);
+    QUERY(id, CL_DEVICE_LOCAL_MEM_TYPE, cl_device_local_mem_type, local);
+    if (local == CL_LOCAL)
+        QUERY(id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong, info->local_memory);
     info->has_fp64 = fp64 != 0;
     info->exact_divide = (fp32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     info->profile = profile_class(info);

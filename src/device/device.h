@@ -29,6 +29,7 @@ struct device_info {
     unsigned compute_units, clock_mhz;
     size_t work_group_size; /* items, at most */
     uint64_t memory, max_allocation;
+    uint64_t local_memory; /* bytes; 0: it is no faster than the rest */
     bool has_fp64, exact_divide, unified_memory;
     const char *profile; /* the class that its kernels are planned for */
 };

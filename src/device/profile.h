@@ -22,6 +22,7 @@ struct device_profile {
     unsigned local[KERNEL_FORMS][2]; /* work-group shape by form, x and y */
     unsigned units;                  /* cores, or what the driver counts as such */
     bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
+    unsigned local_memory;           /* bytes for a work-group, where it is faster than the rest */
     bool has_fp64;
     bool generic; /* plans take kernels into whose text no parameter of a stage is written: slower,
                      but few for any number of chains (chain/programs.h) */

@@ -63,6 +63,7 @@ struct pass {
     uint32_t grid_width;  /* positions in x (samples, pixels, as the kernel says) */
     uint32_t grid_height; /* in y; a launch may be split there, so none needs another */
     uint32_t span;        /* positions in x that one work-item covers */
+    uint32_t group[2];    /* the work-group's shape, where the kernel asks for one; else 0 */
     uint32_t lanes;       /* LANES: samples in a vector of the kernel's code; 0: it has none */
     unsigned ring;       /* of a part of another kernel: lines that its source is a ring of, or 0 */
     double work;         /* scalar operations for one position; an estimate */
