@@ -15,15 +15,18 @@
  * are multiples of a unit of 16 bytes (or of three, of three channels) apart. */
 #define ITEMS        128
 #define ROWS_AT_ONCE 16
+#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
+#define UNROLL _Pragma("nounroll")
+#else
+#define UNROLL _Pragma("unroll")
+#endif
 
 #if SAMPLE_BITS == 8
 #define SRC     uchar
-#define QUAD    uint
 #define FLIPPED (FLIP * 0x80808080u)
 #define UNIT_QUADS (CH == 3 ? 12 : 4)
 #else
 #define SRC     ushort
-#define QUAD    uint2
 #define FLIPPED (FLIP * 0x80008000u)
 #define UNIT_QUADS (CH == 3 ? 6 : 2)
 #endif
@@ -80,52 +83,100 @@
 #define AFTER_3_3 6
 #define SAMPLE_OF(a, b, shift, k) CAT(FROM_, CAT4(AFTER_, shift, _, k))(a, b)
 
-/* The columns of a quad: `first` where all of them lie inside, else one by one, -1 for zero. */
-struct FN(columns) {
-    bool inside;
-    int first;
-    int4 each;
-};
+/* Where a work-item's quads are. Unless all of them lie inside the row, each sample has a column of
+ * its own, -1 for zero. (No arrays and no structs in this file where a compiler might not take them
+ * apart: they would lie in memory.) */
+#define COLUMNS_PARAMETERS bool inside, int first, int second, int4 each, int4 each_of_second
+#define COLUMNS_ARGUMENTS  inside, first, second, each, each_of_second
 
-inline struct FN(columns) FN(columns_at)(int first, int width, int border)
+inline int4 FN(columns_of)(int first, int width, int border)
 {
-    struct FN(columns) c = {first >= 0 && first + 4 <= width * CH, first, 0};
+    int4 at;
 #define COLUMN(k)                                                                                  \
     {                                                                                              \
         int channel = modulo(first + k, CH);                                                       \
         int pixel = border_index((first + k - channel) / CH, width, border);                       \
-        c.each.s##k = pixel < 0 ? -1 : pixel * CH + channel;                                       \
+        at.s##k = pixel < 0 ? -1 : pixel * CH + channel;                                           \
     }
-    if (!c.inside) {
-        COLUMN(0) COLUMN(1) COLUMN(2) COLUMN(3)
-    }
-    return c;
+    COLUMN(0) COLUMN(1) COLUMN(2) COLUMN(3)
+    return at;
 }
 
-#define EACH(k) (c->each.s##k < 0 ? 0u : (uint)row[c->each.s##k])
-inline SUMS FN(load)(__global const SRC *row, const struct FN(columns) *c)
-{
-    QUAD q;
-    if (c->inside)
-        q = *(__global const QUAD *)(row + c->first);
-    else
+/* DO(k, digit) for BATCH rows: lane k of a vector, and the one 8 lanes further. */
+#define BATCH       8
+#define EACH_ROW(DO) DO(0, 8) DO(1, 9) DO(2, a) DO(3, b) DO(4, c) DO(5, d) DO(6, e) DO(7, f)
+
+#define SAMPLE(at) ((at) < 0 ? 0u : (uint)row[at])
 #if SAMPLE_BITS == 8
-        q = EACH(0) | EACH(1) << 8 | EACH(2) << 16 | EACH(3) << 24;
-#else
-        q = (uint2)(EACH(0) | EACH(1) << 16, EACH(2) | EACH(3) << 16);
+#define WORD(at) (SAMPLE(at.s0) | SAMPLE(at.s1) << 8 | SAMPLE(at.s2) << 16 | SAMPLE(at.s3) << 24)
 #endif
-    q ^= FLIPPED;
-    return TO_SUMS(q);
+
+/* The quads of rows y and below it of the bordered plane, but zeros from row `end` on: first words
+ * in lanes 0 to 7, second ones in the others. All loads go in one go, since each takes long to come. */
+inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int border,
+                       COLUMNS_PARAMETERS)
+{
+    uint16 words = 0;
+    int8 at = y + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
+    bool plain = y >= 0 && y + BATCH <= min(end, height);
+    if (!plain) {
+#define FIND_ROW(k, digit) at.s##k = y + k < end ? border_index(y + k, height, border) : -1;
+        EACH_ROW(FIND_ROW)
+    }
+    if (inside) {
+#if SAMPLE_BITS == 16
+#define LOAD(k, digit)                                                                             \
+    {                                                                                              \
+        uint2 q = *(__global const uint2 *)(ROW(src, max(at.s##k, 0)) + first);                  \
+        words.s##k = q.x;                                                                          \
+        words.s##digit = q.y;                                                                      \
+    }
+#elif HELD == 2
+#define LOAD(k, digit)                                                                             \
+    words.s##k = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + first);                    \
+    words.s##digit = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + second);
+#else
+#define LOAD(k, digit) words.s##k = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + first);
+#endif
+        EACH_ROW(LOAD)
+    } else {
+#if SAMPLE_BITS == 16
+#define GATHER(k, digit)                                                                           \
+    {                                                                                              \
+        __global const SRC *row = ROW(src, max(at.s##k, 0));                                       \
+        words.s##k = SAMPLE(each.s0) | SAMPLE(each.s1) << 16;                                  \
+        words.s##digit = SAMPLE(each.s2) | SAMPLE(each.s3) << 16;                              \
+    }
+#else
+#define GATHER(k, digit)                                                                           \
+    {                                                                                              \
+        __global const SRC *row = ROW(src, max(at.s##k, 0));                                       \
+        words.s##k = WORD(each);                                                                 \
+        if (HELD == 2)                                                                             \
+            words.s##digit = WORD(each_of_second);                                               \
+    }
+#endif
+        EACH_ROW(GATHER)
+    }
+    if (!plain) {
+#define BLANK(k, digit)                                                                            \
+    words.s##k = at.s##k < 0 ? 0 : words.s##k;                                                     \
+    words.s##digit = at.s##k < 0 ? 0 : words.s##digit;
+        EACH_ROW(BLANK)
+    }
+    return words ^ FLIPPED;
 }
 
-/* The same of row y of the bordered plane. */
-inline SUMS FN(load_bordered)(PLANE_IN(SRC, src), int y, int height, int border,
-                              const struct FN(columns) *c)
-{
-    int row = border_index(y, height, border);
-    QUAD zeros = FLIPPED;
-    return row < 0 ? TO_SUMS(zeros) : FN(load)(ROW(src, row), c);
-}
+#if SAMPLE_BITS == 16
+#define FIRST_SUMS(w, k, digit) TO_SUMS((uint2)(w.s##k, w.s##digit))
+#else
+#define FIRST_SUMS(w, k, digit) TO_SUMS(w.s##k)
+#endif
+#if HELD == 2
+#define SECOND_SUMS(w, k, digit) TO_SUMS(w.s##digit)
+#else
+#define SECOND_SUMS(w, k, digit) (SUMS)0
+#endif
 
 #if defined(DIVIDE_BYTE) /* the quotient is the last byte of a word: see src/stage/box_tile.c */
 #define DIVIDER_PARAMETERS uint multiplier
@@ -200,7 +251,7 @@ inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int t
     SUMS a = row[behind], b = row[ahead];
     for (; x < end; x += 4 * UNIT_QUADS) {
         uint word[UNIT_WORDS];
-#pragma unroll
+UNROLL
         for (int g = 0; g < UNIT_QUADS; g++) {
             SUMS a_next = row[++behind], b_next = row[++ahead];
             uint mean[4];
@@ -222,13 +273,13 @@ inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int t
         whole = false;
 #endif
         if (whole) {
-#pragma unroll
+UNROLL
             for (int i = 0; i < UNIT_WORDS; i += 4)
                 *(__global uint4 *)(out + x + i * 32 / SAMPLE_BITS) =
                     (uint4)(word[i], word[i + 1], word[i + 2], word[i + 3]);
             continue;
         }
-#pragma unroll
+UNROLL
         for (int i = 0; i < 4 * UNIT_QUADS; i++) {
             SRC v = (SRC)(word[i * SAMPLE_BITS / 32] >> i * SAMPLE_BITS % 32);
             if (x + i < total)
@@ -247,52 +298,45 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
     __local SUMS tile[ROWS_AT_ONCE * QUADS];
     int item = (int)get_local_id(0), origin = (int)get_group_id(0) * (ITEMS / ROWS_AT_ONCE) * stretch;
     int y = GRID_Y * band, y_end = min(y + band, out_height), pixels = left + 1 + right;
-    struct FN(columns) columns[HELD];
-    SUMS sums[HELD];
-#pragma unroll
-    for (int q = 0; q < HELD; q++) {
-        columns[q] = FN(columns_at)(origin - left * CH - BEHIND + 4 * (item + ITEMS * q), width, border);
-        sums[q] = 0;
+    /* Quads ITEMS apart; those behind the last window are not looked at. */
+    int first = origin - left * CH - BEHIND + 4 * item, behind = (out_width + pixels) * CH;
+    int second = HELD == 2 && first + 4 * ITEMS < behind ? first + 4 * ITEMS : 0;
+    first = first < behind ? first : 0;
+    bool inside = first >= 0 && first + 4 <= width * CH && second >= 0 && second + 4 <= width * CH;
+    int4 each = 0, each_of_second = 0;
+    if (!inside) {
+        each = FN(columns_of)(first, width, border);
+        each_of_second = FN(columns_of)(second, width, border);
     }
-    bool all_inside = y >= top && y + bottom < height;
-    __global const SRC *first = ROW(src, y - top);
-#pragma unroll 8
-    for (int i = 0; all_inside && i <= top + bottom; i++)
-#pragma unroll
-        for (int q = 0; q < HELD; q++)
-            sums[q] += FN(load)(first + i * src_stride, &columns[q]);
-    for (int i = y - top; !all_inside && i <= y + bottom; i++)
-#pragma unroll
-        for (int q = 0; q < HELD; q++)
-            sums[q] += FN(load_bordered)(src_base, src_offset, src_stride, i, height, border,
-                                         &columns[q]);
+    SUMS sums = 0, sums_of_second = 0;
+    for (int i = y - top, end = y + bottom + 1; i < end; i += BATCH) {
+        uint16 in = FN(load)(src_base, src_offset, src_stride, i, end, height, border, COLUMNS_ARGUMENTS);
+#define BEGIN_SUMS(k, digit)                                                                       \
+    if (i + k < end) {                                                                             \
+        sums += FIRST_SUMS(in, k, digit);                                                         \
+        if (HELD == 2)                                                                             \
+            sums_of_second += SECOND_SUMS(in, k, digit);                                                   \
+    }
+        EACH_ROW(BEGIN_SUMS)
+    }
     for (; y < y_end; y += ROWS_AT_ONCE) {
-        bool inside = y >= top && y + ROWS_AT_ONCE + bottom < height;
-        __global const SRC *leaving = ROW(src, y - top), *entering = ROW(src, y + bottom + 1);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (inside) {
-#pragma unroll
-            for (int i = 0; i < ROWS_AT_ONCE; i++) {
-#pragma unroll
-                for (int q = 0; q < HELD; q++) {
-                    if (item + ITEMS * q < QUADS)
-                        tile[i * QUADS + item + ITEMS * q] = sums[q];
-                    sums[q] += FN(load)(entering + i * src_stride, &columns[q]) -
-                               FN(load)(leaving + i * src_stride, &columns[q]);
-                }
-            }
-        } else {
-            for (int i = 0; i < ROWS_AT_ONCE; i++) {
-#pragma unroll
-                for (int q = 0; q < HELD; q++) {
-                    if (item + ITEMS * q < QUADS)
-                        tile[i * QUADS + item + ITEMS * q] = sums[q];
-                    sums[q] += FN(load_bordered)(src_base, src_offset, src_stride,
-                                                 y + i + bottom + 1, height, border, &columns[q]);
-                    sums[q] -= FN(load_bordered)(src_base, src_offset, src_stride, y + i - top,
-                                                 height, border, &columns[q]);
-                }
-            }
+        for (int i = 0; i < ROWS_AT_ONCE; i += BATCH) {
+            uint16 in = FN(load)(src_base, src_offset, src_stride, y + i + bottom + 1, INT_MAX, height,
+                                 border, COLUMNS_ARGUMENTS);
+            uint16 out = FN(load)(src_base, src_offset, src_stride, y + i - top, INT_MAX, height,
+                                  border, COLUMNS_ARGUMENTS);
+            __local SUMS *at = tile + i * QUADS + item;
+#define SLIDE_SUMS(k, digit)                                                                       \
+    if (HELD == 2 || item < QUADS)                                                                 \
+        at[k * QUADS] = sums;                                                                     \
+    sums += FIRST_SUMS(in, k, digit) - FIRST_SUMS(out, k, digit);                                 \
+    if (HELD == 2) {                                                                               \
+        if (item + ITEMS < QUADS)                                                                  \
+            at[k * QUADS + ITEMS] = sums_of_second;                                                        \
+        sums_of_second += SECOND_SUMS(in, k, digit) - SECOND_SUMS(out, k, digit);                          \
+    }
+            EACH_ROW(SLIDE_SUMS)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         int row = item % ROWS_AT_ONCE, x = origin + item / ROWS_AT_ONCE * stretch;

@@ -19,7 +19,8 @@
  * fit an int: planning refuses larger planes.
  *
  * Rules: f32 arithmetic stays as written (no contraction, no relaxed maths), no double literal, no
- * local memory and no barrier (on Mali they are main memory and cost more than they save). */
+ * local memory and no barrier but where a profile says that there is such memory (on Mali it is main
+ * memory and costs more than it saves). */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define CAT_(a, b)     a##b

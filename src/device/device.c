@@ -18,8 +18,8 @@ static void fill_profile(struct device *device)
     const struct device_info *info = device->info;
     struct device_profile *profile = &device->profile;
     *profile = *device_profile_by_name(info->profile);
-    if (profile->local_memory > info->local_memory || info->work_group_size < 128)
-        profile->local_memory = 0; /* kernels that use it ask for that much, and groups of 128 */
+    if (profile->local_memory > info->local_memory || info->work_group_size < 256)
+        profile->local_memory = 0; /* kernels that use it ask for that much, and groups of 256 */
     profile->has_fp64 = info->has_fp64;
     profile->exact_divide = info->exact_divide;
     profile->max_allocation = info->max_allocation;

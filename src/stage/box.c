@@ -271,11 +271,13 @@ static void add_passes(const struct box_config *config, struct box_task task, un
     }
 }
 
-/* Whether windows of several widths read one table. On a CPU each of them computed in rows takes a
- * third of the time that its means from a table do, so there only where the chain asks for it. */
+/* Whether windows of several widths read one table. On a CPU, and on a GPU with local memory, each
+ * of them computed on its own takes a third of the time that its means from a table do, so there
+ * only where the chain asks for it. */
 static bool wants_table(const struct box_config *config, const struct device_profile *profile)
 {
-    return config->method == BOX_SAT || (config->method == BOX_AUTO && profile->form != FORM_ROWS);
+    return config->method == BOX_SAT ||
+           (config->method == BOX_AUTO && profile->form != FORM_ROWS && profile->local_memory == 0);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
