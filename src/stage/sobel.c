@@ -159,6 +159,9 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     enum kernel_form form = choose_form(config, plan, in, out, eighth);
     unsigned span =
         form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, out->type) : 0;
+    const char *variant = param_choice_name(out_choices, config->out);
+    if (sobel_add_down(config, plan, i, first, form, variant))
+        return;
     unsigned limits = OPERAND_IN; /* anything, where the kernel does not look */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
     if (length && !eighth && largest > 0)
@@ -170,7 +173,6 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     if (wide)
         pass->lanes = 16;
     char define[32];
-    const char *variant = param_choice_name(out_choices, config->out);
     snprintf(define, sizeof define, "OUT_%s", variant);
     pass_name(pass, variant);
     pass_define(pass, define, "1");

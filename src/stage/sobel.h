@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "image/border.h"
 #include "image/frame.h"
+#include "stage/pass.h"
 
 enum sobel_out {
     SOBEL_MAGNITUDE, /* sat(floor(S·sqrt(dX² + dY²) + 0.5)) */
@@ -27,6 +28,11 @@ struct sobel_config {
     int border;   /* enum border */
     int kernel;   /* enum sobel_kernel */
 };
+
+/* Adds the pass for GPUs that takes several rows at a time, where plane and results allow it: false
+ * otherwise. `first` is the plane that comes out, `variant` the name of config->out. */
+bool sobel_add_down(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
+                    unsigned first, enum kernel_form form, const char *variant);
 
 /* The definition, in plain C. */
 int sobel_reference(const void *config, const struct picture *in, struct picture *out,
