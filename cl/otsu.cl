@@ -187,6 +187,50 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
         atomic_add(counts + place, run);
 #endif
 }
+#elif defined(KERNEL_tally)
+/* Levels on GPUs with local memory: a work-group counts there, each 32 of its work-items, which most
+ * likely run side by side, in a histogram of their own, and adds up what it has at the end. A
+ * work-item takes 16 samples of each row; four alike, as in a plain region, are added at once. */
+#define COPIES 8
+__attribute__((reqd_work_group_size(32 * COPIES, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int parts, int width)
+{
+    __local int counts[COPIES * 256];
+    int item = (int)get_local_id(0), x = SPAN_BEGIN * 16;
+    __local int *own = counts + item / 32 * 256;
+    for (int i = item; i < COPIES * 256; i += 32 * COPIES)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int y = GRID_Y * rows; y < min(GRID_Y * rows + rows, height); y++) {
+        __global const uchar *in = (__global const uchar *)ROW(src, y);
+        if (x + 16 <= width && ALPHA == 0) {
+            uint4 v = *(__global const uint4 *)(in + x) ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
+            uint w[4] = {v.x, v.y, v.z, v.w};
+            for (int i = 0; i < 4; i++) {
+                if (w[i] == (w[i] & 255u) * 0x01010101u) {
+                    atomic_add(own + (w[i] & 255u), 4);
+                    continue;
+                }
+                atomic_inc(own + (w[i] & 255u));
+                atomic_inc(own + (w[i] >> 8 & 255u));
+                atomic_inc(own + (w[i] >> 16 & 255u));
+                atomic_inc(own + (w[i] >> 24));
+            }
+        } else {
+            for (int i = x; i < min(x + 16, width); i++)
+                if (!SKIPPED(i))
+                    atomic_inc(own + (in[i] ^ (LEVEL_MIN == 0 ? 0 : 0x80)));
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < 256; i += 32 * COPIES) {
+        int sum = 0;
+        for (int c = 0; c < COPIES; c++)
+            sum += counts[c * 256 + i];
+        if (sum > 0)
+            atomic_add(ROW(state, 1) + i, sum);
+    }
+}
 #elif defined(KERNEL_split)
 /* a² * b, in three words of 64 bits. */
 inline ulong4 FN(square_times)(ulong a, ulong b)
@@ -227,8 +271,11 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    __global int *found = ROW(state, 0), *counts = ROW(state, 1);
+    __global int *found = ROW(state, 0);
     int2 range = FN(merge)(state_base, state_offset, state_stride, parts);
+    int counts[256]; /* nearer than where they are: each is waited for */
+    for (int i = 0; i < 256; i++)
+        counts[i] = ROW(state, 1)[i];
 #if LEVELS
 #define BIN_AT(i) FN(bin)(bins, (i) + LEVEL_MIN)
 #else

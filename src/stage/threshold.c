@@ -118,6 +118,8 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
  * stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
+    bool local; /* GPUs' local memory takes counts of levels, and one histogram those of all groups
+                 */
     uint32_t rows, bands, parts;
 };
 
@@ -126,7 +128,9 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
     struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
     cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : 16;
+    cut.local = plan->profile->local_memory > 0 && sample_size(plane->type) == 1 &&
+                plane->offset % 16 == 0 && plane->stride % 16 == 0;
+    cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : cut.local ? 1 : 16;
     return cut;
 }
 
@@ -150,7 +154,9 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
                      unsigned index, unsigned state)
 {
     const struct plane *plane = &plan->in->planes[index];
-    struct pass *pass = begin(plan, part, cut, plane, plane->width * plane->channels, cut->bands);
+    uint32_t width = plane->width * plane->channels;
+    struct pass *pass = begin(plan, cut->local ? "tally" : part, cut, plane,
+                              cut->local ? (width + 4095) / 4096 * 256 : width, cut->bands);
     pass->work = 8.0 * cut->rows;
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
@@ -158,6 +164,12 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
     pass_int(pass, (int32_t)cut->rows);
     pass_int(pass, (int32_t)plane->height);
     pass_int(pass, (int32_t)cut->parts);
+    if (cut->local) {
+        pass->group[0] = 256;
+        pass->group[1] = 1;
+        pass->work *= 16;
+        pass_int(pass, (int32_t)width);
+    }
 }
 
 static void add_passes(const struct threshold_config *config, struct stage_plan *plan,
