@@ -214,6 +214,9 @@ static void choose_sums(struct work *work, bool whole)
             quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
                           (uint64_t)w->divisor, work->in->type, work->out->type) &&
             (!work->profile->generic || quotient_make_generic(&work->quotient, false));
+    if (work->exact && work->quotient.bits == 16 && !work->profile->packs_shorts &&
+        !work->profile->generic)
+        work->quotient.bits = 32; /* without a mask behind each sum */
 }
 
 static void choose_form(struct work *work)
