@@ -271,11 +271,8 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    __global int *found = ROW(state, 0);
+    __global int *found = ROW(state, 0), *counts = ROW(state, 1);
     int2 range = FN(merge)(state_base, state_offset, state_stride, parts);
-    int counts[256]; /* nearer than where they are: each is waited for */
-    for (int i = 0; i < 256; i++)
-        counts[i] = ROW(state, 1)[i];
 #if LEVELS
 #define BIN_AT(i) FN(bin)(bins, (i) + LEVEL_MIN)
 #else
