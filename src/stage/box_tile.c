@@ -81,8 +81,9 @@ static void add_divider(struct pass *pass, const struct box_divider *divider, ui
 bool box_add_tile(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    if (task->plan->profile->local_memory < 32768 || !sample_is_integer(in->type) ||
-        !is_aligned(in) || !is_aligned(out))
+    /* Where the window lies among quads and how its area divides are written into the kernel. */
+    if (task->plan->profile->generic || task->plan->profile->local_memory < 32768 ||
+        !sample_is_integer(in->type) || !is_aligned(in) || !is_aligned(out))
         return false;
     struct tiling t = tiling_of(task);
     struct box_divider divider = box_divider_choose(t.size * 8, task->width * task->height);
