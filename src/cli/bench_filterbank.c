@@ -28,8 +28,8 @@ static void add_row(json_t *rows, const struct row *row)
     if (row->on_device)
         json_object_update_new(json,
                                json_pack("{s:f, s:f, s:I, s:f}", "job_median_s", r->job.median,
-                                         "job_min_s", r->job.min, "bytes", (json_int_t)r->bytes,
-                                         "gb_per_s", (double)r->bytes * 1e-9 / time.median));
+                                         "job_min_s", r->job.min, "bytes", (json_int_t)r->moved,
+                                         "gb_per_s", (double)r->moved * 1e-9 / time.median));
     if (row->difference.largest >= 0) {
         json_object_set_new(json, "max_error", json_real(row->difference.largest));
         if (isfinite(row->difference.psnr))
@@ -47,6 +47,7 @@ static int parse(const struct bench_context *context, const char *text, struct c
 }
 
 static const struct bench_difference no_difference = {-1, 0};
+static const struct bench_way as_planned = {0};
 
 /* A chain on device and reference; the seconds that took, kernels, whole job and reference, into
  * `seconds`, negative where it did not run. */
@@ -57,10 +58,10 @@ static int time_chain(const struct bench_context *context, const char *text, uns
     struct bench_result result = {0};
     int code = parse(context, text, &chain, fault);
     seconds[0] = seconds[1] = seconds[2] = -1;
-    struct row row = {text,    "device", in,           levels, context->options->iterations,
+    struct row row = {text,    "device", in,           levels, context->iterations,
                       &result, true,     no_difference};
     if (code == 0 && context->device) {
-        code = bench_run_device(context, &chain, in, &result, fault);
+        code = bench_run_device(context, &chain, in, &as_planned, &result, fault);
         seconds[0] = result.kernels.median;
         seconds[1] = result.job.median;
         if (code == 0 && context->rows)
@@ -102,7 +103,8 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
             "  samples levels    kernels   with i/o  reference    kernels   with i/o  reference\n");
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct picture in;
-        int code = bench_picture(&in, lengths[i], 1, SAMPLE_F32, fault);
+        struct plane shape = {.width = lengths[i], .height = 1, .channels = 1, .type = SAMPLE_F32};
+        int code = bench_picture(&in, &shape, fault);
         for (size_t d = 0; d < sizeof depths / sizeof *depths && code == 0; d++) {
             if (!context->rows)
                 fprintf(cli_stdout, "%9u %6u", lengths[i], depths[d]);
@@ -140,14 +142,14 @@ static int run_picture(const struct bench_context *context, const struct picture
              context->options->bank, levels, precision);
     int code = parse(context, text, &chain, fault);
     if (code == 0)
-        code = context->device ? bench_run_device(context, &chain, in, &result, fault)
+        code = context->device ? bench_run_device(context, &chain, in, &as_planned, &result, fault)
                                : bench_run_reference(&chain, in, &result, fault);
     if (code == 0) {
         struct row row = {text,
                           context->device ? precision : "reference",
                           in,
                           levels,
-                          context->device ? context->options->iterations : 1,
+                          context->device ? context->iterations : 1,
                           &result,
                           context->device != NULL,
                           bench_compare(in, &result.out)};
@@ -184,7 +186,11 @@ static int run_2d(const struct bench_context *context, struct fault *fault)
         }
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct picture in;
-            int code = bench_picture(&in, sizes[i][0], sizes[i][1], types[precision], fault);
+            struct plane shape = {.width = sizes[i][0],
+                                  .height = sizes[i][1],
+                                  .channels = 1,
+                                  .type = types[precision]};
+            int code = bench_picture(&in, &shape, fault);
             for (size_t d = 0; d < sizeof depths / sizeof *depths && code == 0; d++)
                 code = run_picture(context, &in, depths[d], precisions[precision], fault);
             picture_destroy(&in);
