@@ -57,11 +57,11 @@ void device_pool_drain(struct device *device)
 }
 
 /* Cuts off the buffers that were idle longest until the others fit the limit; pool_lock is held. */
-static struct device_buffer *take_excess(struct device *device)
+static struct device_buffer *take_excess(struct device *device, uint64_t limit)
 {
     struct device_buffer **link = &device->idle;
     uint64_t kept = 0;
-    while (*link && kept + (*link)->size <= device->idle_limit) {
+    while (*link && kept + (*link)->size <= limit) {
         kept += (*link)->size;
         link = &(*link)->next;
     }
@@ -78,12 +78,25 @@ void device_pool_limit(struct device *device, uint64_t bytes)
     pthread_mutex_unlock(&device->pool_lock);
 }
 
+/* Pictures of other sizes leave buffers behind that no job asks for: they go before new ones come,
+ * so that what is idle and what is in use stay below the limit together. */
+static void make_room(struct device *device, size_t size)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    uint64_t taken = atomic_load(&device->counters.buffer_bytes) - device->idle_bytes + size;
+    uint64_t room = device->idle_limit > taken ? device->idle_limit - taken : 0;
+    struct device_buffer *excess = device->idle_bytes > room ? take_excess(device, room) : NULL;
+    pthread_mutex_unlock(&device->pool_lock);
+    destroy_all(device, excess);
+}
+
 static int allocate(struct device *device, size_t size, struct device_buffer **buffer,
                     struct fault *fault)
 {
     struct device_buffer *made = calloc(1, sizeof *made);
     if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
+    make_room(device, size);
     cl_int error;
     cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
     made->memory = cl.clCreateBuffer(device->context, flags, size, NULL, &error);
@@ -168,7 +181,7 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     device->idle = b;
     device->idle_bytes += b->size;
     struct device_buffer *excess =
-        device->idle_bytes > device->idle_limit ? take_excess(device) : NULL;
+        device->idle_bytes > device->idle_limit ? take_excess(device, device->idle_limit) : NULL;
     pthread_mutex_unlock(&device->pool_lock);
     destroy_all(device, excess);
 }

@@ -26,7 +26,7 @@ int device_buffer_wrap(struct device *device, const void *data, size_t size,
 void device_buffer_release(struct device *device, struct device_buffer **buffer);
 
 /* How many bytes of idle buffers the pool keeps (256 MiB unless told); above it, those idle longest
- * are freed. */
+ * are freed, as they are when a new buffer would take idle and used ones together above it. */
 void device_pool_limit(struct device *device, uint64_t bytes);
 
 /* Maps a buffer that no queued command uses, for writing; what was in it is lost. The first `size`
