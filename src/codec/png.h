@@ -1,4 +1,4 @@
-/* Shared by png.c and png_write.c alone: libpng's errors as faults, in the way of jpeg.h. */
+/* Shared by png.c and png_write*.c alone: libpng's errors as faults, in the way of jpeg.h. */
 #ifndef SLUICE_CODEC_PNG_H
 #define SLUICE_CODEC_PNG_H
 
@@ -35,6 +35,10 @@ struct png_config {
     struct picture_config picture;
     int64_t level;
 };
+
+/* Level 1, without libpng. */
+int png_encode_fast(const struct picture *picture, size_t plane, struct output *output,
+                    struct fault *fault);
 
 int png_encode(const void *config, const struct picture *picture, size_t plane,
                struct output *output, struct fault *fault);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include <zlib.h>
-
 #include "codec/output.h"
 
 #define PIECE 65536
@@ -33,18 +31,11 @@ static void flush(png_structp png)
     (void)png; /* output_flush is the engine's to call */
 }
 
-/* Level 1 is for speed: averaged differences of photographs have few repeats but of zeros, so runs
- * and Huffman codes alone are both faster and smaller than a quick search. Higher levels search,
- * and try every filter. */
+/* Levels above the fast one search, and try every filter. */
 static void choose_effort(png_structp png, int level)
 {
     png_set_compression_level(png, level);
-    if (level == 1)
-        png_set_compression_strategy(png, Z_RLE);
-    png_set_filter(png, PNG_FILTER_TYPE_BASE,
-                   level == 0   ? PNG_FILTER_NONE
-                   : level == 1 ? PNG_FILTER_AVG
-                                : PNG_ALL_FILTERS);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, level == 0 ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
 }
 
 static void configure(struct png_writer *w)
@@ -82,10 +73,13 @@ static void write_picture(void *context)
 int png_encode(const void *config, const struct picture *picture, size_t plane,
                struct output *output, struct fault *fault)
 {
+    const struct png_config *c = config;
+    if (c->level == 1)
+        return png_encode_fast(picture, plane, output, fault);
     struct png_writer *w = calloc(1, sizeof *w);
     if (!w)
         return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
-    w->config = config;
+    w->config = c;
     w->picture = picture;
     w->plane = plane;
     w->output = output;

@@ -1,0 +1,122 @@
+#include "codec/huffman.h"
+
+#include <string.h>
+
+/* A symbol that comes, and how often. */
+struct entry {
+    uint32_t weight;
+    uint16_t symbol;
+};
+
+/* Ascending by weight, then by symbol; one byte of the weight a turn. */
+static void sort(struct entry *entries, struct entry *other, unsigned n)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        unsigned at[257] = {0};
+        for (unsigned i = 0; i < n; i++)
+            at[(entries[i].weight >> shift & 255) + 1]++;
+        if (at[1] == n)
+            continue; /* nothing but zeros */
+        for (unsigned i = 0; i < 256; i++)
+            at[i + 1] += at[i];
+        for (unsigned i = 0; i < n; i++)
+            other[at[entries[i].weight >> shift & 255]++] = entries[i];
+        memcpy(entries, other, n * sizeof *entries);
+    }
+}
+
+/* How many symbols have codes of each length, from sorted weights. Leaves and inner nodes each come
+ * in ascending order, so that the two lightest stand at the front of either queue. */
+static void count_lengths(const struct entry *sorted, unsigned n, unsigned *of_length)
+{
+    uint32_t weight[HUFFMAN_SYMBOLS_MAX];
+    uint16_t parent[2 * HUFFMAN_SYMBOLS_MAX]; /* leaves, then inner nodes */
+    uint16_t depth[HUFFMAN_SYMBOLS_MAX];
+    unsigned leaf = 0, inner = 0;
+    for (unsigned made = 0; made + 1 < n; made++) {
+        weight[made] = 0;
+        for (int child = 0; child < 2; child++) {
+            bool take_leaf = leaf < n && (inner >= made || sorted[leaf].weight <= weight[inner]);
+            weight[made] += take_leaf ? sorted[leaf].weight : weight[inner];
+            parent[take_leaf ? leaf++ : n + inner++] = (uint16_t)made;
+        }
+    }
+    depth[n - 2] = 0;
+    for (unsigned i = n - 2; i-- > 0;)
+        depth[i] = (uint16_t)(depth[parent[n + i]] + 1);
+    for (unsigned i = 0; i < n; i++)
+        of_length[depth[parent[i]] + 1]++;
+}
+
+/* Codes longer than the limit are cut to it; then the code space is too small by some units of the
+ * limit's length, and for each a code is made longer by one bit. */
+static void limit_lengths(unsigned *of_length, unsigned longest, unsigned limit)
+{
+    uint32_t used = 0;
+    for (unsigned l = limit + 1; l <= longest; l++) {
+        of_length[limit] += of_length[l];
+        of_length[l] = 0;
+    }
+    for (unsigned l = 1; l <= limit; l++)
+        used += of_length[l] << (limit - l);
+    while (used > 1u << limit) {
+        unsigned l = limit - 1;
+        while (of_length[l] == 0)
+            l--;
+        of_length[l]--;
+        of_length[l + 1]++;
+        used -= 1u << (limit - l - 1);
+    }
+    /* The last step may have freed more than was needed. */
+    for (unsigned l = limit; used < 1u << limit && l > 1;) {
+        uint32_t gain = 1u << (limit - l);
+        if (of_length[l] > 0 && used + gain <= 1u << limit) {
+            of_length[l]--;
+            of_length[l - 1]++;
+            used += gain;
+        } else {
+            l--;
+        }
+    }
+}
+
+static uint16_t reversed(unsigned code, unsigned length)
+{
+    unsigned r = 0;
+    for (unsigned i = 0; i < length; i++)
+        r |= (code >> i & 1) << (length - 1 - i);
+    return (uint16_t)r;
+}
+
+/* Codes of one length are consecutive, in the order of the symbols. */
+static void assign(const uint8_t *lengths, unsigned n, const unsigned *of_length,
+                   struct huffman_code *codes)
+{
+    unsigned next[HUFFMAN_BITS_MAX + 2] = {0};
+    for (unsigned l = 1; l <= HUFFMAN_BITS_MAX; l++)
+        next[l + 1] = (next[l] + of_length[l]) << 1;
+    for (unsigned s = 0; s < n; s++)
+        codes[s] = (struct huffman_code){lengths[s] ? reversed(next[lengths[s]]++, lengths[s]) : 0,
+                                         lengths[s]};
+}
+
+void huffman_make(const uint32_t *counts, unsigned n, unsigned limit, struct huffman_code *codes)
+{
+    struct entry sorted[HUFFMAN_SYMBOLS_MAX], other[HUFFMAN_SYMBOLS_MAX];
+    unsigned of_length[HUFFMAN_SYMBOLS_MAX + 1] = {0};
+    uint8_t lengths[HUFFMAN_SYMBOLS_MAX] = {0};
+    unsigned used = 0;
+    for (unsigned s = 0; s < n; s++)
+        if (counts[s] > 0)
+            sorted[used++] = (struct entry){counts[s], (uint16_t)s};
+    for (unsigned s = 0; used < 2; s++)
+        if (counts[s] == 0)
+            sorted[used++] = (struct entry){1, (uint16_t)s};
+    sort(sorted, other, used);
+    count_lengths(sorted, used, of_length);
+    limit_lengths(of_length, used, limit);
+    for (unsigned l = limit, i = 0; l > 0; l--)
+        for (unsigned k = 0; k < of_length[l]; k++)
+            lengths[sorted[i++].symbol] = (uint8_t)l;
+    assign(lengths, n, of_length, codes);
+}
