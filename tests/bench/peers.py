@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""sluice side by side with OpenCV, libvips, PyWavelets and libjpeg-turbo's tools: a Markdown table of
+ratios. Peers that are not installed are left out, and said so.
+
+Machines differ and are noisy, so nothing is compared across runs: each round times the peer and
+sluice one right after the other, the ratio is that of the rounds' best times, and the median of the
+rounds is what is printed. What has no target is printed for what it is.
+
+Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
+Sections: kernels, files, folder, service; all unless named."""
+import argparse
+import http.client
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+try:
+    import pywt
+except ImportError:
+    pywt = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Runner:
+    """The programs, and where they work."""
+
+    def __init__(self, options):
+        self.sluice = os.path.join(options.build, 'src', 'sluice')
+        self.sluiced = os.path.join(options.build, 'src', 'sluiced')
+        self.rounds = options.rounds
+        self.dir = tempfile.mkdtemp(prefix='sluice-peers-')
+        self.photo = options.photo and os.path.abspath(options.photo)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def bench(self, *args):
+        """The rows of one `sluice bench`."""
+        out = subprocess.run([self.sluice, 'bench', '--json', *args], check=True, cwd=self.dir,
+                             capture_output=True).stdout
+        return json.loads(out)['rows']
+
+
+def best(function, times):
+    """Seconds of the fastest of some calls."""
+    spans = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        function()
+        spans.append(time.perf_counter() - begin)
+    return min(spans)
+
+
+def table(title, head, rows):
+    print('\n### %s\n\n| %s |\n|%s' % (title, ' | '.join(head), '---|' * len(head)))
+    for row in rows:
+        print('| %s |' % ' | '.join(row))
+    sys.stdout.flush()
+
+
+def number(value):
+    return '%.2f' % value if value < 10 else '%.1f' % value if value < 100 else '%.0f' % value
+
+
+def aim(value, target, at_least):
+    """A figure with what it should be, bold where it is not."""
+    if target is None:
+        return number(value)
+    good = value >= target if at_least else value <= target
+    text = '%s (%s %s)' % (number(value), '≥' if at_least else '≤', number(target).rstrip('0').rstrip('.'))
+    return text if good else '**%s**' % text
+
+
+# ---- kernels
+
+def alternate(r, chain, peer, iterations=7, size='4096x4096'):
+    """Medians over the rounds of the best times: peer's seconds, sluice's, their ratio, and how many
+    times as long as the copy sluice takes."""
+    rounds = []
+    for _ in range(r.rounds):
+        peer_s = best(peer, iterations) if peer else None
+        row = r.bench('-c', chain, '--size', size, '--iterations', str(iterations))[0]
+        rounds.append((peer_s, row['min_s'], 1 / row['best_share']))
+    ratio = statistics.median(p / s for p, s, _ in rounds) if peer else None
+    return (statistics.median(p for p, _, _ in rounds) if peer else None,
+            statistics.median(s for _, s, _ in rounds), ratio,
+            statistics.median(copies for _, _, copies in rounds))
+
+
+def kernel_rows(side):
+    """(work, peer's name, peer, chain, times faster at least, times of the copy at most)"""
+    rng = numpy.random.default_rng(1)
+    grey = cv2.GaussianBlur(rng.integers(0, 256, (side, side), numpy.uint8), (5, 5), 0)
+    rgb = cv2.merge([grey, cv2.flip(grey, 0), cv2.flip(grey, 1)])
+    kernel = numpy.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], numpy.float32) / 16
+
+    def magnitude():
+        dx, dy = cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)
+        return cv2.convertScaleAbs(cv2.magnitude(dx, dy), alpha=0.125)
+
+    rows = [
+        ('RGB → luminance', 'cvtColor', lambda: cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY), 'luminance',
+         1.7, 1.3),
+        ('Sobel dX, dY', 'spatialGradient', lambda: cv2.spatialGradient(grey), 'sobel:out=both', 2, 2),
+        ('Sobel magnitude', 'Sobel ×2, magnitude', magnitude, 'sobel', 6, 4),
+        ('FIR 3×3', 'filter2D', lambda: cv2.filter2D(grey, -1, kernel), 'fir:1_2_1/2_4_2/1_2_1', 4,
+         2.5),
+    ]
+    for width in (3, 9, 31, 101):
+        rows.append(('box %d' % width, 'blur', lambda w=width: cv2.blur(grey, (w, w)),
+                     'box:width=%d' % width, 2.5, 3))
+    return rows, grey
+
+
+def kernels(r):
+    side = 4096
+    size = '%dx%d' % (side, side)
+    head = ['work', 'peer', 'peer ms', 'sluice ms', 'times faster', '× copy']
+    rows, grey = [], None
+    work = []
+    if cv2 is not None and numpy is not None:
+        work, grey = kernel_rows(side)
+    else:
+        print('\nOpenCV is not installed: its rows are left out.')
+    if pywt is not None and grey is not None:
+        real = grey.astype(numpy.float32)
+        work.append(('wavedec2 bior4.4, 3 levels', 'PyWavelets',
+                     lambda: pywt.wavedec2(real, 'bior4.4', mode='periodization', level=3),
+                     'dwt:bior4.4:levels=3', 20, None))
+    work += [('DWT 9/7, 3 levels', None, None, 'dwt:cdf97:levels=3', None, 4),
+             ('DWT 5/3, 3 levels', None, None, 'dwt:cdf53:levels=3', None, 4)]
+    for name, peer, function, chain, faster, copies in work:
+        peer_s, own, ratio, copy = alternate(r, chain, function,
+                                             2 if peer == 'PyWavelets' else 7, size)
+        rows.append([name, peer or '—', number(peer_s * 1e3) if peer else '', number(own * 1e3),
+                     aim(ratio, faster, True) if peer else '', aim(copy, copies, False)])
+    fused = []
+    for _ in range(r.rounds):
+        apart = sum(r.bench('-c', chain, '--size', shape, '--iterations', '7')[0]['min_s']
+                    for chain, shape in (('luminance', size + 'x3'), ('sobel', size),
+                                         ('threshold:100', size)))
+        row = r.bench('-c', 'luminance,sobel,threshold:100', '--size', size + 'x3', '--iterations',
+                      '7')[0]
+        fused.append((apart, row['min_s'], apart / row['min_s'],
+                      1 / row['best_share']))
+    middle = [statistics.median(column) for column in zip(*fused)]
+    rows.append(['luminance,sobel,threshold', 'the three apart', number(middle[0] * 1e3),
+                 number(middle[1] * 1e3), aim(middle[2], 1.8, True), aim(middle[3], 2, False)])
+    table('Kernels, %s u8' % size, head, rows)
+    print('\nOpenJPEG exports no transform to time; its figures in the targets are of its sources, '
+          'built apart.')
+
+
+# ---- files
+
+def timed(command, **options):
+    """Seconds by the wall and of processors that a command takes."""
+    before = os.times()
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    wall = time.perf_counter() - begin
+    after = os.times()
+    return wall, (after.children_user + after.children_system -
+                  before.children_user - before.children_system)
+
+
+def fastest(command, times, **options):
+    """The least of each over some runs."""
+    return [min(column) for column in zip(*[timed(command, **options) for _ in range(times)])]
+
+
+def photo(r):
+    """The picture that files are made of: the one given, cut to nothing, or one of 12 megapixels
+    that is as detailed as photographs are."""
+    if r.photo:
+        return r.photo
+    rng = numpy.random.default_rng(7)
+    image = numpy.zeros((3000, 4000, 3), numpy.float32)
+    for scale in (8, 32, 128, 512):
+        layer = rng.normal(0, 1, (3000 // scale + 2, 4000 // scale + 2, 3)).astype(numpy.float32)
+        image += cv2.resize(layer, (4000, 3000), interpolation=cv2.INTER_CUBIC) * scale ** 0.5 * 3
+    image += rng.normal(0, 3, image.shape)
+    path = r.path('photo.jpg')
+    cv2.imwrite(path, numpy.clip(image + 128, 0, 255).astype(numpy.uint8),
+                [cv2.IMWRITE_JPEG_QUALITY, 92])
+    return path
+
+
+OPENCV_SCRIPT = '''
+import cv2, sys
+grey = cv2.imread(sys.argv[1], cv2.IMREAD_GRAYSCALE)
+dx, dy = cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)
+cv2.imwrite(sys.argv[2], cv2.convertScaleAbs(cv2.magnitude(dx, dy), alpha=0.125))
+'''
+
+
+def vips_sobel(source, to):
+    """The faster of what the command can do: its sobel of all channels at once (it cannot chain)."""
+    return ['vips', 'sobel', source, to]
+
+
+def files(r):
+    if cv2 is None and not r.photo:
+        print('\nNeither OpenCV nor --photo: the rows of files are left out.')
+        return
+    source = photo(r)
+    kind, rows = {'jpg': [], 'png': []}, []
+    have_vips, have_tools = shutil.which('vips'), shutil.which('djpeg') and shutil.which('cjpeg')
+    script = r.path('script.py')
+    with open(script, 'w', encoding='utf-8') as file:
+        file.write(OPENCV_SCRIPT)
+    for _ in range(r.rounds):
+        for form in ('jpg', 'png'):
+            out = r.path('out.' + form)
+            one = {'engine': r.bench('-c', 'luminance,sobel', '-f', form, '--iterations', '3',
+                                     '--end-to-end', source)[0]}
+            one['sluice'] = fastest([r.sluice, 'run', '-q', '-c', 'luminance,sobel', '-o', out,
+                                     source], 3)
+            one['size'] = os.path.getsize(out)
+            if have_vips:
+                one['vips'] = fastest(vips_sobel(source, r.path('vips.' + form)), 2)
+            if form == 'png' and cv2 is not None:
+                one['opencv'] = fastest([sys.executable, script, source, r.path('opencv.png')], 2)
+                one['opencv size'] = os.path.getsize(r.path('opencv.png'))
+            if form == 'jpg' and have_tools:
+                one['codec'] = (
+                    fastest(['djpeg', '-grayscale', '-outfile', r.path('grey.pgm'), source], 3)[1] +
+                    fastest(['cjpeg', '-grayscale', '-quality', '90', '-outfile', r.path('grey.jpg'),
+                             r.path('grey.pgm')], 3)[1])
+            kind[form].append(one)
+
+    def median(form, function):
+        return statistics.median(function(one) for one in kind[form])
+
+    for form, faster in (('jpg', 4), ('png', 12)):
+        name = 'JPEG → luminance,sobel → ' + form.upper().replace('JPG', 'JPEG')
+        wall = median(form, lambda o: o['engine']['wall_s'])
+        if have_vips:
+            vips = median(form, lambda o: o['vips'][0])
+            rows.append([name, 'vips sobel', number(vips * 1e3), number(wall * 1e3),
+                         aim(median(form, lambda o: o['vips'][0] / o['engine']['wall_s']), faster,
+                             True),
+                         number(median(form, lambda o: o['vips'][0] / o['sluice'][0]))])
+    if cv2 is not None:
+        rows.append(['JPEG → luminance,sobel → PNG', 'OpenCV script',
+                     number(median('png', lambda o: o['opencv'][0]) * 1e3),
+                     number(median('png', lambda o: o['engine']['wall_s']) * 1e3),
+                     aim(median('png', lambda o: o['opencv'][0] / o['engine']['wall_s']), 5, True),
+                     number(median('png', lambda o: o['opencv'][0] / o['sluice'][0]))])
+    table('Whole files, %s' % os.path.basename(source),
+          ['work', 'peer', 'peer ms', 'sluice ms, in a running engine', 'times faster',
+           'times faster, as a command with its start'], rows)
+    if cv2 is not None:
+        sizes = median('png', lambda o: o['size'] / o['opencv size'])
+        print('\nThe PNG is %s the size of OpenCV\'s.' % aim(sizes, 1, False))
+    if have_tools:
+        cpu = median('jpg', lambda o: o['engine']['cpu_s'] / o['codec'])
+        print('\nJPEG → JPEG takes %s the processor time of `djpeg -grayscale` and `cjpeg -grayscale`; '
+              'as a command, start and all, %s.' %
+              (aim(cpu, 1.25, False), number(median('jpg', lambda o: o['sluice'][1] / o['codec']))))
+    part = kind['png'][0]['engine']
+    print('\nOf JPEG → PNG: ' + ', '.join('%s %s ms' % (key[:-2], number(part[key] * 1e3)) for key in
+                                         ('read_s', 'decode_s', 'device_s', 'encode_s', 'write_s')) +
+          '; copied by the host: %d bytes.' % part['bytes_copied'])
+
+
+# ---- the daemon
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__('localhost')
+        self.unix_path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.unix_path)
+
+
+class Daemon:
+    def __init__(self, r, name, *options):
+        self.base = r.path(name)
+        for part in ('in', 'out', 'state'):
+            os.makedirs(os.path.join(self.base, part), exist_ok=True)
+        self.http = os.path.join(self.base, 'h')
+        self.command = [r.sluiced, '--watch', os.path.join(self.base, 'in'), '--output',
+                        os.path.join(self.base, 'out'), '--state', os.path.join(self.base, 'state'),
+                        '--http-socket', self.http, *options]
+
+    def __enter__(self):
+        self.begin = time.perf_counter()
+        with open(os.path.join(self.base, 'log'), 'w', encoding='utf-8') as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def wait_ready(self):
+        """Seconds from its start until it takes jobs."""
+        while True:
+            try:
+                connection = UnixConnection(self.http)
+                connection.request('GET', '/readyz')
+                if connection.getresponse().status == 200:
+                    return time.perf_counter() - self.begin
+            except OSError:
+                pass
+            time.sleep(0.002)
+            if self.process.poll() is not None:
+                raise RuntimeError('sluiced has ended; see its log')
+
+    def wait_results(self, count):
+        """Seconds until that many results are there."""
+        out = os.path.join(self.base, 'out')
+        while len([n for n in os.listdir(out) if not n.startswith('.')]) < count:
+            time.sleep(0.01)
+            if self.process.poll() is not None:
+                raise RuntimeError('sluiced has ended; see its log')
+        return time.perf_counter()
+
+
+def folder(r, count=200, looped=20):
+    if not shutil.which('vips') or (cv2 is None and not r.photo):
+        print('\nvips, or a photograph for it, is not there: the folder\'s row is left out.')
+        return
+    source = photo(r)
+    with Daemon(r, 'folder', '--chain', 'luminance,sobel', '--format', 'jpg', '--stable', '100ms',
+                '--originals', 'delete') as daemon:
+        daemon.wait_ready()
+        loop = ['sh', '-c', 'for i in $(seq %d); do vips sobel %s %s/vips-$i.jpg; done' %
+                (looped, source, r.dir)]
+        before = timed(loop)[0]
+        staged = r.path('staged')
+        os.makedirs(staged)
+        for i in range(count):
+            shutil.copyfile(source, os.path.join(staged, '%03d.jpg' % i))
+        cpu = cpu_of_children(daemon.process.pid)
+        begin = time.perf_counter()
+        for i in range(count):
+            os.rename(os.path.join(staged, '%03d.jpg' % i),
+                      os.path.join(daemon.base, 'in', '%03d.jpg' % i))
+        wall = daemon.wait_results(count) - begin
+        cpu = cpu_of_children(daemon.process.pid) - cpu
+        after = timed(loop)[0]
+    vips = 2 * looped / (before + after)
+    own = count / wall
+    table('%d files through the watched folder, JPEG → luminance,sobel → JPEG' % count,
+          ['peer', 'peer files/s', 'sluice files/s', 'times as many', 'processors kept busy'],
+          [['shell loop of vips sobel', number(vips), number(own), aim(own / vips, 6, True),
+            number(cpu / wall)]])
+
+
+def cpu_of_children(pid):
+    """Seconds of processors that a process and what it has started have used."""
+    tick, total, parents = os.sysconf('SC_CLK_TCK'), 0, {}
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            try:
+                with open('/proc/%s/stat' % name, encoding='utf-8') as file:
+                    fields = file.read().rpartition(')')[2].split()
+                parents[int(name)] = (int(fields[1]), int(fields[11]) + int(fields[12]))
+            except OSError:
+                pass
+    for number_, (_, used) in parents.items():
+        ancestor = number_
+        while ancestor > 1 and ancestor != pid:
+            ancestor = parents.get(ancestor, (0, 0))[0]
+        total += used if ancestor == pid else 0
+    return total / tick
+
+
+def service(r):
+    """A small picture over the socket with the connection kept, and the time to be ready."""
+    ready, request = [], []
+    body = b'P5\n640 480\n255\n' + bytes(i * i // 7 % 256 for i in range(640 * 480))
+    for i in range(max(r.rounds, 3)):
+        with Daemon(r, 'service%d' % i, '--chain', 'luminance,sobel') as daemon:
+            ready.append(daemon.wait_ready())
+            connection = UnixConnection(daemon.http)
+            spans = []
+            for _ in range(60):
+                begin = time.perf_counter()
+                connection.request('POST', '/v1/process?chain=luminance,sobel&format=pgm', body)
+                answer = connection.getresponse()
+                answer.read()
+                spans.append(time.perf_counter() - begin)
+            request.append(statistics.median(spans[10:]))
+    own = r.bench('-c', 'luminance,sobel', '--size', '640x480x1', '--iterations', '50')[0]['median_s']
+    table('The daemon', ['what', 'ms', 'aim'], [
+        ['640×480 grey PGM over HTTP on the Unix socket, above the kernels\' own time',
+         number((statistics.median(request) - own) * 1e3), '≤ 2'],
+        ['start to ready, kernels cached (the first start of this run may have compiled)',
+         number(statistics.median(ready[1:]) * 1e3), '≤ 150']])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'))
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--photo')
+    parser.add_argument('sections', nargs='*', metavar='SECTION')
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    sections = {'kernels': kernels, 'files': files, 'folder': folder, 'service': service}
+    for name in options.sections:
+        if name not in sections:
+            parser.error('no section %s; there are %s' % (name, ', '.join(sections)))
+    r = Runner(options)
+    try:
+        device = json.loads(subprocess.run([r.sluice, 'bench', '--json', '--iterations', '1',
+                                            '--size', '64x64', 'invert'], check=True,
+                                           capture_output=True).stdout)
+        print('%s, driver %s; %d processors, load %.1f at the start; %s' % (
+            device['device'], device['driver'], os.cpu_count(), os.getloadavg()[0],
+            ', '.join(name for name, there in (
+                ('OpenCV ' + (cv2.__version__ if cv2 is not None else ''), cv2),
+                ('PyWavelets ' + (pywt.__version__ if pywt is not None else ''), pywt),
+                ('vips', shutil.which('vips'))) if there) or 'no peers'))
+        for name in options.sections or sections:
+            sections[name](r)
+    finally:
+        shutil.rmtree(r.dir)
+
+
+if __name__ == '__main__':
+    main()
