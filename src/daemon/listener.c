@@ -123,7 +123,11 @@ static int set_rights(const struct listener *listener, const struct socket_setti
         if (!group)
             return fault_set(fault, FAULT_CREATE, "%s: there is no group '%s'", listener->path,
                              settings->group);
-        if (chown(listener->path, (uid_t)-1, group->gr_gid) != 0)
+        /* A service may be let make its own socket, and not be let chown (systemd's @privileged).
+         */
+        struct stat made;
+        bool has_it = stat(listener->path, &made) == 0 && made.st_gid == group->gr_gid;
+        if (!has_it && chown(listener->path, (uid_t)-1, group->gr_gid) != 0)
             return fault_set_errno(fault, FAULT_CREATE, "chown of the socket");
     }
     if (chmod(listener->path, mode) != 0)
