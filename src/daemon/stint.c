@@ -13,7 +13,8 @@
 #include "daemon/worker.h"
 #include "worker/message.h"
 
-/* Milliseconds. A cold compile on a slow board takes a minute and more. */
+/* Milliseconds. START_LIMIT is for one program: with many chains a cold start of a slow board takes
+ * longer than any limit for all of them that would still find one that hangs. */
 #define START_LIMIT 300000
 #define LEAVE_LIMIT 5000
 #define KILL_LIMIT  10000
@@ -121,6 +122,12 @@ static void on_said(void *context, const struct message *message)
     stint->unanswered = 0;
     if (message->kind == MESSAGE_PONG)
         return;
+    if (message->kind == MESSAGE_WORKING) {
+        log_debug("worker %d has made a program ready", stint->pid);
+        if (stint->phase == STINT_STARTING)
+            enter(stint, STINT_STARTING, START_LIMIT);
+        return;
+    }
     if (message->kind == MESSAGE_CHECKED) {
         take_answer(stint, message);
         return;

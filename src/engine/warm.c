@@ -42,6 +42,8 @@ static int warm_kind(struct engine *engine, const struct chain *chain, const str
         result = check_kind(engine, prepared->device, chain, format, plane, &why);
     prepared_release(engine, &prepared);
     frame_finish(&frame);
+    if (engine->options.warmed)
+        engine->options.warmed(engine->options.context);
     return result == 0 || result == FAULT_SHAPE ? 0 : fault_set(fault, why.code, "%s", why.text);
 }
 

@@ -84,12 +84,19 @@ static const struct {
     const char *name;
     unsigned min_fds, max_fds;
 } kinds[MESSAGE_KINDS] = {
-    [MESSAGE_JOB] = {"job", 2, 2},           [MESSAGE_SETUP] = {"setup", 0, 1},
-    [MESSAGE_CHECK] = {"check", 0, 0},       [MESSAGE_CHECKED] = {"checked", 0, 0},
-    [MESSAGE_BEGAN] = {"began", 0, 0},       [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
-    [MESSAGE_OUTPUT] = {"output", 0, 1},     [MESSAGE_DONE] = {"done", 0, 0},
-    [MESSAGE_DESCRIBE] = {"describe", 1, 1}, [MESSAGE_DESCRIBED] = {"described", 0, 0},
-    [MESSAGE_PING] = {"ping", 0, 0},         [MESSAGE_PONG] = {"pong", 0, 0},
+    [MESSAGE_JOB] = {"job", 2, 2},
+    [MESSAGE_SETUP] = {"setup", 0, 1},
+    [MESSAGE_CHECK] = {"check", 0, 0},
+    [MESSAGE_CHECKED] = {"checked", 0, 0},
+    [MESSAGE_WORKING] = {"working", 0, 0},
+    [MESSAGE_BEGAN] = {"began", 0, 0},
+    [MESSAGE_NEED_OUTPUT] = {"need-output", 0, 0},
+    [MESSAGE_OUTPUT] = {"output", 0, 1},
+    [MESSAGE_DONE] = {"done", 0, 0},
+    [MESSAGE_DESCRIBE] = {"describe", 1, 1},
+    [MESSAGE_DESCRIBED] = {"described", 0, 0},
+    [MESSAGE_PING] = {"ping", 0, 0},
+    [MESSAGE_PONG] = {"pong", 0, 0},
 };
 
 const char *message_kind_name(enum message_kind kind)

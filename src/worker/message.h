@@ -5,6 +5,7 @@
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
  *     check (chain, format, input)      ──►
+ *                                       ◄──  working    meanwhile: a program was compiled
  *                                       ◄──  checked (or what is wrong, and where)
  *     job (chain, format, input) + 2 fds ─►
  *                                       ◄──  began      the input's bytes are looked at
@@ -43,6 +44,7 @@ enum message_kind {
     MESSAGE_JOB,
     MESSAGE_SETUP,
     MESSAGE_CHECK,
+    MESSAGE_WORKING,
     MESSAGE_CHECKED,
     MESSAGE_BEGAN,
     MESSAGE_NEED_OUTPUT,

@@ -330,6 +330,14 @@ static void take_output(struct server *server, struct message *message)
     pthread_mutex_unlock(&server->lock);
 }
 
+/* The front gives a start a limit; it begins anew with every program. */
+static void tell_working(void *context)
+{
+    struct message message;
+    message_init(&message, MESSAGE_WORKING);
+    send_message(context, &message);
+}
+
 /* Parses, compiles what pictures of the usual kinds need, and has the device checked. Jobs that run
  * go on meanwhile, but no message is read: the front checks what is configured before it sends
  * jobs. */
@@ -453,6 +461,8 @@ static int take_setup(struct server *server, struct message *message, struct fau
         .max_file = (uint64_t)message->max_file,
         .memory = (uint64_t)message->memory,
         .threads = (unsigned)message->threads,
+        .warmed = tell_working,
+        .context = server,
     };
     int result = take_config(server, message, fault);
     if (result == 0 && put_on_sandbox(server, message) != 0)

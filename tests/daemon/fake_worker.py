@@ -79,6 +79,7 @@ def check(message):
         send('checked', id=message['id'], result='device' if start == 'refuse' else 'no-device',
              text='fake device: ' + start)
         return
+    send('working')
     send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0], device='fake')
 
 

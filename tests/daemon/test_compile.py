@@ -26,6 +26,8 @@ class Compile(DaemonTest):
         d = self.daemon('--jobs', '2', chain='luminance,sobel', form='png', env=env).start()
         before = [line for line in self.trace() if line[0] == 'build']
         self.assertTrue(before)
+        # One a program, so that a start may take as long as it must: 1 to 4 channels of 8 and of 16 bits.
+        self.assertEqual(d.count_lines('has made a program ready'), 8)
         random.seed(1)
         names = ['%03d.png' % i for i in range(500)]
         for i, name in enumerate(names):
