@@ -1,6 +1,13 @@
-"""Pictures for the tests, with nothing but Python's own library: PNM in and out, PNG read."""
+"""Pictures for the tests, with nothing but Python's own library: PNM in and out, PNG read.
+And what drivers say in our programs' place."""
 import struct
 import zlib
+
+
+def without_drivers(stderr):
+    """What our programs said. PoCL warns of a processor that does not tell its clock frequency, as emulated
+    ones do not."""
+    return ''.join(line for line in stderr.splitlines(keepends=True) if not line.startswith('pocl warning: '))
 
 
 def noise(width, height, channels=1, seed=1, maxval=255):

@@ -24,7 +24,10 @@ import pictures  # noqa: E402,F401
 SLUICED = os.path.abspath(os.environ['SLUICED'])
 SLUICE = os.path.abspath(os.environ['SLUICE'])
 FAKE_WORKER = os.path.join(HERE, 'fake_worker.py')
-PATIENCE = 90  # seconds
+# Under an emulator (tests/emulated.py) SLUICED is a launcher of this program.
+EMULATED = os.environ.get('SLUICE_EMULATED') == '1'
+SLUICED_FILE = os.environ.get('SLUICED_FILE', SLUICED)
+PATIENCE = 600 if EMULATED else 90  # seconds
 
 
 def wait_for(what, condition, seconds=PATIENCE, pause=0.02):
@@ -322,5 +325,5 @@ def main():
     unittest.main(verbosity=2)
 
 
-__all__ = ['Daemon', 'DaemonTest', 'HERE', 'SLUICE', 'SLUICED', 'FAKE_WORKER', 'PATIENCE', 'alive', 'fcntl', 'main',
+__all__ = ['Daemon', 'DaemonTest', 'EMULATED', 'HERE', 'SLUICE', 'SLUICED', 'SLUICED_FILE', 'FAKE_WORKER', 'PATIENCE', 'alive', 'fcntl', 'main',
            'picture', 'pictures', 'wait_for']

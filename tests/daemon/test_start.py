@@ -6,8 +6,10 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
-from sluice_test import HERE, SLUICED, Daemon, DaemonTest, alive, main, picture, wait_for
+from sluice_test import (EMULATED, HERE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
+                         pictures, wait_for)
 
 
 class Options(DaemonTest):
@@ -26,7 +28,7 @@ class Options(DaemonTest):
                  for word in ('--' + name, value)]
         result = self.run_it(*words, status=status)
         self.assertRegex(result.stderr, pattern)
-        for line in result.stderr.splitlines():
+        for line in pictures.without_drivers(result.stderr).splitlines():
             self.assertRegex(line, r'^(sluiced: |sluice-worker: |  )')
         self.assertEqual(result.stdout, '')
         return result.stderr
@@ -98,23 +100,17 @@ class Options(DaemonTest):
         self.refuse(69, "no-such-device", device='no-such-device')
 
     def test_no_worker(self):
-        os.environ['SLUICE_WORKER'] = '/nonexistent/worker'
-        try:
+        with unittest.mock.patch.dict(os.environ, SLUICE_WORKER='/nonexistent/worker'):
             self.refuse(69, 'there is no worker program /nonexistent/worker')
-        finally:
-            del os.environ['SLUICE_WORKER']
 
     def test_worker_that_never_comes_up(self):
-        os.environ['SLUICE_WORKER'] = '/bin/false'
-        try:
+        with unittest.mock.patch.dict(os.environ, SLUICE_WORKER='/bin/false'):
             text = self.refuse(69, 'the worker ended with status 1 each time')
             # the device, once more without caches, OpenCL's CPU device, the references
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 4)
             self.assertRegex(text, "FALLING BACK to 'cpu'(.|\n)*FALLING BACK to 'reference'")
             text = self.refuse(69, 'the worker ended with status 1 each time', fallback='none')
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 3)
-        finally:
-            del os.environ['SLUICE_WORKER']
 
     def test_a_refused_start_leaves_files_alone(self):
         os.makedirs(os.path.join(self.dir, 'in'))
@@ -151,17 +147,19 @@ class State(DaemonTest):
 
 class Links(unittest.TestCase):
     def test_front_needs_neither_opencl_nor_codecs(self):
-        text = subprocess.run(['readelf', '-d', SLUICED], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run(['readelf', '-d', SLUICED_FILE], capture_output=True, text=True, check=True).stdout
         needed = re.findall(r'\(NEEDED\).*\[(.*)\]', text)
         allowed = r'^(libuv|libjansson|libmicrohttpd|libsqlite3|libyaml(-0)?|libc|libpthread|libdl|librt|libm|libasan|libubsan|libtsan|ld-linux.*)\.so'
         self.assertTrue(needed)
         for library in needed:
             self.assertRegex(library, allowed)
+        if EMULATED:
+            self.skipTest('ldd starts the program; what it names itself was looked at')
         loaded = subprocess.run(['ldd', SLUICED], capture_output=True, text=True, check=True).stdout
         self.assertNotRegex(loaded, r'lib(OpenCL|pocl|png|jpeg|turbojpeg|zip|z|LLVM)[.-]')
 
     def test_front_has_no_engine(self):
-        symbols = subprocess.run(['nm', SLUICED], capture_output=True, text=True, check=True).stdout
+        symbols = subprocess.run(['nm', SLUICED_FILE], capture_output=True, text=True, check=True).stdout
         self.assertIn('queue_add', symbols)
         self.assertNotRegex(symbols, r' [Tt] (engine_|chain_parse|decoder_|device_|clGet|stage_)')
 
