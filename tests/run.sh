@@ -1,8 +1,9 @@
 #!/bin/sh
-# tests/run.sh [--no-install] [--suite SUITE] [--native | --sanitize]
+# tests/run.sh [--no-install] [--suite SUITE] [--native | --sanitize | --cross]
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
-# users, and with address and undefined-behaviour sanitizers. Ends with the counts.
+# users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,8 +19,9 @@ while [ $# -gt 0 ]; do
         ;;
     --native) which=native ;;
     --sanitize) which=sanitize ;;
+    --cross) which=cross ;;
     -h | --help)
-        sed -n '2,5s/^# \{0,1\}//p' "$0"
+        sed -n '2,6s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -31,7 +33,7 @@ while [ $# -gt 0 ]; do
 done
 
 # shellcheck disable=SC2086 # lists of words
-[ $install = 0 ] || install_packages $packages_build $packages_run $packages_test
+[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
@@ -46,12 +48,20 @@ for kind in $which; do
     native) options= ;;
     sanitize) options='-Db_sanitize=address,undefined -Db_lundef=false' ;;
     esac
-    # shellcheck disable=SC2086
-    [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
-    ninja -C "$build" --quiet
-    # shellcheck disable=SC2086
-    meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-        --timeout-multiplier 3 $suite || status=1
+    if [ "$kind" = cross ]; then
+        options=
+        [ $install = 1 ] || options=--no-install
+        # shellcheck disable=SC2086
+        sh cross/build.sh --work "$build" $options ${suite:+--tests ${suite#--suite }} || status=1
+        build=$build/bookworm
+    else
+        # shellcheck disable=SC2086
+        [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
+        ninja -C "$build" --quiet
+        # shellcheck disable=SC2086
+        meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
+            --timeout-multiplier 3 $suite || status=1
+    fi
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
 import json, sys
