@@ -20,18 +20,23 @@ SKIPPED = 77  # for Meson
 LATER = 'not under an emulator, unless SLUICE_EMULATE_ALL=1: '
 # By the script's name: why it cannot be run, or is left out.
 NEVER = {
+    'make': 'pages do not depend on the processor',
+    'test_doctor': 'it looks at this machine, not at the emulated one',
     'test_sandbox': 'qemu-user knows neither Landlock nor seccomp',
 }
 LONG = {
     'test_banks': 'hundreds of runs of filter banks, which tests of stages have, too',
     'test_compile': 'each start compiles with an empty cache',
+    'test_bench': 'times are of the emulator',
     'test_device': 'compiles every choice of every parameter',
     'test_device_fails': 'each start compiles with an empty cache',
     'test_fault': 'hundreds of starts',
+    'test_fuse': 'compiles chain after chain',
     'test_generic': 'compiles chain after chain',
     'test_lasting': 'thousands of files; the memory and the wake-ups would be the emulator\'s',
     'test_load': 'load is of the emulator',
     'test_many': 'thousands of files',
+    'test_memory': 'the memory would be the emulator\'s',
     'test_recycle': 'the memory would be the emulator\'s',
     'test_results': 'compiles for every type of sample, which tests of stages do, too',
     'test_self_check': 'each start compiles with an empty cache',
