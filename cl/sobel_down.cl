@@ -82,6 +82,9 @@ inline float16 FN(bordered)(PLANE_IN(uchar, src), int x, int y, int width, int h
     return v;
 }
 
+/* Results are bytes; so is what stages that follow here make of them (src/chain/fuse_pixels.c). */
+#define STORED(v) as_uint2(THEN(CAT3(as_, DST, LANES)(v)))
+
 /* Eight samples at x, of which `count` are the row's. */
 inline void FN(put)(__global uchar *at, uint2 v, int count)
 {
@@ -95,14 +98,15 @@ inline void FN(put)(__global uchar *at, uint2 v, int count)
 
 #ifdef OUT_both
 #define PUT(i, v, count)                                                                           \
-    FN(put)(ROW(dst, y + (i)) + x, v.s01, count);                                                  \
+    FN(put)(ROW(dst, y + (i)) + x, STORED(v.s01), count);                                          \
     FN(put)(ROW(dst2, y + (i)) + x, v.s23, count);
 #else
-#define PUT(i, v, count) FN(put)(ROW(dst, y + (i)) + x, v.s01, count);
+#define PUT(i, v, count) FN(put)(ROW(dst, y + (i)) + x, STORED(v.s01), count);
 #endif
 
 /* The grid counts samples in x, and in y blocks of ROWS rows. */
-__kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height, int border)
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
+                     int border THEN_PARAMETERS)
 {
     int y = GRID_Y * ROWS, x = SPAN_BEGIN;
     if (GRID_Y >= grid_y_end || x >= grid_width)

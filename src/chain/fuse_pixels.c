@@ -148,11 +148,11 @@ static void define_then(struct pass *pass, const struct run *run)
         pass_name(pass, run->steps[i]->stage->name);
 }
 
-/* Whether results of the pass may be taken further where they are: one plane, without alpha, and no
- * wider samples than its vectors hold. */
+/* Whether results of the pass may be taken further where they are: one plane, without alpha, in a
+ * kernel made for it. */
 static bool may_go_on(const struct plan_step *first, const struct stage_plan *work)
 {
-    return work->n_passes == 1 && first->out.n_planes == 1 &&
+    return work->n_passes == 1 && work->passes[0].goes_on && first->out.n_planes == 1 &&
            !plane_has_alpha(&first->out.planes[0]);
 }
 

@@ -17,7 +17,7 @@ static const struct options_row options[] = {
       .offset = AT(chain),
       .help = "the chain to time, in place of stages"}},
     {0,
-     "WIDTHxHEIGHT[xCHANNELS]",
+     "WxH[xC]",
      {.name = "size",
       .type = PARAM_TEXT,
       .offset = AT(size),
@@ -125,8 +125,7 @@ static const struct options_usage usage = {
         "tables of their own:\n"
         "  filterbank1d  cascades over signals of 0.6 to 8 million samples\n"
         "  filterbank2d  pictures there and back: PSNR and time by depth, single and double\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_limit_options,
-               cli_plan_options,
+    .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},
 };
 

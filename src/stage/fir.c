@@ -390,6 +390,7 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     struct pass *pass =
         pass_begin(plan, "fir", "", work->form, work->form == FORM_VECTOR ? work->lanes : 0,
                    work->out->width * work->in->channels, work->out->height);
+    pass->goes_on = true;
     pass->lanes = work->lanes;
     name_kernel(pass, work);
     pass_define_type(pass, "SRC", work->in->type);

@@ -121,6 +121,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
         form = FORM_SCALAR;
     unsigned span = form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, in->type) : 0;
     struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
+    pass->goes_on = true;
     if (form == FORM_VECTOR)
         pass->lanes = 4; /* at a time, of a work-item's span */
     pass_define_type_bits(pass, "SRC", in->type);

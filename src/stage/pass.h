@@ -65,8 +65,9 @@ struct pass {
     uint32_t span;        /* positions in x that one work-item covers */
     uint32_t group[2];    /* the work-group's shape, where the kernel asks for one; else 0 */
     uint32_t lanes;       /* LANES: samples in a vector of the kernel's code; 0: it has none */
-    unsigned ring;       /* of a part of another kernel: lines that its source is a ring of, or 0 */
-    double work;         /* scalar operations for one position; an estimate */
+    unsigned ring; /* of a part of another kernel: lines that its source is a ring of, or 0 */
+    double work;   /* scalar operations for one position; an estimate */
+    bool goes_on;  /* its kernel stores through THEN, so more can be done there (cl/prelude.cl) */
     struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.h) */
     uint64_t bytes_read, bytes_written; /* that must move: each sample once */
     unsigned n_args;

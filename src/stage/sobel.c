@@ -170,6 +170,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     bool wide = form == FORM_ROWS && has_wide_rows(config, in, out, eighth);
     struct pass *pass =
         pass_begin(plan, "sobel", "", form, span, out->width * out->channels, out->height);
+    pass->goes_on = true;
     if (wide)
         pass->lanes = 16;
     char define[32];

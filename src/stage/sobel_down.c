@@ -23,6 +23,8 @@ bool sobel_add_down(const struct sobel_config *config, struct stage_plan *plan, 
     pass_name(pass, variant);
     pass_name(pass, sample_name(in->type));
     pass_define(pass, define, "1");
+    pass_define(pass, "DST", "%s", pass_type_name(out->type));
+    pass->goes_on = true;
     pass->work = 24 * ROWS;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out) * (config->out == SOBEL_BOTH ? 2 : 1);
