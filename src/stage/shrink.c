@@ -77,9 +77,9 @@ double shrink_norm(const struct dwt_config *dwt, const struct dwt_layout *layout
     double low, high, norm;
     if (!wavelet_is_cdf(dwt->wavelet))
         return 1;
-    wavelet_norms(dwt->wavelet, levels_of_side(layout, level, false), &low, &high);
+    wavelet_cdf_norms(dwt->wavelet, levels_of_side(layout, level, false), &low, &high);
     norm = band & DWT_HL ? high : low;
-    wavelet_norms(dwt->wavelet, levels_of_side(layout, level, true), &low, &high);
+    wavelet_cdf_norms(dwt->wavelet, levels_of_side(layout, level, true), &low, &high);
     return norm * (band & DWT_LH ? high : low);
 }
 

@@ -1,6 +1,7 @@
 #include "stage/wavelet.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,46 +319,55 @@ static size_t raise_level(const double *v, size_t n, const struct centred *low, 
     return count;
 }
 
-/* The norm for a vector that starts as `v`. Beyond 12 levels a norm grows by the same factor each
- * time, to more digits than a threshold has. */
-static double norm_after(const struct centred *v, const struct centred *low, unsigned levels)
+/* Plans ask for the same few numbers band by band, so they are computed once. Beyond 12 levels a
+ * norm grows by the same factor each time, to more digits than a threshold has. */
+enum {
+    NORM_LEVELS = 12,
+    NORM_TAPS = 9 /* of the longest filter of the two */
+};
+static double cdf_norms[2][2][NORM_LEVELS]; /* by wavelet, by low and high, from one level on */
+
+static void fill_norms(const struct centred *v, const struct centred *low, double *norms)
 {
-    enum {
-        LEVELS = 12
-    };
-    size_t size = (size_t)WAVELET_TAPS_MAX * 2 << LEVELS, n = (size_t)v->count;
-    double *a = malloc(size * sizeof *a), *b = malloc(size * sizeof *b), norm = 1, before = 1;
-    if (a && b) {
-        memcpy(a, v->taps, n * sizeof *a);
-        before = norm = norm_of(a, n);
-        for (unsigned level = 1; level < levels; level++) {
-            if (level >= LEVELS) {
-                double ratio = norm / before;
-                before = norm;
-                norm *= ratio;
-                continue;
-            }
-            n = raise_level(a, n, low, b);
-            double *swap = a;
-            a = b;
-            b = swap;
-            before = norm;
-            norm = norm_of(a, n);
-        }
+    static double scratch[2][(size_t)2 * NORM_TAPS << NORM_LEVELS];
+    double *a = scratch[0], *b = scratch[1];
+    size_t n = (size_t)v->count;
+    memcpy(a, v->taps, n * sizeof *a);
+    norms[0] = norm_of(a, n);
+    for (unsigned level = 1; level < NORM_LEVELS; level++) {
+        double *raised = b;
+        n = raise_level(a, n, low, raised);
+        b = a;
+        a = raised;
+        norms[level] = norm_of(a, n);
     }
-    free(a);
-    free(b);
-    return norm;
 }
 
-void wavelet_norms(int wavelet, unsigned levels, double *low, double *high)
+static void fill_cdf_norms(void)
 {
-    struct centred pair[2] = {0};
+    for (int wavelet = 0; wavelet < 2; wavelet++) {
+        struct centred pair[2] = {0};
+        synthesis_pair(wavelet, WAVELET_JPEG2000, &pair[0], &pair[1]);
+        fill_norms(&pair[0], &pair[0], cdf_norms[wavelet][0]);
+        fill_norms(&pair[1], &pair[0], cdf_norms[wavelet][1]);
+    }
+}
+
+static double norm_at(const double *norms, unsigned levels)
+{
+    double ratio = norms[NORM_LEVELS - 1] / norms[NORM_LEVELS - 2];
+    return levels <= NORM_LEVELS ? norms[levels - 1]
+                                 : norms[NORM_LEVELS - 1] * pow(ratio, levels - NORM_LEVELS);
+}
+
+void wavelet_cdf_norms(int wavelet, unsigned levels, double *low, double *high)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    _Static_assert(WAVELET_CDF97 < 2 && WAVELET_CDF53 < 2, "indices of cdf_norms");
     *low = *high = 1;
     if (levels == 0)
         return;
-    synthesis_pair(wavelet, wavelet_is_cdf(wavelet) ? WAVELET_JPEG2000 : WAVELET_PERIODIZATION,
-                   &pair[0], &pair[1]);
-    *low = norm_after(&pair[0], &pair[0], levels);
-    *high = norm_after(&pair[1], &pair[0], levels);
+    pthread_once(&once, fill_cdf_norms);
+    *low = norm_at(cdf_norms[wavelet][0], levels);
+    *high = norm_at(cdf_norms[wavelet][1], levels);
 }

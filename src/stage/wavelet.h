@@ -91,6 +91,6 @@ void wavelet_lengths(int wavelet, int mode, uint32_t n, uint32_t *low, uint32_t 
 
 /* Euclidean norms of the synthesis vectors, away from a signal's ends, `levels` deep: what a low
  * (high) coefficient of 1 there becomes. No levels: 1. */
-void wavelet_norms(int wavelet, unsigned levels, double *low, double *high);
+void wavelet_cdf_norms(int wavelet, unsigned levels, double *low, double *high);
 
 #endif
