@@ -3,7 +3,7 @@
 
 # To build and to run; PoCL is the OpenCL for machines without a GPU.
 packages_build="gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
-libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
+libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
 packages_run="ocl-icd-libopencl1 pocl-opencl-icd"
 packages_test="libcmocka-dev"
 # To build for arm64 elsewhere, and to run that (cross/build.sh).

@@ -1,7 +1,6 @@
-/* The service manager that started us, if one did: what sd_notify(3) and sd_listen_fds(3) say of
- * its protocol, which is a datagram and three variables; so systemd's library, and all that it
- * loads, is not needed. Everything here is nothing at all without a manager. The loop's thread
- * alone. */
+/* The service manager that started us, if one did: sd_notify(3), sd_listen_fds(3) and
+ * sd_watchdog_enabled(3). Everything here is nothing at all without a manager, and in builds without
+ * libsystemd. The loop's thread alone. */
 #ifndef SLUICE_DAEMON_MANAGER_H
 #define SLUICE_DAEMON_MANAGER_H
 
@@ -9,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the environment and clears it of what is meant for this process alone. The first thing in
- * main: descriptors that were handed over are in nobody's way only until others are opened. */
+/* Reads the environment and clears it of what is meant for this process alone, but for NOTIFY_SOCKET,
+ * which sd_notify reads each time: workers are started without it. The first thing in main. */
 void manager_init(void);
 
 /* True when somebody wants to be told. */

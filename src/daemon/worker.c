@@ -178,6 +178,20 @@ static int make_sockets(int sockets[2], struct fault *fault)
     return fault_set_errno(fault, FAULT_IO, "fcntl");
 }
 
+/* Ours, without the service manager's socket: it is told things by one process alone. The array is
+ * the caller's; NULL without memory: then it is ours as it is. */
+static char **make_environment(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (strncmp(environ[i], "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")) != 0)
+            copy[kept++] = environ[i];
+    return copy;
+}
+
 static int spawn(struct worker *worker, uv_loop_t *loop, const char *program, int socket)
 {
     char name[] = "sluice-worker";
@@ -191,9 +205,11 @@ static int spawn(struct worker *worker, uv_loop_t *loop, const char *program, in
     uv_process_options_t options = {.exit_cb = on_exit_of_process,
                                     .file = program,
                                     .args = args,
+                                    .env = make_environment(),
                                     .stdio_count = MESSAGE_WORKER_FD + 1,
                                     .stdio = stdio};
     int error = uv_spawn(loop, &worker->process, &options);
+    free(options.env);
     worker->process.data = worker;
     worker->n_handles++;
     if (error < 0)
