@@ -5,7 +5,7 @@
  *
  * A bordered picture has no larger table: along one axis, the sum of all samples in front of any
  * position is that of some inside, and multiples of the first, the last, and all (struct front). */
-#define ENTRY(x, y) ROW(table, y)[(x) * CH + channel]
+#define SUM_AT(x, y) ROW(table, y)[(x) * CH + channel]
 
 #if defined(KERNEL_table)
 /* For CPUs; the grid counts bands of `block` rows, and `carry` has the sums of all rows above
@@ -160,8 +160,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
     struct FN(span) rows = FN(span)(y - top, y + bottom + 1, height, border);
     struct FN(span) columns = FN(span)(x - left, x + right + 1, width, border);
     if (IS_INSIDE(rows) && IS_INSIDE(columns))
-        *out = MEAN(ENTRY(columns.end, rows.end) - ENTRY(columns.end, rows.begin) -
-                    ENTRY(columns.begin, rows.end) + ENTRY(columns.begin, rows.begin));
+        *out = MEAN(SUM_AT(columns.end, rows.end) - SUM_AT(columns.end, rows.begin) -
+                    SUM_AT(columns.begin, rows.end) + SUM_AT(columns.begin, rows.begin));
     else
         *out = MEAN(OF_SPAN(columns, width, COLUMN));
 }

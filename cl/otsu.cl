@@ -201,9 +201,10 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, in
     for (int i = item; i < COPIES * 256; i += 32 * COPIES)
         counts[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
+    int packed_end = ALPHA ? 0 : width; /* up to there samples are taken 16 at once */
     for (int y = GRID_Y * rows; y < min(GRID_Y * rows + rows, height); y++) {
         __global const uchar *in = (__global const uchar *)ROW(src, y);
-        if (x + 16 <= width && ALPHA == 0) {
+        if (x + 16 <= packed_end) {
             uint4 v = *(__global const uint4 *)(in + x) ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
             uint w[4] = {v.x, v.y, v.z, v.w};
             for (int i = 0; i < 4; i++) {

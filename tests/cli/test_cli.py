@@ -393,11 +393,14 @@ class Numbers(Cli):
 
     def test_every_launch_is_named(self):
         self.rgb()
-        report = self.run_json('-c', 'luminance,sobel:both', '-o', 'out.pgm', 'rgb.ppm')
-        self.assertIsInstance(report['device'], str)
-        file = report['files'][0]
-        self.assertEqual([l['stage'] for l in file['launches']], ['luminance', 'sobel', 'sink', 'sink'])
-        self.assertTrue(all(l['kernel'].startswith(l['stage'] + '_') for l in file['launches']))
+        for options, stages in (((), ['luminance+sobel', 'sink', 'sink']),
+                                (('--no-fuse',), ['luminance', 'sobel', 'sink', 'sink'])):
+            report = self.run_json('-c', 'luminance,sobel:both', *options, '-o', 'out.pgm', 'rgb.ppm')
+            self.assertIsInstance(report['device'], str)
+            file = report['files'][0]
+            self.assertEqual([l['stage'] for l in file['launches']], stages)
+            self.assertTrue(all(l['kernel'].startswith(l['stage'].replace('+', '_') + '_')
+                                for l in file['launches']))
         self.assertTrue(all(l['run_s'] > 0 and l['queued_s'] >= 0 and l['wait_s'] >= 0
                             for l in file['launches']))
 
