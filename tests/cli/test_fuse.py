@@ -18,7 +18,7 @@ import pictures  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 CL_TRACE = os.path.abspath(sys.argv.pop(1))
-CHAINS = 200 if os.environ.get('SLUICE_LONG') == '1' else 30
+CHAINS = 200 if os.environ.get('SLUICE_LONG') == '1' else 20
 BORDERS = ('edge', 'reflect', 'symmetric', 'wrap', 'zero', 'crop')
 TYPES = {'u8': ('|u1', 'B'), 'u16': ('<u2', 'H'), 'f32': ('<f4', 'f')}
 
