@@ -11,6 +11,9 @@
 
 #include "chain/plan.h"
 
+/* False: from here on none is left out, for what counts launches. True: some are again. */
+void programs_leave_out(bool any);
+
 /* The same for every plan with the same program. */
 bool programs_leaves_out(const struct plan *plan);
 
