@@ -149,7 +149,7 @@ class Links(unittest.TestCase):
     def test_front_needs_neither_opencl_nor_codecs(self):
         text = subprocess.run(['readelf', '-d', SLUICED_FILE], capture_output=True, text=True, check=True).stdout
         needed = re.findall(r'\(NEEDED\).*\[(.*)\]', text)
-        allowed = r'^(libuv|libjansson|libmicrohttpd|libsqlite3|libyaml(-0)?|libc|libpthread|libdl|librt|libm|libasan|libubsan|libtsan|ld-linux.*)\.so'
+        allowed = r'^(libuv|libjansson|libmicrohttpd|libsqlite3|libsystemd|libyaml(-0)?|libc|libpthread|libdl|librt|libm|libasan|libubsan|libtsan|ld-linux.*)\.so'
         self.assertTrue(needed)
         for library in needed:
             self.assertRegex(library, allowed)
