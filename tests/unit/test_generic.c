@@ -11,9 +11,10 @@
 #include "chain/plan.h"
 
 #define SEEN_SLOTS 65536
-#define PICTURES 8 /* for each chain */
+#define PICTURES   8 /* for each chain */
 
-/* Random chains of each stage. Sanitizers and emulators (HARNESS_PROGRAMS) take 25 times as long. */
+/* Random chains of each stage. Sanitizers and emulators (HARNESS_PROGRAMS) take 25 times as long.
+ */
 static unsigned n_chains(void)
 {
 #ifdef __SANITIZE_ADDRESS__
