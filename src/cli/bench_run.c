@@ -211,9 +211,9 @@ static int run_times(const struct bench_context *context, const struct plan *pla
 struct plan_options bench_plan_options(const struct bench_context *context,
                                        const struct bench_way *way)
 {
-    return (struct plan_options){
-        .profile = way->profile ? way->profile : device_profile(context->device),
-        .no_fuse = way->no_fuse || context->options->common.no_fuse};
+    return (struct plan_options){.profile =
+                                     way->profile ? way->profile : device_profile(context->device),
+                                 .no_fuse = way->no_fuse || context->options->common.no_fuse};
 }
 
 int bench_run_device(const struct bench_context *context, const struct chain *chain,

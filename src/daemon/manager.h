@@ -1,6 +1,6 @@
 /* The service manager that started us, if one did: sd_notify(3), sd_listen_fds(3) and
- * sd_watchdog_enabled(3). Everything here is nothing at all without a manager, and in builds without
- * libsystemd. The loop's thread alone. */
+ * sd_watchdog_enabled(3). Everything here is nothing at all without a manager, and in builds
+ * without libsystemd. The loop's thread alone. */
 #ifndef SLUICE_DAEMON_MANAGER_H
 #define SLUICE_DAEMON_MANAGER_H
 
@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the environment and clears it of what is meant for this process alone, but for NOTIFY_SOCKET,
- * which sd_notify reads each time: workers are started without it. The first thing in main. */
+/* Reads the environment and clears it of what is meant for this process alone, but for
+ * NOTIFY_SOCKET, which sd_notify reads each time: workers are started without it. The first thing
+ * in main. */
 void manager_init(void);
 
 /* True when somebody wants to be told. */

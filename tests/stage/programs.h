@@ -1,5 +1,5 @@
-/* Which programs a test has the device run, where compiling takes too long for the ordinary run: under
- * an emulator one takes seconds, and the tests of some stages know hundreds.
+/* Which programs a test has the device run, where compiling takes too long for the ordinary run:
+ * under an emulator one takes seconds, and the tests of some stages know hundreds.
  *
  * Environment HARNESS_PROGRAMS=N: of the programs that a test meets one after the other, the first
  * 2N are run, then ever fewer: N of each time that their number doubles. Unset, or with
