@@ -13,10 +13,6 @@ struct recording {
 };
 
 /* The memory of one run: a buffer a slot. */
-struct run_memory {
-    struct device_buffer **slots;
-};
-
 static int upload_tables(struct recording *r, struct fault *fault)
 {
     r->tables = calloc(r->plan->n_steps * STAGE_TABLES_MAX + 1, sizeof *r->tables);
@@ -84,35 +80,35 @@ static const struct frame *operand_frame(const struct plan_step *step, unsigned 
 }
 
 static struct device_buffer *operand_buffer(const struct recording *r, size_t step_index,
-                                            unsigned operand, const struct run_memory *memory)
+                                            unsigned operand, const struct recording_run *run)
 {
     const struct plan_step *step = &r->plan->steps[step_index];
     if (operand >= OPERAND_TABLE)
         return r->tables[step_index * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
     if (operand == OPERAND_IN)
-        return memory->slots[step->in_slot];
+        return run->slots[step->in_slot];
     if (operand == OPERAND_OUT)
-        return memory->slots[step->out_slot];
-    return memory->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
+        return run->slots[step->out_slot];
+    return run->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
 }
 
 static unsigned bind_argument(const struct recording *r, size_t step, const struct pass_arg *arg,
-                              const struct run_memory *memory, struct device_arg *to)
+                              const struct recording_run *run, struct device_arg *to)
 {
     switch (arg->kind) {
     case PASS_PLANE: {
         const struct frame *frame = operand_frame(&r->plan->steps[step], arg->operand);
         const struct plane *plane = &frame->planes[arg->plane];
         size_t size = sample_size(plane->type);
-        to[0] = (struct device_arg){ARG_MEMORY,
-                                    .buffer = operand_buffer(r, step, arg->operand, memory)};
+        to[0] =
+            (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
         to[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->offset / size)};
         to[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->stride / size)};
         return 3;
     }
     case PASS_BUFFER:
-        to[0] = (struct device_arg){ARG_MEMORY,
-                                    .buffer = operand_buffer(r, step, arg->operand, memory)};
+        to[0] =
+            (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
         return 1;
     case PASS_LONG:
     case PASS_DOUBLE:
@@ -131,8 +127,8 @@ static size_t round_up(size_t value, size_t to)
 
 /* One pass: as many launches as its time asks for, each over a band of rows. */
 static int record_pass(const struct recording *r, size_t step, const struct pass *pass,
-                       const struct device_kernel *kernel, const struct run_memory *memory,
-                       struct device_batch *batch, struct fault *fault)
+                       const struct device_kernel *kernel, const struct recording_run *run,
+                       struct fault *fault)
 {
     enum {
         GRID_ARGS = 3
@@ -142,7 +138,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     unsigned n = GRID_ARGS;
     args[0] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)pass->grid_width};
     for (unsigned i = 0; i < pass->n_args; i++)
-        n += bind_argument(r, step, &pass->args[i], memory, &args[n]);
+        n += bind_argument(r, step, &pass->args[i], run, &args[n]);
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
@@ -156,21 +152,21 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
         args[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)y};
         args[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)end};
         launch.global[1] = round_up(end - y, launch.local[1]);
-        int result = device_batch_launch(batch, &launch, fault);
+        int result = device_batch_launch(run->batch, &launch, fault);
         if (result != 0)
             return result;
     }
     return 0;
 }
 
-static int record_steps(const struct recording *r, const struct run_memory *memory,
-                        struct device_batch *batch, struct fault *fault)
+static int record_steps(const struct recording *r, const struct recording_run *run,
+                        struct fault *fault)
 {
     struct device_kernel *const *kernel = r->programs.kernels;
     for (size_t i = 0; i < r->plan->n_steps; i++) {
         const struct stage_plan *work = &r->plan->steps[i].work;
         for (unsigned p = 0; p < work->n_passes; p++) {
-            int result = record_pass(r, i, &work->passes[p], *kernel++, memory, batch, fault);
+            int result = record_pass(r, i, &work->passes[p], *kernel++, run, fault);
             if (result != 0)
                 return result;
         }
@@ -179,37 +175,37 @@ static int record_steps(const struct recording *r, const struct run_memory *memo
 }
 
 static int acquire_slots(const struct recording *r, struct device_buffer **in,
-                         struct run_memory *memory, struct fault *fault)
+                         struct recording_run *run, struct fault *fault)
 {
     const struct plan *plan = r->plan;
-    memory->slots = calloc(plan->n_slots, sizeof *memory->slots);
-    if (!memory->slots) {
+    run->slots = calloc(plan->n_slots, sizeof *run->slots);
+    if (!run->slots) {
         device_buffer_release(r->device, in);
         return fault_set(fault, FAULT_MEMORY, "no memory for a run");
     }
-    memory->slots[plan->in_slot] = *in;
+    run->slots[plan->in_slot] = *in;
     *in = NULL;
     int result = 0;
     for (unsigned i = 0; i < plan->n_slots && result == 0; i++)
         if (i != plan->in_slot)
-            result = device_buffer_acquire(r->device, plan->slot_size[i], &memory->slots[i], fault);
+            result = device_buffer_acquire(r->device, plan->slot_size[i], &run->slots[i], fault);
     return result;
 }
 
-static void release_slots(const struct recording *r, struct run_memory *memory)
+static void release_slots(const struct recording *r, struct recording_run *run)
 {
-    for (unsigned i = 0; memory->slots && i < r->plan->n_slots; i++)
-        device_buffer_release(r->device, &memory->slots[i]);
-    free(memory->slots);
-    memory->slots = NULL;
+    for (unsigned i = 0; run->slots && i < r->plan->n_slots; i++)
+        device_buffer_release(r->device, &run->slots[i]);
+    free(run->slots);
+    run->slots = NULL;
 }
 
 /* The launches of the last iteration, told which step each belongs to. */
-static int report_launches(const struct recording *r, struct device_batch *batch,
-                           struct recording_run *run, struct fault *fault)
+static int report_launches(const struct recording *r, struct recording_run *run,
+                           struct fault *fault)
 {
     size_t n;
-    const struct device_timing *timings = device_batch_timings(batch, &n);
+    const struct device_timing *timings = device_batch_timings(run->batch, &n);
     size_t count = plan_total_launches(r->plan), at = n - count;
     run->launches = calloc(count + 1, sizeof *run->launches);
     if (!run->launches || (!timings && n > 0))
@@ -227,54 +223,66 @@ static int report_launches(const struct recording *r, struct device_batch *batch
     return 0;
 }
 
-static int record_all(const struct recording *r, const struct run_memory *memory,
-                      unsigned iterations, struct device_batch *batch, struct recording_run *run,
+static int record_all(const struct recording *r, unsigned iterations, struct recording_run *run,
                       struct fault *fault)
 {
     const struct plan *plan = r->plan;
     void *data = NULL;
-    int result = device_batch_unmap(batch, memory->slots[plan->in_slot], fault);
+    int result = device_batch_unmap(run->batch, run->slots[plan->in_slot], fault);
     for (unsigned i = 0; i < iterations && result == 0; i++)
-        result = record_steps(r, memory, batch, fault);
+        result = record_steps(r, run, fault);
     if (result == 0)
         result =
-            device_batch_map(batch, memory->slots[plan->out_slot], plan->out->size, &data, fault);
+            device_batch_map(run->batch, run->slots[plan->out_slot], plan->out->size, &data, fault);
     if (result == 0)
-        result = device_batch_submit(batch, fault);
-    if (result == 0)
-        result = device_batch_wait(batch, fault);
-    if (result == 0)
-        result = report_launches(r, batch, run, fault);
+        result = device_batch_submit(run->batch, fault);
     run->data = data;
     return result;
+}
+
+int recording_start(struct recording *recording, struct device_buffer **in, unsigned iterations,
+                    struct recording_run *run, struct fault *fault)
+{
+    const struct recording *r = recording;
+    *run = (struct recording_run){0};
+    int result = acquire_slots(r, in, run, fault);
+    if (result == 0)
+        result = device_batch_begin(r->device, &run->batch, fault);
+    if (result == 0)
+        result = record_all(r, iterations, run, fault);
+    if (result != 0)
+        recording_run_finish(recording, run);
+    return result;
+}
+
+int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault)
+{
+    const struct recording *r = recording;
+    int result = device_batch_wait(run->batch, fault);
+    if (result == 0)
+        result = report_launches(r, run, fault);
+    if (result != 0) {
+        recording_run_finish(recording, run);
+        return result;
+    }
+    device_batch_finish(&run->batch);
+    run->out = run->slots[r->plan->out_slot];
+    run->slots[r->plan->out_slot] = NULL;
+    release_slots(r, run);
+    return 0;
 }
 
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
                   struct recording_run *run, struct fault *fault)
 {
-    const struct recording *r = recording;
-    struct run_memory memory = {0};
-    struct device_batch *batch = NULL;
-    *run = (struct recording_run){0};
-    int result = acquire_slots(r, in, &memory, fault);
-    if (result == 0)
-        result = device_batch_begin(r->device, &batch, fault);
-    if (result == 0)
-        result = record_all(r, &memory, iterations, batch, run, fault);
-    device_batch_finish(&batch);
-    if (result == 0) {
-        run->out = memory.slots[r->plan->out_slot];
-        memory.slots[r->plan->out_slot] = NULL;
-    } else {
-        free(run->launches);
-        *run = (struct recording_run){0};
-    }
-    release_slots(r, &memory);
-    return result;
+    int result = recording_start(recording, in, iterations, run, fault);
+    return result ? result : recording_wait(recording, run, fault);
 }
 
 void recording_run_finish(struct recording *recording, struct recording_run *run)
 {
+    device_batch_finish(&run->batch);
+    release_slots(recording, run);
     device_buffer_release(recording->device, &run->out);
     free(run->launches);
     *run = (struct recording_run){0};

@@ -29,14 +29,26 @@ struct recording_run {
     const uint8_t *data;       /* the output frame's memory, until `out` is released */
     size_t n_launches;
     struct launch_report *launches; /* owned; of the last iteration */
+    struct device_batch *batch;     /* between start and wait, as is the next */
+    struct device_buffer **slots;
 };
 
-/* Runs the chain on the picture in `in`, a mapped or wrapped buffer of at least plan->in.size bytes
- * laid out as plan->in, and waits. A wrapped one needs a plan made with keep_input. `in` is
- * consumed, also on failure. Iterations above 1 need a plan made with keep_input. Several threads
- * may run one recording at a time. */
+/* Puts the chain's launches on the picture in `in` into the device's queue; `in` is a mapped or
+ * wrapped buffer of at least plan->in.size bytes laid out as plan->in. A wrapped one needs a plan
+ * made with keep_input. `in` is consumed, also on failure. Iterations above 1 need a plan made with
+ * keep_input. Several threads may run one recording at a time, and one thread may start several
+ * runs before it waits for the first. */
+int recording_start(struct recording *recording, struct device_buffer **in, unsigned iterations,
+                    struct recording_run *run, struct fault *fault);
+
+/* Waits for what was started. After it `data` is the result. */
+int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault);
+
+/* Both. */
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
                   struct recording_run *run, struct fault *fault);
+
+/* In whatever state the run is; what was started and not waited for is waited for. */
 void recording_run_finish(struct recording *recording, struct recording_run *run);
 
 /* After a run: puts the program into the binary cache. */

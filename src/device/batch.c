@@ -15,6 +15,8 @@ struct command {
 struct device_batch {
     struct device *device;
     bool recording, waited;
+    bool under_way;  /* submitted, and not waited for */
+    unsigned number; /* of those submitted to the device, from 1; wraps round */
     size_t n_commands, capacity;
     struct command *commands;
     struct device_timing *timings;
@@ -148,11 +150,32 @@ static void stop_recording(struct device_batch *batch)
     batch->recording = false;
 }
 
+/* What was submitted so far goes to the device. */
+static int send_off(struct device *device, struct fault *fault)
+{
+    unsigned submitted = atomic_load(&device->n_submitted);
+    cl_int error = cl.clFlush(device->queue);
+    atomic_store(&device->n_sent, submitted);
+    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clFlush", error, device->info->name);
+}
+
 int device_batch_submit(struct device_batch *batch, struct fault *fault)
 {
-    cl_int error = cl.clFlush(batch->device->queue);
+    struct device *device = batch->device;
+    int result = 0;
+    batch->under_way = true;
+    batch->number = atomic_fetch_add(&device->n_submitted, 1) + 1;
+    if (atomic_fetch_add(&device->n_under_way, 1) == 0)
+        result = send_off(device, fault);
     stop_recording(batch);
-    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clFlush", error, batch->device->info->name);
+    return result;
+}
+
+static void leave(struct device_batch *batch)
+{
+    if (batch->under_way)
+        atomic_fetch_sub(&batch->device->n_under_way, 1);
+    batch->under_way = false;
 }
 
 static int command_fault(const struct device_batch *batch, struct fault *fault)
@@ -172,11 +195,16 @@ static int command_fault(const struct device_batch *batch, struct fault *fault)
 
 int device_batch_wait(struct device_batch *batch, struct fault *fault)
 {
+    int result = 0;
     if (batch->n_commands == 0)
         return 0;
+    bool is_sent = (int)(atomic_load(&batch->device->n_sent) - batch->number) >= 0;
+    if (!is_sent && (result = send_off(batch->device, fault)) != 0)
+        return result;
     cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
     batch->waited = error == CL_SUCCESS;
-    int result = command_fault(batch, fault);
+    leave(batch);
+    result = command_fault(batch, fault);
     if (result == 0 && error != CL_SUCCESS)
         result = cl_fault(fault, "clWaitForEvents", error, batch->device->info->name);
     return result;
@@ -216,6 +244,7 @@ void device_batch_finish(struct device_batch **batch)
     /* Given up half-way, or the wait failed: nothing may run on in memory that is given back. */
     if (!b->waited && b->n_commands > 0)
         cl.clFinish(b->device->queue);
+    leave(b);
     stop_recording(b);
     for (size_t i = 0; i < b->n_commands; i++)
         cl.clReleaseEvent(b->commands[i].event);

@@ -61,7 +61,9 @@ int device_batch_launch(struct device_batch *batch, const struct device_launch *
 int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault);
 
-/* Sends the commands off and lets other jobs record. */
+/* Lets other jobs record, and sends the commands off where the device has nothing else to do.
+ * Where it has, they go with the next ones, or when one that was submitted is waited for: sending
+ * is a call into the kernel, which for small pictures costs as much as they do. */
 int device_batch_submit(struct device_batch *batch, struct fault *fault);
 
 /* Waits for the last command; a command that failed is named with its error. */

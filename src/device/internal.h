@@ -5,6 +5,7 @@
 #include "device/api.h"
 #include "device/device.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct device {
     const struct device_info *info;
@@ -15,8 +16,11 @@ struct device {
     cl_context context;
     cl_command_queue queue; /* kernels, and the maps that follow them; in order */
     cl_command_queue
-        hand_over;        /* maps of fresh buffers: must not wait behind other jobs' kernels */
-    pthread_mutex_t lock; /* recording: kernels' arguments belong to one job at a time */
+        hand_over;           /* maps of fresh buffers: must not wait behind other jobs' kernels */
+    pthread_mutex_t lock;    /* recording: kernels' arguments belong to one job at a time */
+    atomic_uint n_under_way; /* batches submitted and not waited for */
+    atomic_uint n_submitted; /* batches ever; wraps round */
+    atomic_uint n_sent;      /* and how many of them were there at a flush */
     pthread_mutex_t pool_lock;
     pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
     struct device_program *programs;

@@ -34,6 +34,17 @@ int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
     return 0;
 }
 
+bool budget_take_now(struct budget *budget, uint64_t bytes)
+{
+    pthread_mutex_lock(&budget->lock);
+    bool free = budget->next_ticket == budget->now_serving && bytes <= budget->total &&
+                budget->taken + bytes <= budget->total;
+    if (free)
+        budget->taken += bytes;
+    pthread_mutex_unlock(&budget->lock);
+    return free;
+}
+
 void budget_give(struct budget *budget, uint64_t bytes)
 {
     pthread_mutex_lock(&budget->lock);

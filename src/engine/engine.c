@@ -8,14 +8,18 @@
 #include "base/log.h"
 #include "engine/check.h"
 
-static struct engine_job *next_job(struct engine *engine)
+struct engine_job *engine_next(struct engine *engine, bool wait)
 {
+    struct engine_job *job = NULL;
     pthread_mutex_lock(&engine->queue_lock);
-    while (!engine->queue && !engine->closing)
+    engine->n_idle += wait;
+    while (wait && !engine->queue && !engine->closing)
         pthread_cond_wait(&engine->queue_changed, &engine->queue_lock);
-    struct engine_job *job = engine->queue;
-    if (job) {
+    engine->n_idle -= wait;
+    if (wait ? engine->queue != NULL : engine->n_queued > engine->n_idle) {
+        job = engine->queue;
         engine->queue = job->next;
+        engine->n_queued--;
         if (!engine->queue)
             engine->queue_end = &engine->queue;
     }
@@ -25,11 +29,7 @@ static struct engine_job *next_job(struct engine *engine)
 
 static void *work(void *engine)
 {
-    struct engine_job *job;
-    while ((job = next_job(engine)) != NULL) {
-        engine_run(engine, job);
-        job->done(job);
-    }
+    burst_work(engine);
     return NULL;
 }
 
@@ -39,6 +39,7 @@ void engine_submit(struct engine *engine, struct engine_job *job)
     pthread_mutex_lock(&engine->queue_lock);
     *engine->queue_end = job;
     engine->queue_end = &job->next;
+    engine->n_queued++;
     pthread_cond_signal(&engine->queue_changed);
     pthread_mutex_unlock(&engine->queue_lock);
 }

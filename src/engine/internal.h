@@ -2,6 +2,7 @@
 #ifndef SLUICE_ENGINE_INTERNAL_H
 #define SLUICE_ENGINE_INTERNAL_H
 
+#include "base/file.h"
 #include "chain/recording.h"
 #include "engine/engine.h"
 #include <pthread.h>
@@ -19,6 +20,8 @@ void budget_init(struct budget *budget, uint64_t total);
 void budget_finish(struct budget *budget);
 /* Waits until the bytes are free; FAULT_LIMIT when they never will be. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault);
+/* False where that would be waiting, for the bytes or for those who wait already. */
+bool budget_take_now(struct budget *budget, uint64_t bytes);
 void budget_give(struct budget *budget, uint64_t bytes);
 
 /* A chain made ready for pictures of one shape and one format, kept for the next such picture. */
@@ -71,6 +74,7 @@ struct engine {
     pthread_mutex_t queue_lock;
     pthread_cond_t queue_changed;
     struct engine_job *queue, **queue_end;
+    unsigned n_queued, n_idle; /* jobs in the queue; threads that wait for one */
     bool closing;
     unsigned n_threads;
     pthread_t *threads;
@@ -89,6 +93,48 @@ int engine_need_cpu(struct engine *engine, struct device **device, struct fault 
 enum level level_of(struct engine *engine, const struct chain *chain);
 bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
 void levels_destroy_all(struct engine *engine);
+
+struct burst;
+
+/* What a job holds while it runs. */
+struct job_state {
+    struct engine *engine;
+    struct engine_job *job;
+    struct burst *burst; /* the thread's other jobs; NULL: there are none */
+    struct bytes file;
+    bool is_mapped; /* `file` is a sealed memory file, not our memory */
+    bool in_place;  /* and its bytes are the input's samples: nothing is decoded */
+    bool started;   /* its launches are in the device's queue */
+    bool is_small;  /* others may be started before it is ended */
+    struct decoder decoder;
+    struct prepared *prepared;
+    struct device *device;
+    uint64_t reserved, reserved_file;
+    struct device_buffer *in_buffer;
+    struct picture host_in;  /* own memory: references, conversions, and --verify's input */
+    struct picture host_out; /* the references' result */
+    struct recording_run run;
+    struct picture result; /* what is encoded: borrowed from run, host_out or host_in */
+    uint64_t begin, mark;  /* when the job began, and the current span */
+};
+
+/* A job in two halves: from its input's first byte to its launches in the device's queue, and from
+ * there to its result's last byte. job_end follows job_start whatever that met. */
+void job_start(struct job_state *state, struct engine *engine, struct engine_job *job,
+               struct burst *burst);
+void job_end(struct job_state *state);
+
+/* Small jobs that one thread has started and not ended (burst.c). */
+
+/* Takes jobs from the engine's queue until it closes; a thread's whole life. */
+void burst_work(struct engine *engine);
+
+/* Ends all of them. Takes NULL. */
+void burst_settle(struct burst *burst);
+
+/* The queue's next job, or NULL: with `wait` when the engine closes, else when there is none that
+ * a thread without work would not take. */
+struct engine_job *engine_next(struct engine *engine, bool wait);
 
 /* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`: for
  * engine_warm, which may compile what it likes. Ended by prepared_release. */

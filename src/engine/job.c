@@ -14,24 +14,9 @@
 #include "codec/output.h"
 #include "stage/luminance.h"
 
-/* What a job holds while it runs; everything is given back by job_finish, in whatever state. */
-struct job_state {
-    struct engine *engine;
-    struct engine_job *job;
-    struct bytes file;
-    bool is_mapped; /* `file` is a sealed memory file, not our memory */
-    bool in_place;  /* and its bytes are the input's samples: nothing is decoded */
-    struct decoder decoder;
-    struct prepared *prepared;
-    struct device *device;
-    uint64_t reserved, reserved_file;
-    struct device_buffer *in_buffer;
-    struct picture host_in;  /* own memory: references, conversions, and --verify's input */
-    struct picture host_out; /* the references' result */
-    struct recording_run run;
-    struct picture result; /* what is encoded: borrowed from run, host_out or host_in */
-    uint64_t mark;         /* when the current span began */
-};
+/* A picture is small when all that it takes on the device is this much: starting another one takes
+ * a fraction of a millisecond then, which the first one's sender will not see. */
+#define SMALL_BYTES (4u << 20)
 
 static uint64_t span(struct job_state *s)
 {
@@ -48,7 +33,8 @@ static void drop_file(struct job_state *s)
         bytes_finish(&s->file);
 }
 
-static void job_finish(struct job_state *s)
+/* Gives back everything, in whatever state. */
+static void let_go(struct job_state *s)
 {
     if (s->prepared && s->prepared->recording)
         recording_run_finish(s->prepared->recording, &s->run);
@@ -71,6 +57,20 @@ static bool wants_stored_luma(const struct chain *chain)
            luminance_is_stored_y(chain->steps[0].config);
 }
 
+/* Waiting for memory, a thread holds none but this job's own. */
+static int take(struct job_state *s, struct budget *budget, uint64_t bytes, uint64_t *reserved,
+                struct fault *fault)
+{
+    int result = 0;
+    if (!budget_take_now(budget, bytes)) {
+        burst_settle(s->burst);
+        result = budget_take(budget, bytes, fault);
+    }
+    if (result == 0)
+        *reserved = bytes;
+    return result;
+}
+
 /* The input's bytes count until it is decoded. One larger than all that is set aside for inputs
  * goes alone. A pipe does not tell its size. What cannot change any more is used where it is. */
 static int read_file(struct job_state *s, struct fault *fault)
@@ -80,11 +80,11 @@ static int read_file(struct job_state *s, struct fault *fault)
     struct stat status;
     if (fstat(s->job->in_fd, &status) == 0 && S_ISREG(status.st_mode))
         bytes = (uint64_t)status.st_size < limit ? (uint64_t)status.st_size : limit;
+    else
+        burst_settle(s->burst); /* reading it may take any time */
     if (bytes > files->total)
         bytes = files->total;
-    int result = budget_take(files, bytes, fault);
-    if (result == 0)
-        s->reserved_file = bytes;
+    int result = take(s, files, bytes, &s->reserved_file, fault);
     if (result != 0)
         return result;
     s->is_mapped = sealed_map(s->job->in_fd, limit, &s->file);
@@ -188,9 +188,10 @@ static int prepare(struct job_state *s, struct fault *fault)
             bytes += plan->steps[i].out.size;
     if (s->prepared->recording)
         s->device = s->prepared->device;
-    result = budget_take(&s->engine->planes, bytes, fault);
-    if (result == 0)
-        s->reserved = bytes;
+    s->is_small = s->prepared->recording && !keeps_input(s->job) && bytes <= SMALL_BYTES;
+    if (!s->is_small)
+        burst_settle(s->burst);
+    result = take(s, &s->engine->planes, bytes, &s->reserved, fault);
     s->job->report.prepare = span(s);
     return result;
 }
@@ -262,13 +263,20 @@ static int copy_launches(struct job_state *s, struct fault *fault)
     return 0;
 }
 
-static int run_on_device(struct job_state *s, struct fault *fault)
+static int start_on_device(struct job_state *s, struct fault *fault)
 {
-    const struct plan *plan = s->prepared->plan;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
-    int result = recording_run(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
+    int result = recording_start(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
     s->job->report.device = span(s);
+    return result;
+}
+
+static int wait_for_device(struct job_state *s, struct fault *fault)
+{
+    const struct plan *plan = s->prepared->plan;
+    int result = recording_wait(s->prepared->recording, &s->run, fault);
+    s->job->report.device += span(s);
     if (result != 0)
         return result;
     s->job->report.crossings_in = s->job->report.crossings_out = 1;
@@ -364,23 +372,43 @@ static int encode(struct job_state *s, struct fault *fault)
     return result;
 }
 
-int engine_run(struct engine *engine, struct engine_job *job)
+void job_start(struct job_state *s, struct engine *engine, struct engine_job *job,
+               struct burst *burst)
 {
-    struct job_state s = {.engine = engine, .job = job, .mark = clock_now()};
-    uint64_t begin = s.mark;
+    uint64_t now = clock_now();
+    *s =
+        (struct job_state){.engine = engine, .job = job, .burst = burst, .begin = now, .mark = now};
     fault_clear(&job->fault);
     job->report = (struct engine_report){.step = "read"};
     struct fault *fault = &job->fault;
-    int result = read_header(&s, fault);
+    int result = read_header(s, fault);
     if (result == 0)
-        result = prepare(&s, fault);
+        result = prepare(s, fault);
     if (result == 0)
-        result = decode(&s, fault);
+        result = decode(s, fault);
+    if (result == 0 && s->prepared->recording)
+        result = start_on_device(s, fault);
+    s->started = result == 0;
+}
+
+void job_end(struct job_state *s)
+{
+    struct engine_job *job = s->job;
+    struct fault *fault = &job->fault;
+    int result = s->started ? 0 : fault->code;
+    s->mark = clock_now(); /* what the thread did for other jobs is none of this one's time */
     if (result == 0)
-        result = s.prepared->recording ? run_on_device(&s, fault) : run_on_host(&s, fault);
+        result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
     if (result == 0)
-        result = encode(&s, fault);
-    job_finish(&s);
-    job->report.total = clock_now() - begin;
-    return result;
+        encode(s, fault);
+    let_go(s);
+    job->report.total = clock_now() - s->begin;
+}
+
+int engine_run(struct engine *engine, struct engine_job *job)
+{
+    struct job_state state;
+    job_start(&state, engine, job, NULL);
+    job_end(&state);
+    return job->fault.code;
 }

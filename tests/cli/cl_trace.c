@@ -7,6 +7,8 @@
  *     copy FUNCTION               any read, write, copy or fill of a buffer
  *     map read|write SIZE         a buffer's memory handed to the host
  *     buffer SIZE                 memory taken from the device
+ *     flush                       what is in a queue is sent off
+ *     wait                        the host waits for an event
  *
  * so that tests need not believe what the program says of itself. */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -96,6 +98,18 @@ static cl_mem CL_API_CALL create_buffer(cl_context c, cl_mem_flags f, size_t s, 
     return target->clCreateBuffer(c, f, s, p, error);
 }
 
+static cl_int CL_API_CALL flush(cl_command_queue q)
+{
+    say("flush\n");
+    return target->clFlush(q);
+}
+
+static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *e)
+{
+    say("wait\n");
+    return target->clWaitForEvents(n, e);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
                                                size_t *size_ret)
 {
@@ -131,6 +145,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
     layer.clEnqueueCopyBuffer = enqueue_copy;
     layer.clEnqueueMapBuffer = enqueue_map;
     layer.clCreateBuffer = create_buffer;
+    layer.clFlush = flush;
+    layer.clWaitForEvents = wait_for;
     *layer_ret = &layer;
     *n_ret = n;
     return CL_SUCCESS;

@@ -98,7 +98,7 @@ def chains(stage):
     return seen
 
 
-class OnTheDevice(unittest.TestCase):
+class DeviceTest(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix='sluice-device-')
         self.addCleanup(shutil.rmtree, self.dir)
@@ -125,6 +125,8 @@ class OnTheDevice(unittest.TestCase):
                 lines = [line.split() for line in file]
         return json.loads(result.stdout), lines
 
+
+class OnTheDevice(DeviceTest):
     def unchanged(self, name, out):
         """Whether a result is its input, sample for sample."""
         shutil.rmtree(os.path.join(self.dir, 'same'), ignore_errors=True)
@@ -183,6 +185,74 @@ class OnTheDevice(unittest.TestCase):
         self.assertGreater(len(kernels), 3)
         self.assertEqual(len(kernels), plan['launches'])
         self.assertEqual(len(kernels), len(report['files'][0]['launches']))
+
+
+class SmallPictures(DeviceTest):
+    """One thread starts several before it waits for the first."""
+
+    def small(self, count):
+        names = ['small%02d.pgm' % i for i in range(count)]
+        for i, name in enumerate(names):
+            with open(os.path.join(self.dir, name), 'wb') as file:
+                file.write(b'P5\n64 48\n255\n' + bytes(pictures.noise(64, 48, seed=i + 1)))
+        return names
+
+    def waits(self, trace):
+        """How many kernels were enqueued before each wait for results. A buffer's map is waited for
+        right after it was asked for."""
+        groups, kernels = [], 0
+        for before, line in zip([['']] + trace, trace):
+            kernels += line[0] == 'kernel'
+            if line[0] == 'wait' and before[:2] != ['map', 'write']:
+                groups += [kernels] if kernels else []
+                kernels = 0
+        return groups
+
+    def results(self, names):
+        found = {}
+        for name in names:
+            with open(os.path.join(self.dir, 'out', name.split('.')[0] + '.npy'), 'rb') as file:
+                found[name] = file.read()
+        return found
+
+    def test_several_before_a_wait(self):
+        names = self.small(24)
+        self.run_traced('sobel', names[0]) # compiles
+        report, trace = self.run_traced('sobel', '--threads', '1', *names)
+        self.assertEqual([file['result'] for file in report['files']], ['ok'] * 24)
+        self.assertEqual(sum(self.waits(trace)), 24)
+        self.assertLessEqual(max(self.waits(trace)), 8)
+        self.assertLessEqual(len(self.waits(trace)), 4) # the first may have gone alone
+        flushes = sum(line[0] == 'flush' for line in trace)
+        self.assertLessEqual(flushes, 12)
+        together = self.results(names)
+        for name in names[::5]:
+            self.run_traced('sobel', name)
+            self.assertEqual(self.results([name])[name], together[name], name)
+
+    def test_bad_ones_among_them(self):
+        names = self.small(9)
+        for name, data in (('small02.pgm', b'P5\n64 48\n255\nshort'), ('small05.pgm', b'no picture'),
+                           ('small08.pgm', b'')):
+            with open(os.path.join(self.dir, name), 'wb') as file:
+                file.write(data)
+        report, _ = self.run_traced('sobel', '--threads', '1', *names)
+        ended = {file['input']: file['result'] for file in report['files']}
+        self.assertEqual([name for name in names if ended[name] != 'ok'],
+                         ['small02.pgm', 'small05.pgm', 'small08.pgm'])
+
+    def test_large_ones_among_them_where_memory_is_short(self):
+        """Who waits for memory must hold none that the others wait for."""
+        names = self.small(40)
+        for i in range(3, 40, 6):
+            with open(os.path.join(self.dir, names[i]), 'wb') as file:
+                file.write(b'P5\n1500 1000\n255\n' + bytes(pictures.noise(1500, 1, seed=i)) * 1000)
+        alone, _ = self.run_traced('sobel', '--threads', '1', *names)
+        wanted = self.results(names)
+        tight, _ = self.run_traced('sobel', '--threads', '4', '--memory', '8MiB', *names)
+        for report in alone, tight:
+            self.assertEqual([file['result'] for file in report['files']], ['ok'] * 40)
+        self.assertEqual(self.results(names), wanted)
 
 
 if __name__ == '__main__':
