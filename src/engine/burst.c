@@ -8,7 +8,8 @@
  * has started first: nobody waits for what is held by somebody who waits. */
 #include "engine/internal.h"
 
-#define BURST_MAX 8
+/* More would only hold more of the device's memory. */
+#define BURST_MAX 4
 
 /* A ring: the next job is started in its place while the others may be ended. */
 struct burst {

@@ -221,10 +221,10 @@ class SmallPictures(DeviceTest):
         report, trace = self.run_traced('sobel', '--threads', '1', *names)
         self.assertEqual([file['result'] for file in report['files']], ['ok'] * 24)
         self.assertEqual(sum(self.waits(trace)), 24)
-        self.assertLessEqual(max(self.waits(trace)), 8)
-        self.assertLessEqual(len(self.waits(trace)), 4) # the first may have gone alone
+        self.assertLessEqual(max(self.waits(trace)), 4)
+        self.assertLessEqual(len(self.waits(trace)), 12) # how fast they arrive is the machine's affair
         flushes = sum(line[0] == 'flush' for line in trace)
-        self.assertLessEqual(flushes, 12)
+        self.assertLessEqual(flushes, 18)
         together = self.results(names)
         for name in names[::5]:
             self.run_traced('sobel', name)

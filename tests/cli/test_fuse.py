@@ -198,10 +198,12 @@ class WhatFuses(Case):
 
 class Counted(Case):
     CHAIN = 'luminance,sobel,threshold:100'
+    COUNT = 24
+    TOGETHER = 4 # small pictures that a thread has under way
 
     def setUp(self):
         super().setUp()
-        for i in range(6):
+        for i in range(self.COUNT):
             self.write('%d.ppm' % i, pictures.pnm(61, 43, pictures.noise(61, 43, 3, seed=i + 1), 3))
 
     def run_on(self, *files):
@@ -221,14 +223,15 @@ class Counted(Case):
         self.assertEqual(self.count(lines, 'build'), 0) # the second run compiles nothing
         buffers = self.count(lines, 'buffer')
         self.assertGreater(buffers, 0)
-        files, lines = self.run_on(*['%d.ppm' % i for i in range(6)])
-        self.assertEqual(self.count(lines, 'buffer'), buffers) # nor does a warm job allocate
+        files, lines = self.run_on(*['%d.ppm' % i for i in range(self.COUNT)])
+        # Nor does a warm job allocate: only as many have buffers as are under way at once.
+        self.assertLessEqual(self.count(lines, 'buffer'), self.TOGETHER * buffers)
         self.assertEqual(self.count(lines, 'build'), 0)
         self.assertEqual(self.count(lines, 'copy'), 0)
-        self.assertEqual(self.count(lines, 'map', 'write'), 6) # there once
-        self.assertEqual(self.count(lines, 'map', 'read'), 6)  # and back once
+        self.assertEqual(self.count(lines, 'map', 'write'), self.COUNT) # there once
+        self.assertEqual(self.count(lines, 'map', 'read'), self.COUNT)  # and back once
         plan = json.loads(self.sluice('plan', '--json', '-c', self.CHAIN, '61x43x3')[1])
-        self.assertEqual(kernels(lines), 6 * plan['launches'])
+        self.assertEqual(kernels(lines), self.COUNT * plan['launches'])
         for file in first + alone + files:
             self.assertEqual((file['crossings_in'], file['crossings_out'], file['bytes_copied']),
                              (1, 1, 0))
