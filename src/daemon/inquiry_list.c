@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/disk.h"
 #include "daemon/ledger.h"
 #include "daemon/name.h"
-
-#define DEPTH_MAX 32
+#include "daemon/walk.h"
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 
@@ -131,9 +129,6 @@ struct names {
     const char *after;
     size_t limit, count;
     char **names; /* owned */
-    int directory_fd;
-    unsigned depth;
-    char path[PATH_MAX]; /* of the directory, "" or with a slash at its end */
 };
 
 static void offer(struct names *n, const char *name)
@@ -159,34 +154,19 @@ static void offer(struct names *n, const char *name)
     n->count++;
 }
 
-static int visit(void *context, const char *name, unsigned char kind)
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct names *n = context;
-    char path[PATH_MAX + NAME_MAX + 1];
-    if (name[0] == '.')
-        return 0;
-    if (kind == DT_DIR) {
-        int above = n->directory_fd;
-        size_t length = strlen(n->path);
-        int fd = n->depth < DEPTH_MAX && length + strlen(name) + NAME_BYTES + 2 < PATH_MAX
-                     ? disk_open_directory(above, name, 0)
-                     : -1;
-        if (fd < 0)
-            return 0;
-        snprintf(n->path + length, sizeof n->path - length, "%s/", name);
-        n->directory_fd = fd;
-        n->depth++;
-        disk_list(fd, visit, n);
-        n->depth--;
-        n->directory_fd = above;
-        n->path[length] = '\0';
-        close(fd);
-    } else if (name_is_reason(name) == n->spool->in_place) {
-        int length = (int)(strlen(name) - (n->spool->in_place ? strlen(".error.json") : 0));
-        snprintf(path, sizeof path, "%s%.*s", n->path, length, name);
+    bool in_place = n->spool->in_place;
+    char path[PATH_MAX];
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (entry->kind != DT_DIR && name_is_reason(entry->name) == in_place) {
+        int length = (int)(strlen(entry->path) - (in_place ? strlen(".error.json") : 0));
+        snprintf(path, sizeof path, "%.*s", length, entry->path);
         offer(n, path);
     }
-    return 0;
+    return WALK_ON;
 }
 
 static json_t *failed_json(const struct target *target, const char *name)
@@ -213,27 +193,22 @@ static json_t *failed_json(const struct target *target, const char *name)
 static void list_failed(struct inquiry *inquiry)
 {
     const struct target *target = target_of(inquiry);
-    struct names *n = calloc(1, sizeof *n);
+    struct names n = {0};
     char after[PATH_MAX];
     size_t wanted = room(inquiry);
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
     char **names = calloc(wanted + 1, sizeof *names);
-    if (n && names) {
-        *n = (struct names){.spool = target->spool,
-                            .after = after,
-                            .limit = wanted,
-                            .names = names,
-                            .directory_fd = target->spool->failed_fd};
-        disk_list(target->spool->failed_fd, visit, n);
+    if (names) {
+        n = (struct names){.spool = target->spool, .after = after, .limit = wanted, .names = names};
+        walk(target->spool->failed_fd, visit, NULL, &n);
     }
-    for (size_t i = 0; n && names && i < n->count; i++) {
+    for (size_t i = 0; i < n.count; i++) {
         snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", names[i]);
         add(inquiry, failed_json(target, names[i]), names[i]);
         free(names[i]);
     }
-    bool last = !n || !names || n->count < wanted;
+    bool last = !names || n.count < wanted;
     free(names);
-    free(n);
     if (last && !inquiry->full)
         next_part(inquiry);
 }

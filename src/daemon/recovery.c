@@ -15,6 +15,7 @@
 #include "daemon/name.h"
 #include "daemon/record.h"
 #include "daemon/requeue.h"
+#include "daemon/walk.h"
 
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
@@ -162,37 +163,32 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
 
 struct sweep {
     const struct spool *spool;
-    int directory_fd;
     const char *instance;
-    bool deep; /* folders below, too */
 };
 
-static int visit_temporary(void *context, const char *name, unsigned char kind)
+static enum walk_answer visit_temporary(void *context, const struct walk_entry *entry)
 {
     const struct sweep *sweep = context;
-    if (sweep->deep && kind == DT_DIR) {
-        int fd = disk_open_directory(sweep->directory_fd, name, 0);
-        struct sweep below = {sweep->spool, fd, sweep->instance, true};
-        if (fd < 0 || disk_list(fd, visit_temporary, &below) < 0)
-            log_warning("%s: %s", name, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return 0;
-    }
-    if (name_is_temporary_of(name, sweep->instance))
-        requeue_clear_up(sweep->spool, sweep->directory_fd, name);
-    return 0;
+    if (entry->kind == DT_DIR)
+        return sweep->spool->rules->recursive ? WALK_ON : WALK_PAST;
+    if (name_is_temporary_of(entry->name, sweep->instance))
+        requeue_clear_up(sweep->spool, entry->directory_fd, entry->name);
+    return WALK_ON;
+}
+
+static void tell_unreadable(void *context, const char *path, int error)
+{
+    (void)context;
+    log_warning("%s: %s", path, strerror(error));
 }
 
 /* Temporary files first, then the folder: as long as there may be some, it tells of them. */
 static void bury(struct recovery *r, struct remains *remains)
 {
-    bool deep = r->spool->rules->recursive;
-    struct sweep results = {r->spool, remains->out_fd, remains->id, deep};
-    struct sweep reasons = {r->spool, r->spool->failed_fd, remains->id, deep};
-    if (remains->out_fd >= 0 && disk_list(results.directory_fd, visit_temporary, &results) < 0)
+    struct sweep sweep = {r->spool, remains->id};
+    if (remains->out_fd >= 0 && walk(remains->out_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;
-    if (disk_list(reasons.directory_fd, visit_temporary, &reasons) < 0)
+    if (walk(r->spool->failed_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;
     unlinkat(remains->fd, SPOOL_LOCK, 0);
     unlinkat(r->spool->work_fd, remains->id, AT_REMOVEDIR);

@@ -14,10 +14,10 @@
 #include "daemon/disk.h"
 #include "daemon/ledger.h"
 #include "daemon/name.h"
+#include "daemon/walk.h"
 
 #define MARK        "-requeue"
 #define SKIPPED_MAX 1000
-#define DEPTH_MAX   32
 
 /* ---- the reason, which goes with its file ---- */
 
@@ -250,11 +250,8 @@ static bool add_name(char ***names, size_t *count, const char *name)
 struct slice {
     const struct spool *spool;
     const struct requeued *requeued;
-    int directory_fd;
-    unsigned depth;
     size_t count;
-    char **names;        /* below failed; owned */
-    char path[PATH_MAX]; /* of the directory, "" or with a slash at its end */
+    char **names; /* below failed; owned */
 };
 
 static bool is_skipped(const struct slice *slice, const char *name)
@@ -265,46 +262,21 @@ static bool is_skipped(const struct slice *slice, const char *name)
     return false;
 }
 
-static int visit(void *context, const char *name, unsigned char kind);
-
-static int descend(struct slice *slice, const char *name)
-{
-    int above = slice->directory_fd, result = 0;
-    size_t length = strlen(slice->path);
-    int fd = slice->depth < DEPTH_MAX && length + strlen(name) + NAME_BYTES + 2 < PATH_MAX
-                 ? disk_open_directory(above, name, 0)
-                 : -1;
-    if (fd < 0)
-        return 0;
-    snprintf(slice->path + length, sizeof slice->path - length, "%s/", name);
-    slice->directory_fd = fd;
-    slice->depth++;
-    result = disk_list(fd, visit, slice) > 0;
-    slice->depth--;
-    slice->directory_fd = above;
-    slice->path[length] = '\0';
-    close(fd);
-    return result;
-}
-
 /* In place there are only reasons: each stands for its file. */
-static int visit(void *context, const char *name, unsigned char kind)
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct slice *slice = context;
-    char path[PATH_MAX + NAME_BYTES];
-    int length = (int)strlen(name);
-    if (name[0] == '.')
-        return 0;
-    if (kind == DT_DIR)
-        return descend(slice, name);
-    if (name_is_reason(name) != slice->spool->in_place)
-        return 0;
-    if (slice->spool->in_place)
-        length -= (int)strlen(".error.json");
-    snprintf(path, sizeof path, "%s%.*s", slice->path, length, name);
-    if (strlen(path) < PATH_MAX && !is_skipped(slice, path))
+    bool in_place = slice->spool->in_place;
+    char path[PATH_MAX];
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (entry->kind == DT_DIR || name_is_reason(entry->name) != in_place)
+        return WALK_ON;
+    int length = (int)(strlen(entry->path) - (in_place ? strlen(".error.json") : 0));
+    snprintf(path, sizeof path, "%.*s", length, entry->path);
+    if (!is_skipped(slice, path))
         add_name(&slice->names, &slice->count, path);
-    return slice->count >= REQUEUE_SLICE;
+    return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
 }
 
 /* What the reason is about, where there is no file beside it. */
@@ -344,25 +316,18 @@ static void requeue_named(const struct spool *spool, struct requeued *requeued, 
 
 bool requeue_failed(const struct spool *spool, struct requeued *requeued)
 {
-    struct slice *slice = calloc(1, sizeof *slice);
-    if (!slice || requeued->n_skipped >= SKIPPED_MAX) {
-        free(slice);
+    struct slice slice = {.spool = spool, .requeued = requeued};
+    if (requeued->n_skipped >= SKIPPED_MAX)
         return false;
+    walk(spool->failed_fd, visit, NULL, &slice);
+    for (size_t i = 0; i < slice.count; i++) {
+        requeue_named(spool, requeued, slice.names[i]);
+        free(slice.names[i]);
     }
-    slice->spool = spool;
-    slice->requeued = requeued;
-    slice->directory_fd = spool->failed_fd;
-    disk_list(spool->failed_fd, visit, slice);
-    bool more = slice->count >= REQUEUE_SLICE;
-    for (size_t i = 0; i < slice->count; i++) {
-        requeue_named(spool, requeued, slice->names[i]);
-        free(slice->names[i]);
-    }
-    if (slice->count > 0)
+    if (slice.count > 0)
         sync_names(spool);
-    free(slice->names);
-    free(slice);
-    return more;
+    free(slice.names);
+    return slice.count >= REQUEUE_SLICE;
 }
 
 void requeued_finish(struct requeued *requeued)

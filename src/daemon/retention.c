@@ -15,9 +15,9 @@
 #include "daemon/disk.h"
 #include "daemon/identity.h"
 #include "daemon/name.h"
+#include "daemon/walk.h"
 
-#define DEPTH_MAX 32
-#define REASON    ".error.json"
+#define REASON ".error.json"
 
 /* A file that may go. */
 struct kept {
@@ -27,12 +27,10 @@ struct kept {
 };
 
 struct tidying {
-    int root_fd, directory_fd;
-    unsigned depth;
+    int root_fd;
     size_t count, capacity;
     struct kept *files;
     uint64_t total;
-    char path[PATH_MAX]; /* of the directory, "" or with a slash at its end */
 };
 
 static int64_t since(const struct stat *status)
@@ -40,25 +38,22 @@ static int64_t since(const struct stat *status)
     return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
 }
 
-/* Without memory the rest stays until another time. */
-static int keep(struct tidying *t, const char *name, const struct stat *status, uint64_t size)
+static bool keep(struct tidying *t, const char *path, const struct stat *status, uint64_t size)
 {
     if (t->count == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 64;
         struct kept *files = realloc(t->files, capacity * sizeof *files);
         if (!files)
-            return 1;
+            return false;
         t->files = files;
         t->capacity = capacity;
     }
-    size_t length = strlen(t->path) + strlen(name) + 1;
-    char *path = malloc(length);
-    if (!path)
-        return 1;
-    snprintf(path, length, "%s%s", t->path, name);
-    t->files[t->count++] = (struct kept){path, size, since(status)};
+    char *copy = strdup(path);
+    if (!copy)
+        return false;
+    t->files[t->count++] = (struct kept){copy, size, since(status)};
     t->total += size;
-    return 0;
+    return true;
 }
 
 /* A reason whose file stands beside it goes with that. */
@@ -69,44 +64,23 @@ static bool has_file(int directory_fd, const char *reason)
     return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int visit(void *context, const char *name, unsigned char kind);
-
-static void descend(struct tidying *t, const char *name)
-{
-    int above = t->directory_fd;
-    size_t length = strlen(t->path);
-    int fd = t->depth < DEPTH_MAX && length + strlen(name) + NAME_BYTES + 2 < sizeof t->path
-                 ? disk_open_directory(above, name, 0)
-                 : -1;
-    if (fd < 0)
-        return;
-    snprintf(t->path + length, sizeof t->path - length, "%s/", name);
-    t->directory_fd = fd;
-    t->depth++;
-    disk_list(fd, visit, t);
-    t->depth--;
-    t->directory_fd = above;
-    t->path[length] = '\0';
-    close(fd);
-}
-
-static int visit(void *context, const char *name, unsigned char kind)
+/* Without memory the rest stays until another time. */
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct tidying *t = context;
     struct stat status, reason;
     name_buffer reason_name;
-    (void)kind;
-    if (name[0] == '.' || fstatat(t->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return 0;
-    if (S_ISDIR(status.st_mode))
-        descend(t, name);
-    if (!S_ISREG(status.st_mode) || (name_is_reason(name) && has_file(t->directory_fd, name)))
-        return 0;
+    int fd = entry->directory_fd;
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+        (name_is_reason(entry->name) && has_file(fd, entry->name)))
+        return WALK_ON;
     uint64_t size = (uint64_t)status.st_size;
-    name_of_reason(reason_name, name);
-    if (fstatat(t->directory_fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
+    name_of_reason(reason_name, entry->name);
+    if (fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
         size += (uint64_t)reason.st_size;
-    return keep(t, name, &status, size);
+    return keep(t, entry->path, &status, size) ? WALK_ON : WALK_STOP;
 }
 
 static int compare(const void *a, const void *b)
@@ -160,8 +134,8 @@ void retention_apply(int directory_fd, const struct retention *rule, const char 
     struct tidying *t = calloc(1, sizeof *t);
     if (!t)
         return;
-    t->root_fd = t->directory_fd = directory_fd;
-    if (disk_list(directory_fd, visit, t) < 0)
+    t->root_fd = directory_fd;
+    if (walk(directory_fd, visit, NULL, t) < 0)
         log_warning("%s: %s", label, strerror(errno));
     if (t->count > 0)
         remove_oldest(t, rule, label);

@@ -19,6 +19,7 @@
 #include "daemon/disk.h"
 #include "daemon/ledger.h"
 #include "daemon/name.h"
+#include "daemon/walk.h"
 
 static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
 {
@@ -335,110 +336,54 @@ struct scan {
     const char *const *ignore;
     bool (*found)(void *context, const char *name, const struct identity *identity);
     void *context;
-    int directory_fd;
-    unsigned depth;
-    bool stopped;
-    char path[PATH_MAX]; /* of the directory below IN, "" or with a slash at its end */
 };
 
-#define DEPTH_MAX 32
-
-static int visit(void *context, const char *name, unsigned char kind);
-
-/* Folders below, reached through no link. One that vanishes meanwhile has no files. */
-static void descend(struct scan *scan, const char *name)
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
-    int above = scan->directory_fd;
-    size_t length = strlen(scan->path);
-    if (scan->depth == DEPTH_MAX || length + strlen(name) + NAME_BYTES + 2 > sizeof scan->path)
-        return;
-    int fd = disk_open_directory(above, name, 0);
-    if (fd < 0)
-        return;
-    snprintf(scan->path + length, sizeof scan->path - length, "%s/", name);
-    scan->directory_fd = fd;
-    scan->depth++;
-    disk_list(fd, visit, scan);
-    scan->depth--;
-    scan->directory_fd = above;
-    scan->path[length] = '\0';
-    close(fd);
-}
-
-static int visit(void *context, const char *name, unsigned char kind)
-{
-    struct scan *scan = context;
+    const struct scan *scan = context;
     const struct spool *spool = scan->spool;
     struct stat status;
-    if (name_is_ignored(name, scan->ignore))
-        return 0;
-    bool regular = kind == DT_REG, directory = kind == DT_DIR;
-    if (!regular && kind != DT_UNKNOWN && !(directory && spool->rules->recursive))
-        return 0;
-    if (!directory) {
-        if (fstatat(scan->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-            return 0;
-        regular = S_ISREG(status.st_mode);
-        directory = S_ISDIR(status.st_mode);
-    }
-    if (directory && spool->rules->recursive)
-        descend(scan, name);
-    if (!regular || status.st_size == 0)
-        return scan->stopped;
+    if (name_is_ignored(entry->name, scan->ignore))
+        return WALK_PAST;
+    if (entry->kind == DT_DIR)
+        return spool->rules->recursive ? WALK_ON : WALK_PAST;
+    if (entry->kind != DT_REG ||
+        fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode) || status.st_size == 0)
+        return WALK_ON;
     struct identity identity = identity_of(&status);
     if (spool_remembers(spool) && ledger_knows(spool->world->ledger, spool->folder, &identity))
-        return 0;
-    char whole[PATH_MAX + NAME_BYTES];
-    snprintf(whole, sizeof whole, "%s%.*s", scan->path, NAME_BYTES, name);
-    scan->stopped = !scan->found(scan->context, whole, &identity);
-    return scan->stopped;
+        return WALK_ON;
+    return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }
 
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault)
 {
-    struct scan *scan = malloc(sizeof *scan);
-    if (!scan)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a scan");
-    *scan = (struct scan){.spool = spool,
-                          .ignore = ignore,
-                          .found = found,
-                          .context = context,
-                          .directory_fd = spool->in_fd};
-    int result = disk_list(spool->in_fd, visit, scan);
-    free(scan);
+    struct scan scan = {.spool = spool, .ignore = ignore, .found = found, .context = context};
+    int result = walk(spool->in_fd, visit, NULL, &scan);
     return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
 }
 
 struct count {
-    int directory_fd;
     bool reasons;
-    unsigned depth;
     size_t files;
 };
 
-static int visit_counted(void *context, const char *name, unsigned char kind)
+static enum walk_answer visit_counted(void *context, const struct walk_entry *entry)
 {
     struct count *count = context;
-    int fd;
-    if (name[0] == '.')
-        return 0;
-    if (kind != DT_DIR) {
-        count->files += name_is_reason(name) == count->reasons;
-    } else if (count->depth < DEPTH_MAX &&
-               (fd = disk_open_directory(count->directory_fd, name, 0)) >= 0) {
-        struct count below = {fd, count->reasons, count->depth + 1, 0};
-        disk_list(fd, visit_counted, &below);
-        count->files += below.files;
-        close(fd);
-    }
-    return 0;
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (entry->kind != DT_DIR)
+        count->files += name_is_reason(entry->name) == count->reasons;
+    return WALK_ON;
 }
 
 size_t spool_count(int directory_fd, bool reasons)
 {
-    struct count count = {.directory_fd = directory_fd, .reasons = reasons};
-    disk_list(directory_fd, visit_counted, &count);
+    struct count count = {.reasons = reasons};
+    walk(directory_fd, visit_counted, NULL, &count);
     return count.files;
 }
