@@ -196,6 +196,17 @@ void ledger_replace_if_damaged(struct ledger *ledger, int code)
     open_or_replace(ledger, NULL);
 }
 
+int ledger_end_write(struct ledger *ledger, int code, struct fault *fault)
+{
+    int result = 0;
+    /* The connection's own message is that of the rollback by now. */
+    if (code != SQLITE_DONE)
+        result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "the ledger: %s",
+                           sqlite3_errmsg(ledger->db));
+    ledger_replace_if_damaged(ledger, code);
+    return result;
+}
+
 void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity)
 {
     sqlite3_bind_int64(statement, first, (sqlite3_int64)identity->inode);
@@ -272,10 +283,7 @@ int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size
     pthread_mutex_lock(&ledger->lock);
     if (ledger_is_open(ledger)) {
         int code = write_all(ledger, entries, count, durable);
-        if (code != SQLITE_DONE)
-            result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO,
-                               "the ledger: %s", sqlite3_errmsg(ledger->db));
-        ledger_replace_if_damaged(ledger, code);
+        result = ledger_end_write(ledger, code, fault);
     } else {
         result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
     }

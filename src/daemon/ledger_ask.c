@@ -206,10 +206,7 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
         int code = ledger_set_durable(ledger, durable);
         if (code == SQLITE_OK)
             code = forget_all(ledger, folder, identities, count);
-        if (code != SQLITE_DONE)
-            result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO,
-                               "the ledger: %s", sqlite3_errmsg(ledger->db));
-        ledger_replace_if_damaged(ledger, code);
+        result = ledger_end_write(ledger, code, fault);
     } else {
         result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
     }
