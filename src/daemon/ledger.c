@@ -202,7 +202,7 @@ int ledger_end_write(struct ledger *ledger, int code, struct fault *fault)
     /* The connection's own message is that of the rollback by now. */
     if (code != SQLITE_DONE)
         result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "the ledger: %s",
-                           sqlite3_errmsg(ledger->db));
+                           sqlite3_errstr(code));
     ledger_replace_if_damaged(ledger, code);
     return result;
 }

@@ -144,13 +144,28 @@ static void test_forget(void **state)
     ledger_row_finish(&row);
 }
 
+/* What it says is why the entry could not be written, and the one before it is taken back. */
+static void test_refused(void **state)
+{
+    const struct ledger_entry entries[] = {
+        entry("x", 20, "done", "x.png", true),
+        entry(NULL, 21, "done", "y.png", true),
+    };
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_int_equal(ledger_write(ledger, entries, 2, false, &fault), FAULT_IO);
+    assert_string_equal(fault.text, "the ledger: constraint failed");
+    assert_false(ledger_knows(ledger, "/in", &entries[0].identity));
+    fault_clear(&fault);
+    assert_int_equal(ledger_write(ledger, entries, 1, false, &fault), 0);
+    assert_true(ledger_knows(ledger, "/in", &entries[0].identity));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_find),   cmocka_unit_test(test_results), cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_forget), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, open_one, close_it);
 }
