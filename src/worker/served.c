@@ -1,0 +1,265 @@
+/* Jobs on their way through the engine: from their message to their answer. */
+#include "worker/serve_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "image/frame.h"
+#include "worker/signals.h"
+
+/* The front sends no more than it was told threads; this only bounds a front gone wild. */
+#define JOBS_MAX 1024
+
+/* A job on its way through the engine. */
+struct served {
+    struct server *server;
+    int64_t id;
+    struct chain chain;
+    struct format format, frame_format;
+    struct text stages; /* of the report */
+    struct engine_job job;
+    int first_output; /* owned until it is handed to the engine */
+    size_t n_planes;
+    char (*planes)[PLANE_NAME_MAX]; /* owned: of the outputs so far */
+    pthread_cond_t answered;
+    bool has_answer;
+    int answer_fd;       /* the output that was asked for; −1: refused */
+    struct fault answer; /* why */
+    struct served *next;
+};
+
+static void destroy(struct served *served)
+{
+    if (served->job.in_fd >= 0)
+        close(served->job.in_fd);
+    if (served->first_output >= 0)
+        close(served->first_output);
+    if (served->answer_fd >= 0)
+        close(served->answer_fd);
+    engine_report_finish(&served->job.report);
+    format_finish(&served->format);
+    format_finish(&served->frame_format);
+    text_finish(&served->stages);
+    chain_finish(&served->chain);
+    pthread_cond_destroy(&served->answered);
+    free(served->planes);
+    free(served);
+}
+
+/* ---- on the engine's threads ---- */
+
+static void began(struct engine_job *job)
+{
+    struct served *served = job->user;
+    struct message message;
+    message_init(&message, MESSAGE_BEGAN);
+    message.id = served->id;
+    serve_send(served->server, &message);
+}
+
+/* Asks the front for a further output and waits; the main thread hands it over. */
+static int ask_for_output(struct served *served, const char *plane, int *fd, struct fault *fault)
+{
+    struct server *server = served->server;
+    struct message message;
+    message_init(&message, MESSAGE_NEED_OUTPUT);
+    message.id = served->id;
+    message.plane = plane;
+    int result = message_send(server->socket, &message, fault);
+    if (result != 0)
+        return result;
+    pthread_mutex_lock(&server->lock);
+    while (!served->has_answer)
+        pthread_cond_wait(&served->answered, &server->lock);
+    *fd = served->answer_fd;
+    if (*fd < 0)
+        result = fault_set(fault, served->answer.code, "%s", served->answer.text);
+    served->has_answer = false;
+    served->answer_fd = -1;
+    fault_clear(&served->answer);
+    pthread_mutex_unlock(&server->lock);
+    return result;
+}
+
+static int open_output(void *context, const char *plane, int *fd, struct fault *fault)
+{
+    struct served *served = context;
+    if (served->n_planes == MESSAGE_PLANES_MAX)
+        return fault_set(fault, FAULT_LIMIT, "more than %d planes in files of their own",
+                         MESSAGE_PLANES_MAX);
+    void *planes = realloc(served->planes, (served->n_planes + 1) * sizeof *served->planes);
+    if (!planes)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a plane's name");
+    served->planes = planes;
+    snprintf(served->planes[served->n_planes], PLANE_NAME_MAX, "%s", plane);
+    if (served->n_planes++ > 0)
+        return ask_for_output(served, plane, fd, fault);
+    *fd = served->first_output;
+    served->first_output = -1;
+    return 0;
+}
+
+/* The front syncs what was written and gives it its name, once the job is done. */
+static int close_output(void *context, int fd, bool good, struct fault *fault)
+{
+    (void)context;
+    (void)good;
+    return close(fd) == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
+}
+
+static void fill_report(struct message *message, const struct engine_report *report)
+{
+    message->step = report->step;
+    message->pixels = (int64_t)report->in.width * report->in.height;
+    message->bytes_in = (int64_t)report->bytes_in;
+    message->bytes_out = (int64_t)report->bytes_out;
+    message->copied = (int64_t)report->input_copied;
+    message->read = (int64_t)report->read;
+    message->decode = (int64_t)report->decode;
+    message->prepare = (int64_t)report->prepare;
+    message->run = (int64_t)report->device;
+    message->encode = (int64_t)report->encode;
+    message->write = (int64_t)report->write;
+    message->total = (int64_t)report->total;
+}
+
+/* "STAGE=NANOSECONDS,…": launches of one stage in a row are its passes. */
+static void list_stages(const struct engine_report *report, struct text *text)
+{
+    for (size_t i = 0; i < report->n_launches && text->length < 3900;) {
+        const char *stage = report->launches[i].stage;
+        uint64_t time = 0;
+        for (; i < report->n_launches && strcmp(report->launches[i].stage, stage) == 0; i++)
+            time += report->launches[i].run;
+        text_printf(text, "%s%s=%llu", text->length ? "," : "", stage, (unsigned long long)time);
+    }
+}
+
+static void forget(struct served *served)
+{
+    struct server *server = served->server;
+    pthread_mutex_lock(&server->lock);
+    for (struct served **link = &server->jobs; *link; link = &(*link)->next) {
+        if (*link == served) {
+            *link = served->next;
+            server->n_jobs--;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* The job leaves the list after its answer was sent: while the list is not empty the main thread
+ * does not take the front's end for an orderly one. */
+static void done(struct engine_job *job)
+{
+    struct served *served = job->user;
+    struct message message;
+    message_init(&message, MESSAGE_DONE);
+    message.id = served->id;
+    message_set_fault(&message, &job->fault);
+    fill_report(&message, &job->report);
+    list_stages(&job->report, &served->stages);
+    message.stages = served->stages.length ? text_string(&served->stages) : NULL;
+    message.media_type = job->format->codec->media_type;
+    message.extension = job->format->extension;
+    for (size_t i = 0; i < served->n_planes; i++)
+        message.planes[i] = served->planes[i];
+    message.n_planes = served->n_planes;
+    serve_count_programs(served->server, &message);
+    signals_settle();
+    serve_send(served->server, &message);
+    forget(served);
+    destroy(served);
+}
+
+/* ---- on the main thread ---- */
+
+unsigned served_count(struct server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    unsigned count = server->n_jobs;
+    pthread_mutex_unlock(&server->lock);
+    return count;
+}
+
+static void refuse_job(struct server *server, int64_t id, const char *subject,
+                       const struct fault *fault)
+{
+    struct message message;
+    message_init(&message, MESSAGE_DONE);
+    message.id = id;
+    message.step = "plan";
+    message.subject = subject;
+    message_set_fault(&message, fault);
+    serve_count_programs(server, &message);
+    serve_send(server, &message);
+}
+
+static struct served *create(struct server *server, struct message *message)
+{
+    struct served *served = calloc(1, sizeof *served);
+    if (!served)
+        return NULL;
+    served->server = server;
+    served->id = message->id;
+    served->first_output = message_take_fd(message, 1);
+    served->answer_fd = -1;
+    fault_clear(&served->answer);
+    pthread_cond_init(&served->answered, NULL);
+    served->job = (struct engine_job){.in_fd = message_take_fd(message, 0),
+                                      .chain = &served->chain,
+                                      .format = &served->format,
+                                      .output = {open_output, close_output, served},
+                                      .began = began,
+                                      .done = done,
+                                      .user = served};
+    fault_clear(&served->job.fault);
+    return served;
+}
+
+void served_take_job(struct server *server, struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    const char *subject = NULL;
+    int64_t id = message->id;
+    struct served *served = served_count(server) < JOBS_MAX ? create(server, message) : NULL;
+    if (!served) {
+        fault_set(&fault, FAULT_BUSY, "no room for another job");
+        refuse_job(server, id, NULL, &fault);
+        return;
+    }
+    if (serve_parse(server, message, &served->chain, &served->format, &served->frame_format,
+                    &served->job.decode, &subject, &fault) != 0) {
+        refuse_job(server, id, subject, &fault);
+        destroy(served);
+        return;
+    }
+    served->job.frame_format = served->frame_format.codec ? &served->frame_format : NULL;
+    pthread_mutex_lock(&server->lock);
+    served->next = server->jobs;
+    server->jobs = served;
+    server->n_jobs++;
+    pthread_mutex_unlock(&server->lock);
+    engine_submit(server->engine, &served->job);
+}
+
+void served_take_output(struct server *server, struct message *message)
+{
+    pthread_mutex_lock(&server->lock);
+    struct served *served = server->jobs;
+    while (served && served->id != message->id)
+        served = served->next;
+    if (served && !served->has_answer) {
+        served->answer_fd = message_take_fd(message, 0);
+        if (served->answer_fd < 0)
+            fault_set(&served->answer, FAULT_CREATE, "%s",
+                      message->text ? message->text : "no output for a further plane");
+        served->has_answer = true;
+        pthread_cond_signal(&served->answered);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
