@@ -19,6 +19,7 @@ struct fused {
     struct pass
         *parts; /* owned; instances that stand in front of the template, named KERNEL_f0 … */
     struct text defines; /* for the template, one a line, besides the pass's own */
+    bool has_then;       /* among them what it stores: OUT, THEN and THEN_PARAMETERS */
 };
 
 /* Takes NULL; clears the pointer. */

@@ -144,6 +144,7 @@ static void define_then(struct pass *pass, const struct run *run)
         pass->args[pass->n_args++] = run->function.args[i];
     }
     text_append(defines, "\n");
+    pass->fused->has_then = true;
     for (size_t i = 0; i < run->n; i++)
         pass_name(pass, run->steps[i]->stage->name);
 }

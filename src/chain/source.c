@@ -108,8 +108,8 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
         text_append(text, "#define LANES\n");
     define_all(text, pass->defines);
     define_all(text, more);
-    bool goes_on = strstr(more, "THEN(v) ") != NULL;
-    if (!goes_on)
+    bool has_then = pass->fused && pass->fused->has_then;
+    if (!has_then)
         text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n");
     if (pixel_content)
         add_file(text, pixel, pixel_content);
@@ -119,7 +119,7 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
         undefine_all(text, pixel_content);
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
-    if (!goes_on)
+    if (!has_then)
         undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \n");
     undefine_pass(text, "KERNEL \nFN \nLANES \nPART \nRING \n");
     return 0;
