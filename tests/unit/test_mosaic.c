@@ -3,14 +3,11 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "chain/recording.h"
 #include "chain/reference.h"
+#include "on_device.h"
 #include "stage/mosaic.h"
-
-static struct device *device;
 
 /* A frame of planes of dwt; samples are counted on from plane to plane. */
 struct band {
@@ -61,32 +58,15 @@ static void run_on_device(const struct picture *in, const struct plan_options *o
                           const double *expected)
 {
     static const char *const classes[] = {"cpu", "gpu", "mali"};
-    for (size_t i = 0; device && i < 3; i++) {
+    for (size_t i = 0; on_device_is_there() && i < 3; i++) {
         struct device_profile profile = *device_profile_by_name(classes[i]);
         struct plan_options own = *options;
         struct chain chain = {0};
-        struct plan *plan;
-        struct recording *recording;
-        struct recording_run run;
-        struct device_buffer *buffer = NULL;
-        struct fault fault = FAULT_INIT;
-        void *data;
         own.profile = &profile;
         profile.segment = 3; /* rows in several spans */
-        assert_int_equal(plan_create(&plan, &chain, &in->frame, &own, &fault), 0);
-        if (recording_create(&recording, plan, device, &fault) != 0)
-            fail_msg("%s", fault.text);
-        assert_int_equal(
-            device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, &fault), 0);
-        assert_int_equal(device_buffer_map(device, buffer, in->frame.size, &data, &fault), 0);
-        memcpy(data, in->data, in->frame.size);
-        if (recording_run(recording, &buffer, 1, &run, &fault) != 0)
-            fail_msg("%s", fault.text);
-        struct picture got = {*plan->out, (uint8_t *)run.data};
+        struct picture got = on_device_run(&chain, in, &own, NULL);
         assert_samples(classes[i], &got, expected);
-        recording_run_finish(recording, &run);
-        recording_destroy(&recording);
-        plan_destroy(&plan);
+        picture_destroy(&got);
     }
 }
 
@@ -240,26 +220,6 @@ static void test_several(void **state)
     picture_destroy(&one);
 }
 
-static int setup(void **state)
-{
-    const struct device_info *list;
-    size_t count;
-    struct fault fault = FAULT_INIT;
-    struct device_options options = {.platform_index = -1, .device_index = -1};
-    (void)state;
-    if (device_list(&list, &count, &fault) != 0 || count == 0 ||
-        device_open(&device, &list[0], &options, &fault) != 0)
-        printf("no device, the reference alone is tried: %s\n", fault.text);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    device_close(&device);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,5 +227,5 @@ int main(void)
         cmocka_unit_test(test_periodization), cmocka_unit_test(test_thin),
         cmocka_unit_test(test_apart),         cmocka_unit_test(test_several),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, on_device_setup, on_device_teardown);
 }
