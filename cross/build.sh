@@ -96,7 +96,7 @@ status=0
 if [ $test = 1 ]; then
     # An emulator is 4 to 15 times slower than this machine.
     # shellcheck disable=SC2086
-    SLUICE_EMULATE_ALL=$full meson test -C "$build" --no-rebuild --print-errorlogs \
+    SLUICE_TEST_ALL=$full meson test -C "$build" --no-rebuild --print-errorlogs \
         --num-processes "$(nproc)" --timeout-multiplier 10 $tests || status=1
 fi
 

@@ -8,7 +8,7 @@ says it in MESON_EXE_WRAPPER); sluiced is told of the worker's by SLUICE_WORKER.
 those of the programs, since nothing forks.
 
 Scripts that say little more about another processor, and take long under an emulator, are skipped unless
-SLUICE_EMULATE_ALL=1.
+SLUICE_TEST_ALL=1.
 """
 import os
 import shlex
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 SKIPPED = 77  # for Meson
-LATER = 'not under an emulator, unless SLUICE_EMULATE_ALL=1: '
+LATER = 'not under an emulator, unless SLUICE_TEST_ALL=1: '
 # By the script's name: why it cannot be run, or is left out.
 NEVER = {
     'make': 'pages do not depend on the processor',
@@ -71,7 +71,7 @@ def main():
     if name in NEVER:
         print('not under an emulator: ' + NEVER[name])
         return SKIPPED
-    if name in LONG and os.environ.get('SLUICE_EMULATE_ALL') != '1':
+    if name in LONG and os.environ.get('SLUICE_TEST_ALL') != '1':
         print(LATER + LONG[name])
         return SKIPPED
     env = dict(os.environ, SLUICE_EMULATED='1', SLUICED_FILE=os.path.abspath(sluiced))

@@ -17,7 +17,7 @@ static bool none_left_out;
 /* N, or 0 for all. */
 static size_t wanted_programs(void)
 {
-    const char *told = getenv("HARNESS_PROGRAMS"), *all = getenv("SLUICE_EMULATE_ALL");
+    const char *told = getenv("HARNESS_PROGRAMS"), *all = getenv("SLUICE_TEST_ALL");
     return told && !(all && all[0] == '1') ? strtoul(told, NULL, 10) : 0;
 }
 

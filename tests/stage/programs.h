@@ -3,7 +3,7 @@
  *
  * Environment HARNESS_PROGRAMS=N: of the programs that a test meets one after the other, the first
  * 2N are run, then ever fewer: N of each time that their number doubles. Unset, or with
- * SLUICE_EMULATE_ALL=1: all. The references run for all of them. */
+ * SLUICE_TEST_ALL=1: all. The references run for all of them. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
 
