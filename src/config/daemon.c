@@ -149,12 +149,14 @@ static void read_socket(struct reader *reader, yaml_node_t *node, const char *wh
                         struct settings *settings, struct socket_settings *to)
 {
     reader_mapping(reader, node, what, socket_keys, to);
+    const yaml_node_t *path = reader_value(reader, node, "unix");
+    const yaml_node_t *mode = reader_value(reader, node, "mode");
     if (to->unix_path && to->unix_path[0] != '/')
-        reader_complain(reader, node, "%s: unix: '%.80s' is no absolute path", what, to->unix_path);
+        reader_complain(reader, path, "%s: unix: '%.80s' is no absolute path", what, to->unix_path);
     if (to->unix_path && strlen(to->unix_path) > 107)
-        reader_complain(reader, node, "%s: unix: a socket's path has at most 107 bytes", what);
+        reader_complain(reader, path, "%s: unix: a socket's path has at most 107 bytes", what);
     if (to->mode && !is_mode(to->mode))
-        reader_complain(reader, node, "%s: mode: '%.20s': expected octal digits such as \"0660\"",
+        reader_complain(reader, mode, "%s: mode: '%.20s': expected octal digits such as \"0660\"",
                         what, to->mode);
     keep_text(reader, settings, &to->unix_path);
     keep_text(reader, settings, &to->mode);

@@ -294,6 +294,19 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
     return given;
 }
 
+const yaml_node_t *reader_value(struct reader *reader, const yaml_node_t *mapping, const char *key)
+{
+    if (mapping->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+         pair < mapping->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *name = yaml_document_get_node(&reader->document, pair->key);
+        if (name->type == YAML_SCALAR_NODE && strcmp((char *)name->data.scalar.value, key) == 0)
+            return yaml_document_get_node(&reader->document, pair->value);
+    }
+    return NULL;
+}
+
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);

@@ -44,6 +44,9 @@ void reader_complain(struct reader *reader, const yaml_node_t *node, const char 
 uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *what,
                         const struct reader_key *keys, void *to);
 
+/* The value of that key in a mapping, for errors that are found later; NULL: there is none. */
+const yaml_node_t *reader_value(struct reader *reader, const yaml_node_t *mapping, const char *key);
+
 /* Calls `read` for each entry of a mapping whose keys are names of the user's own; each at most
  * PARAM_WORD_MAX − 1 of A-Z a-z 0-9 . _ - */
 void reader_names(struct reader *reader, yaml_node_t *node, const char *what,

@@ -60,6 +60,19 @@ class Check(DaemonTest):
             self.assertTrue(any(line.startswith(place) and words in line for line in lines), (place, words, lines))
         self.assertEqual(len(lines), 6, lines)
 
+    def test_sockets(self):
+        """The place of each error is that of the value that is wrong."""
+        long = '/' + 107 * 'x'
+        self.assertEqual(self.check('listen: {http: {mode: "0660", unix: run/a}, jobs:\n'
+                                    '  {group: users, mode: "0680",\n'
+                                    '   unix: %s}}\n' % long),
+                         ["1:37: http: unix: 'run/a' is no absolute path",
+                          "3:10: jobs: unix: a socket's path has at most 107 bytes",
+                          '2:24: jobs: mode: \'0680\': expected octal digits such as "0660"'])
+        self.assertEqual(self.check('listen:\n  http: {mode: "0660"}\n'), ['2:9: http: unix is missing'])
+        self.assertEqual(self.check('listen: {http: {unix: /run/a, mode: "660"}, jobs: {unix: %s}}\n' % long[:-1], 0),
+                         [])
+
     def test_what_yaml_may_not(self):
         for text, words in (('version: 1\nversion: 1\n', "2:1: the configuration: 'version' is there twice"),
                             ('a: &x {}\nb: *x\n', 'anchors and aliases'),
