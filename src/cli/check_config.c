@@ -2,12 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "chain/chain.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "codec/codec.h"
 #include "config/config.h"
+#include "stage/stage.h"
 
 #define AT(member) offsetof(struct check_options, member)
 
@@ -43,15 +45,31 @@ static void complain(struct text *errors, const char *file, struct place place, 
     text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, place.line, place.column, what, fault->text);
 }
 
+/* Of a watched folder's chain that is a single word and no stage's: the chain that may be meant. */
+static const char *guess_chain(const struct config *config, const char *text)
+{
+    struct nearest nearest = {0};
+    size_t length = strlen(text);
+    if (text[strcspn(text, ",:=@/")] != '\0' || stage_find(text, length))
+        return NULL;
+    for (size_t i = 0; i < config->n_chains; i++)
+        nearest_offer(&nearest, text, length, config->chains[i].name);
+    return nearest.best;
+}
+
 static void check_chain(const struct config *config, const char *text, struct place place,
-                        struct text *errors)
+                        bool is_watched, struct text *errors)
 {
     struct fault fault = FAULT_INIT;
     struct chain chain;
-    if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0)
+    if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0) {
         chain_finish(&chain);
-    else
-        complain(errors, config->settings.file, place, "chain", &fault);
+        return;
+    }
+    const char *guess = is_watched ? guess_chain(config, text) : NULL;
+    text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
+                place.column, fault.text, guess ? "; did you mean the chain '" : "",
+                guess ? guess : "", guess ? "'?" : "");
 }
 
 /* Chains of the file are looked at once, where they are defined. */
@@ -63,7 +81,7 @@ static void check_watch(const struct config *config, const struct watch_settings
     struct fault fault = FAULT_INIT;
     const char *file = config->settings.file;
     if (watch->chain && !watch->chain_name)
-        check_chain(config, watch->chain, watch->chain_at, errors);
+        check_chain(config, watch->chain, watch->chain_at, true, errors);
     if (watch->format && format_parse(&format, watch->format, &fault) == 0)
         format_finish(&format);
     else if (watch->format)
@@ -78,7 +96,7 @@ static void check_meaning(struct config *config, struct text *errors)
     const struct settings *settings = &config->settings;
     config_resolve_chains(config);
     for (size_t i = 0; i < config->n_chains; i++)
-        check_chain(config, config->chains[i].text, config->chains[i].place, errors);
+        check_chain(config, config->chains[i].text, config->chains[i].place, false, errors);
     for (size_t i = 0; i < settings->n_watches; i++)
         check_watch(config, &settings->watches[i], errors);
 }

@@ -60,6 +60,20 @@ class Check(DaemonTest):
             self.assertTrue(any(line.startswith(place) and words in line for line in lines), (place, words, lines))
         self.assertEqual(len(lines), 6, lines)
 
+    def test_nearly_the_name_of_a_chain(self):
+        head = 'version: 1\nchains: {edges: "sobel", outlines: "sobel,invert"}\nwatch:\n'
+        for chain, guess in (('egdes', 'edges'), ('outline', 'outlines'), ('quite-different', None), ('edgse,invert', None),
+                             ('edges:1', None), ('fir', None)):
+            lines = self.check(head + '  - {input: a, output: b, chain: "%s"}\n' % chain)
+            if guess:
+                self.assertEqual(len(lines), 1, lines)
+                self.assertTrue(lines[0].startswith("4:34: chain: unknown stage '%s'" % chain), lines)
+                self.assertTrue(lines[0].endswith("; did you mean the chain '%s'?" % guess), lines)
+            else:
+                self.assertNotIn('did you mean the chain', ''.join(lines))
+        self.check(head + '  - {input: a, output: b, chain: edges}\n', 0)
+        self.assertNotIn('did you mean the chain', self.check('chains: {edges: sobel, more: egdes}\n')[0])
+
     def test_sockets(self):
         """The place of each error is that of the value that is wrong."""
         long = '/' + 107 * 'x'
