@@ -118,11 +118,22 @@ static void on_stopped(void *context)
         crew_close(&crew);
 }
 
+static void on_closed(void *context)
+{
+    struct crew *crew = context;
+    rulebook_leave(&crew->book);
+    if (crew->config_fd >= 0)
+        close(crew->config_fd);
+    free(crew->checks);
+    free(crew);
+}
+
 static const struct supervisor_events events = {.ready = on_ready,
                                                 .refused = on_refused,
                                                 .died = on_died,
                                                 .said = on_said,
-                                                .stopped = on_stopped};
+                                                .stopped = on_stopped,
+                                                .closed = on_closed};
 
 /* ---- life ---- */
 
@@ -235,21 +246,6 @@ void crew_close(struct crew **crew)
         return;
     c->stopped = true;
     supervisor_close(&c->supervisor);
-    c->next_gone = c->front->gone;
-    c->front->gone = c;
-}
-
-void crew_free_gone(struct front *front)
-{
-    while (front->gone) {
-        struct crew *crew = front->gone;
-        front->gone = crew->next_gone;
-        rulebook_leave(&crew->book);
-        if (crew->config_fd >= 0)
-            close(crew->config_fd);
-        free(crew->checks);
-        free(crew);
-    }
 }
 
 static bool same(const char *a, const char *b)

@@ -368,7 +368,6 @@ static void finish(struct front *front)
     if (uv_loop_close(&front->loop) != 0)
         log_error("handles are left open at the end");
     metrics_destroy(&front->metrics);
-    crew_free_gone(front);
     rulebook_leave(&front->book);
     free(front->folders);
 }

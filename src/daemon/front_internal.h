@@ -28,7 +28,6 @@ struct crew {
     size_t n_checks;
     struct supervisor_check *checks; /* one a folder, then one a chain; owned */
     bool stopped;                    /* its handles are closed, or closing */
-    struct crew *next_gone;
 };
 
 /* A watched folder, and where it stands in a reload. */
@@ -67,7 +66,6 @@ struct front {
     bool reload_again;       /* SIGHUP came meanwhile */
     struct rulebook *wanted; /* while reloading; used */
     struct crew *next_crew;  /* … NULL: the present one does */
-    struct crew *gone;       /* crews whose memory is still the loop's */
 
     uv_timer_t tick; /* what a service manager is told from time to time */
     char told[300];  /* the status that it was told last */
@@ -81,11 +79,8 @@ void crew_start(struct crew *crew);
 /* It ends by itself; then crew_close is called. */
 void crew_stop(struct crew *crew);
 
-/* Hands it to the list of those that are gone. Clears the pointer. */
+/* Clears the pointer. The loop frees it, when nothing that called this is under way any more. */
 void crew_close(struct crew **crew);
-
-/* Frees those that are gone; the loop has run since. */
-void crew_free_gone(struct front *front);
 
 /* What results of the folder with these settings get. */
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch);

@@ -128,7 +128,6 @@ void reload_begin(struct front *front)
         return;
     }
     text_finish(&errors);
-    crew_free_gone(front);
     if (crew_serves(front->crew->book, front->wanted)) {
         change_folders(front);
         return;

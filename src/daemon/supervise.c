@@ -450,9 +450,15 @@ int supervisor_init(struct supervisor *supervisor, struct fault *fault)
     return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
+static void on_closed(uv_handle_t *handle)
+{
+    struct supervisor *s = handle->data;
+    s->events->closed(s->context);
+}
+
 void supervisor_close(struct supervisor *supervisor)
 {
-    uv_close((uv_handle_t *)&supervisor->timer, NULL);
+    uv_close((uv_handle_t *)&supervisor->timer, on_closed);
 }
 
 void supervisor_start(struct supervisor *supervisor)

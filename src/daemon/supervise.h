@@ -41,6 +41,8 @@ struct supervisor_events {
     void (*said)(void *context, const struct message *message);
     /* After supervisor_stop: all have ended. */
     void (*stopped)(void *context);
+    /* After supervisor_close, from the loop itself: the memory may be freed. */
+    void (*closed)(void *context);
 };
 
 LIST_HEAD(stint_list, stint);
@@ -76,7 +78,7 @@ struct supervisor {
 /* The members above the blank line are the caller's to set before. */
 int supervisor_init(struct supervisor *supervisor, struct fault *fault);
 
-/* Closes what init opened; the workers have stopped. The loop must run once more. */
+/* Closes what init opened; the workers have stopped. → closed */
 void supervisor_close(struct supervisor *supervisor);
 
 void supervisor_start(struct supervisor *supervisor);

@@ -467,6 +467,20 @@ class Reload(DaemonTest):
         d.stop()
         d.expect_clean()
 
+    def test_called_off_and_once_more(self):
+        """A second SIGHUP while the first one's worker cannot be started."""
+        d = self.begin('watch:\n' + self.entry(''))
+        self.plan_starts('crash', 'crash', 'crash')
+        self.hup(d, 'watch:\n' + self.entry('', 'chain: invert'), 'SIGHUP: reading')
+        d.process.send_signal(1)
+        d.expect_line('the new worker does not accept it: the configuration that was in force stays')
+        d.expect_line('reloaded: 1 folders')
+        self.assertEqual(d.count_lines('SIGHUP: reading'), 2)
+        d.drop('a', b'good')
+        d.expect('a.pgm')
+        d.stop()
+        d.expect_clean()
+
     def test_under_load(self):
         """Each file once, by the old rule or the new one, whatever the moment of the reload."""
         d = self.begin('watch:\n' + self.entry(''))
