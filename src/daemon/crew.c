@@ -293,11 +293,11 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b)
 {
     const struct settings *x = &a->config.settings, *y = &b->config.settings;
     bool equal = same(x->device, y->device) && same(x->fallback, y->fallback) &&
-                 x->self_check == y->self_check && x->max_pixels == y->max_pixels &&
-                 x->max_file == y->max_file && x->memory == y->memory && x->jobs == y->jobs &&
-                 x->worker_jobs == y->worker_jobs && x->worker_time == y->worker_time &&
-                 x->worker_growth == y->worker_growth && x->log_level == y->log_level &&
-                 same_definitions(&a->config, &b->config);
+                 x->self_check == y->self_check && x->sandbox == y->sandbox &&
+                 x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
+                 x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&
+                 x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&
+                 x->log_level == y->log_level && same_definitions(&a->config, &b->config);
     for (size_t i = 0; i < y->n_watches && equal; i++)
         equal = has_check(x, &y->watches[i]);
     return equal;

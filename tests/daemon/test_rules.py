@@ -467,6 +467,14 @@ class Reload(DaemonTest):
         d.stop()
         d.expect_clean()
 
+    def test_another_sandbox_is_another_worker(self):
+        d = self.begin('device: {sandbox: "off"}\nwatch:\n' + self.entry(''))
+        d.expect_line('its sandbox')
+        for i, word in enumerate(('required', 'auto')):
+            self.hup(d, 'device: {sandbox: %s}\nwatch:\n' % word + self.entry(''), 'reloaded: 1 folders')
+            self.assertEqual(len(self.setups()), 2 + i)
+        d.stop()
+
     def test_called_off_and_once_more(self):
         """A second SIGHUP while the first one's worker cannot be started."""
         d = self.begin('watch:\n' + self.entry(''))
