@@ -10,6 +10,7 @@
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
+    FIELD_WORD, /* becomes part of a file's name: letters and digits */
     FIELD_PLANE,
     FIELD_PLANES,
 };
@@ -56,7 +57,7 @@ static const struct field fields[] = {
     {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},
     {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
-    {"extension", FIELD_TEXT, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
+    {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
     {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
     {"stages", FIELD_TEXT, AT(stages), 0, BIT(DONE), 0, 4000, 0},
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
@@ -104,12 +105,18 @@ const char *message_kind_name(enum message_kind kind)
     return kinds[kind].name;
 }
 
+#define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 bool message_is_plane_name(const char *name)
 {
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     size_t length = strlen(name);
-    return length >= 1 && length <= 31 && strspn(name, allowed) == length;
+    return length >= 1 && length <= 31 && strspn(name, LETTERS_AND_DIGITS "_-") == length;
+}
+
+static bool is_word(const char *text, size_t longest)
+{
+    size_t length = strlen(text);
+    return length <= longest && strspn(text, LETTERS_AND_DIGITS) == length;
 }
 
 void message_init(struct message *message, enum message_kind kind)
@@ -249,6 +256,9 @@ static int read_planes(struct message *message, const json_t *value, struct faul
         bool whole = name && count == 1 && name[0] == '\0';
         if (!name || (!whole && !message_is_plane_name(name)))
             return wrong(fault, message, "planes", "holds what is no plane's name");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(name, message->planes[k]) == 0)
+                return wrong(fault, message, "planes", "holds a name twice");
         message->planes[i] = name;
     }
     message->n_planes = count;
@@ -270,6 +280,11 @@ static int read_field(struct message *message, const struct field *field, const 
         *(const char **)at = json_string_value(value);
         if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit)
             return wrong(fault, message, field->name, "is no text of its length");
+        return 0;
+    case FIELD_WORD:
+        *(const char **)at = json_string_value(value);
+        if (!json_is_string(value) || !is_word(json_string_value(value), (size_t)field->limit))
+            return wrong(fault, message, field->name, "is no word");
         return 0;
     case FIELD_PLANE:
         *(const char **)at = json_string_value(value);

@@ -7,6 +7,7 @@
     truncated   says so; complete otherwise
     full        says twice that the disk is full, then does it
     planes N    writes N planes
+    twins       writes two planes of one name
     tick        gives its result the same time as any other of this kind
     lies        speaks of planes that it never asked for
     nonsense    sends what is no message
@@ -83,8 +84,7 @@ def check(message):
     send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0], device='fake')
 
 
-def write_planes(number, first, text, count):
-    names = ['p%d' % i for i in range(count)]
+def write_planes(number, first, text, names):
     for i, name in enumerate(names):
         fd = first
         if i > 0:
@@ -138,8 +138,9 @@ def run(job, fds):
         send('done', id=number, result='no-space', text='write: No space left on device', step='encode')
     elif word == 'device' and times <= 3:
         send('done', id=number, result='device', text='clFake: CL_OUT_OF_RESOURCES', step='device')
-    elif word == 'planes':
-        planes = write_planes(number, out, text, int(text.split()[1]))
+    elif word in ('planes', 'twins'):
+        names = ['p', 'p'] if word == 'twins' else ['p%d' % i for i in range(int(text.split()[1]))]
+        planes = write_planes(number, out, text, names)
         send('done', id=number, result='ok', planes=planes, total=1)
         out = -1
     elif word == 'lies':

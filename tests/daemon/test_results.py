@@ -254,6 +254,16 @@ class Failures(DaemonTest):
         self.assertEqual(d.results(), ['b.pgm'])
         d.expect_clean()
 
+    def test_a_worker_that_names_a_plane_twice(self):
+        """Two results of one name would push each other from number to number for ever."""
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'twins')
+        d.expect_line("the worker is killed: message 'done': planes holds a name twice")
+        self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
+        d.stop()
+        self.assertEqual(d.results(), [])
+        d.expect_clean()
+
     def test_a_worker_that_talks_nonsense(self):
         d = self.fake('--jobs', '1').start()
         d.drop('a', b'nonsense')

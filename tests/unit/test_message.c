@@ -75,11 +75,21 @@ static void test_refused(void **state)
         "\"memory\": 7}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"../up\"}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"/x\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"..\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"extension\": \"aaaaaaaaaaaaaaaaaaaaa\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"planes\": [\"a\", \"b\", \"a\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"a\"]}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (decode(bad[i]) != FAULT_DATA)
             fail_msg("taken: %s", bad[i]);
+    assert_int_equal(decode("{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+                            "\"extension\": \"png\", \"planes\": [\"a\", \"b\"]}"),
+                     0);
 }
 
 static void test_plane_names(void **state)
