@@ -96,7 +96,7 @@ bool supervisor_is_sound(const struct supervisor *supervisor);
 /* True while a worker takes jobs. */
 bool supervisor_is_ready(const struct supervisor *supervisor);
 
-/* Both descriptors of the job are borrowed until the worker is done with it or dead. */
+/* Both descriptors of the job are borrowed. */
 void supervisor_send_job(struct supervisor *supervisor, const struct job *job);
 
 /* One more output, or (fd −1) why there is none. */

@@ -22,7 +22,7 @@
 /* A message that the socket had no room for. */
 struct outgoing {
     struct text json;
-    int fds[MESSAGE_FDS_MAX];
+    int fds[MESSAGE_FDS_MAX]; /* copies: the job that they were for may have ended by then */
     size_t n_fds;
     STAILQ_ENTRY(outgoing) next;
 };
@@ -41,6 +41,8 @@ struct worker {
 
 static void free_outgoing(struct outgoing *message)
 {
+    for (size_t i = 0; i < message->n_fds; i++)
+        close(message->fds[i]);
     text_finish(&message->json);
     free(message);
 }
@@ -269,15 +271,27 @@ int worker_pid(const struct worker *worker)
     return worker->process.pid;
 }
 
+static bool copy_fds(struct outgoing *later, const struct message *message)
+{
+    for (; later->n_fds < message->n_fds; later->n_fds++) {
+        int copy = fcntl(message->fds[later->n_fds], F_DUPFD_CLOEXEC, 3);
+        if (copy < 0)
+            return false;
+        later->fds[later->n_fds] = copy;
+    }
+    return true;
+}
+
 static void keep_for_later(struct worker *worker, struct text *json, const struct message *message)
 {
-    struct outgoing *later = malloc(sizeof *later);
-    if (!later) {
-        blame(worker, "no memory for a message to it");
+    struct outgoing *later = calloc(1, sizeof *later);
+    if (!later || !copy_fds(later, message)) {
+        if (later)
+            free_outgoing(later);
+        blame(worker, "no memory or descriptors for a message to it");
         return;
     }
-    *later = (struct outgoing){.json = *json, .n_fds = message->n_fds};
-    memcpy(later->fds, message->fds, sizeof later->fds);
+    later->json = *json;
     *json = (struct text){0};
     STAILQ_INSERT_TAIL(&worker->outgoing, later, next);
     poll_for(worker, UV_READABLE | UV_WRITABLE);

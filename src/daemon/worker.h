@@ -24,8 +24,8 @@ int worker_start(struct worker **worker, uv_loop_t *loop, const struct worker_ev
 
 int worker_pid(const struct worker *worker);
 
-/* Sends, now or as soon as the socket has room. Descriptors are borrowed until then. A worker that
- * cannot be told anything more is killed. */
+/* Sends, now or as soon as the socket has room. Descriptors are borrowed for the call. A worker
+ * that cannot be told anything more is killed. */
 void worker_send(struct worker *worker, const struct message *message);
 
 /* Closes the socket: a worker without jobs ends by itself. */

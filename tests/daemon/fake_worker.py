@@ -8,6 +8,8 @@
     full        says twice that the disk is full, then does it
     planes N    writes N planes
     twins       writes two planes of one name
+    deaf N      waits for two more of them, asks for N outputs each, ends them, and only then reads
+    greedy      asks for outputs without end
     tick        gives its result the same time as any other of this kind
     lies        speaks of planes that it never asked for
     nonsense    sends what is no message
@@ -100,6 +102,41 @@ def write_planes(number, first, text, names):
     return names
 
 
+def deaf(number, count):
+    """A line in the log: how many results of clients the outputs were."""
+    jobs = [number]
+    while len(jobs) < 3:
+        message, fds = receive()
+        jobs += [message['id']] if 'chain' in message else []
+        for fd in fds:
+            os.close(fd)
+    for i in range(count):
+        for job in jobs:
+            send('need-output', id=job, plane='p%d' % i)
+    for job in jobs:
+        send('done', id=job, result='data', text='enough')
+    time.sleep(0.3)
+    front.settimeout(1)
+    results = 0
+    try:
+        while results < 3 * count:
+            _, fds = receive()
+            results += len(fds) == 1 and os.readlink('/proc/self/fd/%d' % fds[0]).startswith('/memfd:sluice-result')
+            for fd in fds:
+                os.close(fd)
+    except TimeoutError:
+        pass
+    front.settimeout(None)
+    note('got %d' % results)
+
+
+def greedy(number):
+    for i in range(100000):
+        send('need-output', id=number, plane='p%d' % i)
+        for fd in receive()[1]:
+            os.close(fd)
+
+
 def hang():
     """The job alone: the worker gives signs of life."""
     while True:
@@ -143,6 +180,10 @@ def run(job, fds):
         planes = write_planes(number, out, text, names)
         send('done', id=number, result='ok', planes=planes, total=1)
         out = -1
+    elif word == 'deaf':
+        deaf(number, int(text.split()[1]))
+    elif word == 'greedy':
+        greedy(number)
     elif word == 'lies':
         send('done', id=number, result='ok', planes=['a', 'b'])
     else:

@@ -397,6 +397,22 @@ class Hostile(JobsTest):
         self.assertGreaterEqual(message['retry_after'], 1)
         daemon.process.kill()
 
+    def test_worker_that_does_not_read(self):
+        """What it is sent later is what it was to get then, though the job has ended meanwhile."""
+        daemon = self.serve('--jobs', '3', fake=True)
+        client = self.client()
+        before = sockets.settled_descriptors(daemon)
+        fd = sockets.memory(b'deaf 250')
+        for i in range(3):
+            client.send([fd], id=i, chain='sobel')
+        for i in range(3):
+            self.assertEqual(client.receive()[0]['result'], 'data')
+        wait_for('what it got', lambda: self.fake_log()[1:])
+        self.assertEqual(self.fake_log(), ['deaf 250', 'got 750'])
+        self.assertEqual(client.run(b'next', chain='sobel')[1][''], b'next')
+        self.expect_descriptors(daemon, before)
+        daemon.stop()
+
     def test_clients_that_go_away(self):
         daemon = self.serve('--jobs', '1', '--job-time', '2s', fake=True)
         before = sockets.settled_descriptors(daemon)
