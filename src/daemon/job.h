@@ -77,6 +77,7 @@ struct job {
     uint64_t since;       /* when it entered its state; monotonic nanoseconds */
     bool late;            /* it ran past its deadline, and the worker was killed for that */
     uint64_t deadline;    /* while the worker has it; monotonic nanoseconds */
+    unsigned n_outputs;   /* that the worker has asked for, besides the first */
     uint64_t not_before;  /* while it waits, or goes last */
     unsigned retries;     /* after faults that may pass by themselves */
     struct fault fault;   /* how the latest try ended */

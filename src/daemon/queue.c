@@ -103,6 +103,7 @@ static void send_jobs(struct queue *queue)
             metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
                             (double)(now - job->added) * 1e-9);
         job->late = false;
+        job->n_outputs = 0;
         job->deadline = now + queue->job_time;
         queue_enter(queue, job, JOB_SENT);
         supervisor_send_job(queue->supervisor, job);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/metrics.h"
+#include "daemon/supervise.h"
 #include "worker/message.h"
 
 #define CRASHES_MAX 2
@@ -25,6 +26,19 @@ static struct job *find_with_worker(struct queue *queue, int64_t id)
     return NULL;
 }
 
+/* A worker that asks for more than a picture has planes asks without end: it is told nothing more.
+ */
+static void need_output(struct queue *queue, struct job *job, const char *plane)
+{
+    if (++job->n_outputs < MESSAGE_PLANES_MAX) {
+        job->source->need_output(job, plane);
+    } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
+        log_error("the worker asks for more than %d outputs of one job: it is killed",
+                  MESSAGE_PLANES_MAX);
+        supervisor_kill(queue->supervisor);
+    }
+}
+
 void queue_worker_said(struct queue *queue, const struct message *message)
 {
     struct job *job = find_with_worker(queue, message->id);
@@ -37,7 +51,7 @@ void queue_worker_said(struct queue *queue, const struct message *message)
         queue_enter(queue, job, JOB_BEGUN);
         job->source->began(job);
     } else if (message->kind == MESSAGE_NEED_OUTPUT) {
-        job->source->need_output(job, message->plane);
+        need_output(queue, job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         message_get_fault(message, &job->fault);
         if (job->fault.code == FAULT_NONE)

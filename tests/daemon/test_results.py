@@ -264,6 +264,18 @@ class Failures(DaemonTest):
         self.assertEqual(d.results(), [])
         d.expect_clean()
 
+    def test_a_worker_that_asks_without_end(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'greedy')
+        d.expect_line('the worker asks for more than 256 outputs of one job: it is killed')
+        self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
+        self.assertEqual(d.count_lines('more than 256 outputs'), 2)
+        d.drop('b', b'planes 256')
+        d.expect('b.p255.pgm')
+        d.stop()
+        self.assertEqual(len(d.results()), 256)
+        d.expect_clean()
+
     def test_a_worker_that_talks_nonsense(self):
         d = self.fake('--jobs', '1').start()
         d.drop('a', b'nonsense')
