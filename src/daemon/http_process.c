@@ -1,6 +1,7 @@
 /* POST /v1/process: the body through a chain, the result as the answer. */
 #include "daemon/http_internal.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +62,13 @@ static void add_timing(struct MHD_Response *response, const struct client_job *j
 static void answer_result(struct http_request *request, const struct message *report)
 {
     struct client_job *job = request->job;
-    int fd = job->planes[0].fd;
-    off_t size = lseek(fd, 0, SEEK_END);
+    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3); /* the response's, if there is one */
+    off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
     struct MHD_Response *response =
-        size >= 0 ? MHD_create_response_from_fd64((uint64_t)size, dup(fd)) : NULL;
+        size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;
     if (!response) {
+        if (fd >= 0)
+            close(fd);
         problem_set(&request->problem, 503, "memory", "no memory for an answer");
         return;
     }

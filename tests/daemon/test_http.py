@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -176,6 +177,23 @@ class Process(HttpTest):
         self.assertEqual(self.post('?chain=sobel', b'hello').body, b'hello')
         self.assertLess(time.monotonic() - begin, 6)
         daemon.process.kill()
+
+
+    def test_answer_is_no_workers(self):
+        """A worker that starts while an answer goes out inherits nothing of it."""
+        daemon = self.serve('--jobs', '1', fake=True)
+        body = bytes(8 << 20)
+        with sockets.connect(self.path) as client:
+            client.sendall(b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % len(body))
+            client.sendall(body)
+            self.assertEqual(client.recv(12), b'HTTP/1.1 200')
+            old = daemon.worker_pid()
+            os.kill(old, signal.SIGKILL)
+            wait_for('another worker', lambda: daemon.worker_pid() != old)
+            folder = '/proc/%d/fd' % daemon.worker_pid()
+            links = [os.readlink(os.path.join(folder, name)) for name in os.listdir(folder)]
+            self.assertEqual([link for link in links if 'sluice-result' in link], [])
+        daemon.stop()
 
 
 class Errors(HttpTest):
