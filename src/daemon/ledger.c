@@ -235,10 +235,12 @@ int ledger_set_durable(struct ledger *ledger, bool durable)
 {
     if (ledger->durable == durable)
         return SQLITE_OK;
-    ledger->durable = durable;
-    return sqlite3_exec(ledger->db,
-                        durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL,
-                        NULL, NULL);
+    int code =
+        sqlite3_exec(ledger->db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
+                     NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        ledger->durable = durable;
+    return code;
 }
 
 static int put(struct ledger *ledger, const struct ledger_entry *entry)
@@ -345,7 +347,10 @@ void ledger_prune(struct ledger *ledger, const char *folder,
             drop_old(ledger);
             if (exists)
                 forget_missing(ledger, folder, exists, context);
-            ledger_step(ledger, COMMIT);
+            int code = ledger_step(ledger, COMMIT);
+            if (code != SQLITE_DONE)
+                ledger_step(ledger, ROLLBACK); /* else no other could begin */
+            ledger_end_write(ledger, code, NULL);
         }
     }
     pthread_mutex_unlock(&ledger->lock);
