@@ -108,7 +108,7 @@ static void stop_with(struct front *front, int status)
         drain(front);
 }
 
-/* READY for a service manager will be said here. There may be no folder, only sockets. */
+/* There may be no folder, only sockets. */
 static void be_ready_if_scanned(struct front *front)
 {
     if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
