@@ -52,17 +52,6 @@ static int remove_file(struct claim *claim)
     return 0;
 }
 
-/* Its name among others in a directory like IN: "sub/a.jpg", 2 → "sub/a-2.jpg". */
-typedef char claim_name[PATH_MAX];
-
-static void number_name(claim_name name, const struct claim *claim, unsigned number)
-{
-    name_buffer base;
-    name_of_original(base, claim_base(claim), number);
-    snprintf(name, sizeof(claim_name), "%.*s%s", (int)(claim_base(claim) - claim->name),
-             claim->name, base);
-}
-
 /* Whether a number is taken in one directory: by the file, or by what belongs beside it. */
 struct taken {
     const struct claim *claim;
@@ -100,8 +89,8 @@ static int move_to_done(struct claim *claim, struct fault *fault)
 {
     int done_fd = claim->spool->done_fd;
     for (unsigned number = 0; number != UINT_MAX; number = find_number(claim, done_fd, false)) {
-        claim_name name;
-        number_name(name, claim, number);
+        char name[PATH_MAX];
+        name_number_path(name, claim->name, number);
         if (move_out(claim, done_fd, name) == 0)
             return 0;
         if (errno != EEXIST)
@@ -171,7 +160,7 @@ static int place_failed(struct claim *claim, struct fault *fault)
     const struct spool *spool = claim->spool;
     struct disk_place place;
     name_buffer reason;
-    claim_name name;
+    char name[PATH_MAX];
     if (disk_place(&place, spool->failed_fd, claim->name, 0777) != 0) {
         fault_set_errno(fault, FAULT_CREATE, "a folder in failed");
         return -1;
@@ -179,7 +168,7 @@ static int place_failed(struct claim *claim, struct fault *fault)
     int result = write_reason(claim, place.fd, reason, fault);
     int error = 0;
     if (result == 0) {
-        number_name(name, claim, claim->note.number);
+        name_number_path(name, claim->name, claim->note.number);
         result = spool->in_place ? remove_file(claim) : move_out(claim, spool->failed_fd, name);
         error = errno;
         if (result != 0 && error == EEXIST)

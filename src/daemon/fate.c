@@ -83,13 +83,6 @@ void fate_name_of(const json_t *told, char name[PATH_MAX])
     snprintf(name, PATH_MAX, "%s", good ? file : "");
 }
 
-static void number_name(char numbered[PATH_MAX], const char *name, unsigned number)
-{
-    name_buffer base;
-    name_of_original(base, path_name(name), number);
-    snprintf(numbered, PATH_MAX, "%.*s%s", (int)(path_name(name) - name), name, base);
-}
-
 static bool is_like(const struct identity *a, const struct identity *b, bool exactly)
 {
     return a->inode == b->inode && (!exactly || (a->size == b->size && a->mtime == b->mtime));
@@ -99,7 +92,7 @@ static bool search_numbered(int root_fd, const char *name, const struct identity
                             bool exactly, char found[PATH_MAX], struct identity *there)
 {
     for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
-        number_name(found, name, number);
+        name_number_path(found, name, number);
         if (!look_for_file(root_fd, found, there))
             missing++;
         else if (!identity || is_like(identity, there, exactly))
@@ -124,7 +117,7 @@ static json_t *find_reason_in_place(const struct spool *spool, const char *name,
 {
     char whose[PATH_MAX];
     for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
-        number_name(found, name, number);
+        name_number_path(found, name, number);
         json_t *told = fate_read_reason(spool->failed_fd, found);
         fate_name_of(told, whose);
         if (told && strcmp(whose, name) == 0)

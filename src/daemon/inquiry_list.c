@@ -162,8 +162,8 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     if (entry->name[0] == '.')
         return WALK_PAST;
     if (entry->kind != DT_DIR && name_is_reason(entry->name) == in_place) {
-        int length = (int)(strlen(entry->path) - (in_place ? strlen(".error.json") : 0));
-        snprintf(path, sizeof path, "%.*s", length, entry->path);
+        size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
+        snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
         offer(n, path);
     }
     return WALK_ON;

@@ -1,13 +1,13 @@
 #include "daemon/name.h"
 
 #include <fnmatch.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
 
+#define REASON_TAIL   ".error.json"
 #define EXTENSION_MAX 32 /* what follows a dot further from the end is no extension */
 
 /* `stem` with `tail` behind it, the stem cut where the whole would be too long. */
@@ -97,14 +97,37 @@ void name_of_original(name_buffer name, const char *original, unsigned number)
 
 void name_of_reason(name_buffer name, const char *original)
 {
-    join(name, original, strlen(original), ".error.json");
+    join(name, original, strlen(original), REASON_TAIL);
 }
 
 bool name_is_reason(const char *name)
 {
-    static const char tail[] = ".error.json";
     size_t length = strlen(name);
-    return length >= sizeof tail && strcmp(name + length - (sizeof tail - 1), tail) == 0;
+    return length >= sizeof REASON_TAIL && strcmp(name + name_reason_stem(name), REASON_TAIL) == 0;
+}
+
+size_t name_reason_stem(const char *reason)
+{
+    return strlen(reason) - strlen(REASON_TAIL);
+}
+
+static void put_beside(char to[PATH_MAX], const char *path, const char *name)
+{
+    snprintf(to, PATH_MAX, "%.*s%s", (int)(path_name(path) - path), path, name);
+}
+
+void name_number_path(char numbered[PATH_MAX], const char *path, unsigned number)
+{
+    name_buffer name;
+    name_of_original(name, path_name(path), number);
+    put_beside(numbered, path, name);
+}
+
+void name_reason_path(char reason[PATH_MAX], const char *path)
+{
+    name_buffer name;
+    name_of_reason(name, path_name(path));
+    put_beside(reason, path, name);
 }
 
 void name_of_temporary(name_buffer name, const char *final, const char *tag)

@@ -4,6 +4,7 @@
 #ifndef SLUICE_DAEMON_NAME_H
 #define SLUICE_DAEMON_NAME_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,6 +31,15 @@ void name_of_reason(name_buffer name, const char *original);
 
 /* True for a name that ends like a reason's. */
 bool name_is_reason(const char *name);
+
+/* How many bytes of a reason's name, or of a path that ends with it, are its file's. */
+size_t name_reason_stem(const char *reason);
+
+/* The last component of a path as name_of_original and name_of_reason make it: "sub/a.jpg", 2 →
+ * "sub/a-2.jpg", "sub/a.jpg.error.json". A path below a folder that is walked (walk.h) is short
+ * enough for either. */
+void name_number_path(char numbered[PATH_MAX], const char *path, unsigned number);
+void name_reason_path(char reason[PATH_MAX], const char *path);
 
 /* The hidden name under which a file is written before it gets its own: "a.png", "TAG" →
  * ".a.png.TAG.tmp". A tag begins with the instance that it belongs to, and "-". */

@@ -83,7 +83,7 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
     char whose[PATH_MAX] = "";
     if (!spool->in_place) {
         name_buffer file;
-        snprintf(file, sizeof file, "%.*s", (int)(strlen(reason) - strlen(".error.json")), reason);
+        snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(reason), reason);
         return fstatat(directory_fd, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
     }
     int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -111,13 +111,6 @@ void requeue_clear_up(const struct spool *spool, int directory_fd, const char *n
 
 /* ---- one file ---- */
 
-static void number_name(char numbered[PATH_MAX], const char *name, unsigned number)
-{
-    name_buffer base;
-    name_of_original(base, path_name(name), number);
-    snprintf(numbered, PATH_MAX, "%.*s%s", (int)(path_name(name) - name), name, base);
-}
-
 static bool is_taken(void *context, unsigned number)
 {
     const struct disk_place *to = context;
@@ -140,7 +133,7 @@ static int move_into(const struct spool *spool, int from_root, const struct fate
         return fault_set_errno(fault, FAULT_CREATE, fate->name);
     }
     for (; result != 0 && number != UINT_MAX; number = name_find_number(is_taken, &to)) {
-        number_name(name, fate->name, number);
+        name_number_path(name, fate->name, number);
         result = disk_rename_new(from.fd, from.name, to.fd, path_name(name));
         if (result == 0 || errno != EEXIST)
             break;
@@ -272,8 +265,8 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_PAST;
     if (entry->kind == DT_DIR || name_is_reason(entry->name) != in_place)
         return WALK_ON;
-    int length = (int)(strlen(entry->path) - (in_place ? strlen(".error.json") : 0));
-    snprintf(path, sizeof path, "%.*s", length, entry->path);
+    size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
+    snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
     if (!is_skipped(slice, path))
         add_name(&slice->names, &slice->count, path);
     return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;

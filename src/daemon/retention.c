@@ -17,8 +17,6 @@
 #include "daemon/name.h"
 #include "daemon/walk.h"
 
-#define REASON ".error.json"
-
 /* A file that may go. */
 struct kept {
     char *path; /* below the directory; owned */
@@ -60,7 +58,7 @@ static bool keep(struct tidying *t, const char *path, const struct stat *status,
 static bool has_file(int directory_fd, const char *reason)
 {
     name_buffer name;
-    snprintf(name, sizeof name, "%.*s", (int)(strlen(reason) - sizeof REASON + 1), reason);
+    snprintf(name, sizeof name, "%.*s", (int)name_reason_stem(reason), reason);
     return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -97,8 +95,8 @@ static bool remove_one(const struct tidying *t, const struct kept *file)
         log_warning("%s: cannot be removed: %s", file->path, strerror(errno));
         return false;
     }
-    if (snprintf(reason, sizeof reason, "%s" REASON, file->path) < (int)sizeof reason)
-        disk_unlink(t->root_fd, reason);
+    name_reason_path(reason, file->path);
+    disk_unlink(t->root_fd, reason);
     return true;
 }
 

@@ -47,6 +47,31 @@ static void test_originals(void **state)
     assert_string_equal(name, "a-12.jpg.error.json");
 }
 
+static void test_paths(void **state)
+{
+    char path[PATH_MAX], original[NAME_BYTES + 1];
+    name_buffer name;
+    (void)state;
+    name_number_path(path, "sub/er/a.jpg", 2);
+    assert_string_equal(path, "sub/er/a-2.jpg");
+    name_number_path(path, "a.jpg", 0);
+    assert_string_equal(path, "a.jpg");
+    name_reason_path(path, "sub/a.jpg");
+    assert_string_equal(path, "sub/a.jpg.error.json");
+    assert_int_equal(name_reason_stem(path), strlen("sub/a.jpg"));
+    /* A name of 255 bytes loses 11 of them to the tail. */
+    memset(original, 'x', NAME_BYTES);
+    original[NAME_BYTES] = '\0';
+    name_reason_path(path, original);
+    assert_int_equal(strlen(path), 255);
+    assert_int_equal(strspn(path, "x"), 244);
+    name_of_reason(name, original);
+    assert_string_equal(path, name);
+    assert_true(name_is_reason(path));
+    assert_false(name_is_reason(".error.json"));
+    assert_false(name_is_reason("a"));
+}
+
 /* 254 bytes of two-byte characters: what is cut is cut between them. */
 static void test_long_names(void **state)
 {
@@ -114,10 +139,10 @@ static void test_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),     cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_originals),   cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_temporaries), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_results),    cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_originals),  cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_temporaries),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
