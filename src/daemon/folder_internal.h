@@ -111,6 +111,9 @@ void folder_look(struct folder *folder);
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance);
 void folder_drop_job(struct folder_job *fj);
 
+/* In the pool: the results so far are void. */
+void folder_discard_drafts(struct folder_job *fj);
+
 /* Later once more; of a folder that is stopping it is given back. */
 void folder_retry(struct folder_job *fj);
 

@@ -17,7 +17,7 @@
 
 /* ---- the steps, in the pool ---- */
 
-static void discard_drafts(struct folder_job *fj)
+void folder_discard_drafts(struct folder_job *fj)
 {
     for (size_t i = 0; i < fj->n_drafts; i++)
         draft_discard(&fj->drafts[i], fj->claim->spool);
@@ -56,7 +56,7 @@ static void do_open(struct folder_job *fj)
     if (fj->job.in_fd >= 0)
         close(fj->job.in_fd);
     fj->job.in_fd = fj->job.out_fd = -1;
-    discard_drafts(fj);
+    folder_discard_drafts(fj);
     int result = bring_note_up(fj, fault);
     if (result == 0 && claim->note.verdict != NOTE_OPEN)
         result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);

@@ -21,13 +21,6 @@ struct settling {
 
 /* ---- in the pool ---- */
 
-static void discard_drafts(struct folder_job *fj)
-{
-    for (size_t i = 0; i < fj->n_drafts; i++)
-        draft_discard(&fj->drafts[i], fj->claim->spool);
-    fj->n_drafts = 0;
-}
-
 /* Somebody wrote to the file while it was read: whatever came of it means nothing. */
 static bool has_changed(const struct folder_job *fj)
 {
@@ -66,7 +59,7 @@ static void commit(struct folder_job *fj)
             drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
     if (result == 0)
         fj->n_drafts = 0;
-    discard_drafts(fj);
+    folder_discard_drafts(fj);
 }
 
 /* The verdict that it failed. */
@@ -79,7 +72,7 @@ static void fail(struct folder_job *fj)
                             .attempts = fj->job.attempts,
                             .chain = fj->job.chain,
                             .format = fj->job.format};
-    discard_drafts(fj);
+    folder_discard_drafts(fj);
     claim->note.attempts = fj->job.attempts;
     char *text = reason_print(&reason);
     if (!text)
@@ -124,7 +117,7 @@ static bool has_history(const struct claim *claim)
 
 static void give_back(struct folder_job *fj)
 {
-    discard_drafts(fj);
+    folder_discard_drafts(fj);
     claim_clear_begun(fj->claim); /* that we end in good order is no interruption */
     if (!has_history(fj->claim))
         claim_give_back(fj->claim, NULL); /* else it is found at the next start */
@@ -144,7 +137,7 @@ static void settle_one(struct folder_job *fj)
         fail(fj);
         break;
     case END_RETURNED:
-        discard_drafts(fj);
+        folder_discard_drafts(fj);
         claim_give_back(fj->claim, &fj->end_fault);
         break;
     case END_GIVEN_BACK:
@@ -153,7 +146,7 @@ static void settle_one(struct folder_job *fj)
     case END_CHANGED:
     case END_RETRIED:
     case END_NONE:
-        discard_drafts(fj);
+        folder_discard_drafts(fj);
         break;
     }
 }
