@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/ask.h"
+#include "daemon/json_text.h"
 #include "daemon/metrics.h"
 
 /* A request for a job: first its input may have to be copied, then it is in the queue. */
@@ -46,26 +47,17 @@ void client_send(struct jobs_client *client, json_t *object, int fd)
     jobs_send(client, &text, fd);
 }
 
-static json_t *text_json(const char *string)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, string);
-    json_t *json = json_string(text_string(&valid));
-    text_finish(&valid);
-    return json;
-}
-
 void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
                       const struct message *report)
 {
     json_t *answer = json_pack("{s:s, s:s, s:o}", "type", "done", "result", fault_name(fault->code),
-                               "text", text_json(fault->text));
+                               "text", json_text(fault->text));
     if (id >= 0)
         json_object_set_new(answer, "id", json_integer(id));
     if (report && report->subject)
-        json_object_set_new(answer, "subject", text_json(report->subject));
+        json_object_set_new(answer, "subject", json_text(report->subject));
     if (report && report->step)
-        json_object_set_new(answer, "step", text_json(report->step));
+        json_object_set_new(answer, "step", json_text(report->step));
     if (fault->position >= 0) {
         json_object_set_new(answer, "position", json_integer(fault->position));
         json_object_set_new(answer, "length", json_integer(fault->length));

@@ -53,7 +53,4 @@ bool fate_find_reason(const struct spool *spool, const char *name, char found[PA
 /* The original's name that a reason tells, checked; "" for none. */
 void fate_name_of(const json_t *told, char name[PATH_MAX]);
 
-/* Any bytes as JSON's text. */
-json_t *fate_text(const char *string);
-
 #endif

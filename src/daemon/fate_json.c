@@ -4,21 +4,12 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/text.h"
-
-json_t *fate_text(const char *string)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, string);
-    json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
-    text_finish(&valid);
-    return json;
-}
+#include "daemon/json_text.h"
 
 static void add_text(json_t *json, const char *key, const char *text)
 {
     if (text && text[0])
-        json_object_set_new(json, key, fate_text(text));
+        json_object_set_new(json, key, json_text(text));
 }
 
 static void add_original(json_t *json, const struct fate *fate, const char *folder)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/json_text.h"
 
 #define WAITING_MAX 64
 #define TRIES_MAX   4 /* a file may be between two places while it is looked for */
@@ -189,7 +190,7 @@ static json_t *explanation(struct inquiry *inquiry)
 {
     json_t *answer = fate_json(&inquiry->fate, input_of(inquiry));
     if (answer)
-        json_object_set_new(answer, "file", fate_text(inquiry->asked));
+        json_object_set_new(answer, "file", json_text(inquiry->asked));
     return answer;
 }
 
@@ -230,9 +231,9 @@ static void after_requeue(struct inquiry *inquiry)
     if (inquiry->put_back)
         log_info("%s: put back to be done again (it was %s)", inquiry->name, inquiry->fate.state);
     json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)inquiry->put_back, "name",
-                               fate_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
+                               json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
                                "was", inquiry->fate.state, "folder",
-                               fate_text(input_of(inquiry) ? input_of(inquiry) : ""));
+                               json_text(input_of(inquiry) ? input_of(inquiry) : ""));
     if (folder) {
         if (inquiry->fate.where != FATE_KEPT || failed)
             folder_count_requeued(folder, failed);
@@ -280,7 +281,7 @@ static void after_requeue_failed(struct inquiry *inquiry)
     json_t *answer = json_pack("{s:i, s:i}", "requeued", (int)requeued->n_done, "not_requeued",
                                (int)requeued->n_failed);
     if (answer && requeued->fault.code != FAULT_NONE)
-        json_object_set_new(answer, "text", fate_text(requeued->fault.text));
+        json_object_set_new(answer, "text", json_text(requeued->fault.text));
     end(inquiry, answer);
 }
 

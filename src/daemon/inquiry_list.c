@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/json_text.h"
 #include "daemon/ledger.h"
 #include "daemon/name.h"
 #include "daemon/walk.h"
@@ -110,8 +111,8 @@ void inquiry_list_live(struct inquiry *inquiry)
     size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
     for (size_t i = 0; i < count; i++) {
         json_t *file = json_pack("{s:s, s:o, s:o}", "state", files[i].state, "folder",
-                                 fate_text(target_of(inquiry)->settings->input), "name",
-                                 fate_text(files[i].name));
+                                 json_text(target_of(inquiry)->settings->input), "name",
+                                 json_text(files[i].name));
         if (files[i].attempts > 0)
             json_object_set_new(file, "attempts", json_integer(files[i].attempts));
         add(inquiry, file, files[i].name);
@@ -235,7 +236,7 @@ static bool add_row(void *context, const struct ledger_row *row)
         const char *slash = strrchr(row->name, '/');
         snprintf(path, sizeof path, "%s/%.*s%s", out, slash ? (int)(slash + 1 - row->name) : 0,
                  row->name, row->result);
-        json_object_set_new(json, "result_path", fate_text(path));
+        json_object_set_new(json, "result_path", json_text(path));
     }
     snprintf(key, sizeof key, "%lld", (long long)row->id);
     page->count++;
@@ -283,5 +284,5 @@ json_t *inquiry_list_answer(struct inquiry *inquiry)
     const struct cursor *cursor = &inquiry->cursor;
     snprintf(next, sizeof next, "%zu:%s:%s", cursor->target, parts[cursor->part], cursor->key);
     return json_pack("{s:O, s:o}", "files", inquiry->files, "next",
-                     inquiry->full ? fate_text(next) : json_null());
+                     inquiry->full ? json_text(next) : json_null());
 }

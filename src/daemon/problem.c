@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "daemon/json_text.h"
 
 static const struct {
     unsigned status;
@@ -106,12 +106,9 @@ const char *problem_title(unsigned status)
 
 char *problem_print(const struct problem *problem)
 {
-    struct text detail = {0};
-    text_append_utf8(&detail, problem->detail);
-    json_t *json = json_pack("{s:s, s:s, s:i, s:s, s:s}", "type", "about:blank", "title",
+    json_t *json = json_pack("{s:s, s:s, s:i, s:s, s:o}", "type", "about:blank", "title",
                              problem_title(problem->status), "status", (int)problem->status, "code",
-                             problem->code, "detail", text_string(&detail));
-    text_finish(&detail);
+                             problem->code, "detail", json_text(problem->detail));
     if (!json)
         return NULL;
     if (problem->position >= 0) {
