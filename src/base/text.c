@@ -102,3 +102,8 @@ const char *text_string(const struct text *text)
 {
     return text->data ? text->data : "";
 }
+
+bool texts_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}

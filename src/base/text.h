@@ -21,6 +21,9 @@ void text_append_utf8(struct text *text, const char *string);
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of strings that may be NULL: both are, or both read the same. */
+bool texts_equal(const char *a, const char *b);
+
 /* The string, "" while empty; valid until the next change. */
 const char *text_string(const struct text *text);
 

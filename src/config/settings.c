@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 
 extern char **environ;
 
@@ -108,11 +109,6 @@ void settings_complete(struct settings *settings)
         if (watch->claim == CLAIM_NONE)
             watch->originals = ORIGINALS_KEEP;
     }
-}
-
-static bool texts_equal(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool retention_equal(const struct retention *a, const struct retention *b)

@@ -248,17 +248,12 @@ void crew_close(struct crew **crew)
     supervisor_close(&c->supervisor);
 }
 
-static bool same(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
 {
     for (size_t i = 0; i < crew->n_checks; i++)
-        if (same(crew->checks[i].chain, watch->chain) &&
-            same(crew->checks[i].format, watch->format) &&
-            same(crew->checks[i].reading, watch->reading))
+        if (texts_equal(crew->checks[i].chain, watch->chain) &&
+            texts_equal(crew->checks[i].format, watch->format) &&
+            texts_equal(crew->checks[i].reading, watch->reading))
             return crew->checks[i].extension;
     return "out";
 }
@@ -266,9 +261,9 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 static bool has_check(const struct settings *settings, const struct watch_settings *watch)
 {
     for (size_t i = 0; i < settings->n_watches; i++)
-        if (same(settings->watches[i].chain, watch->chain) &&
-            same(settings->watches[i].format, watch->format) &&
-            same(settings->watches[i].reading, watch->reading))
+        if (texts_equal(settings->watches[i].chain, watch->chain) &&
+            texts_equal(settings->watches[i].format, watch->format) &&
+            texts_equal(settings->watches[i].reading, watch->reading))
             return true;
     return false;
 }
@@ -292,7 +287,7 @@ static bool same_definitions(const struct config *a, const struct config *b)
 bool crew_serves(const struct rulebook *a, const struct rulebook *b)
 {
     const struct settings *x = &a->config.settings, *y = &b->config.settings;
-    bool equal = same(x->device, y->device) && same(x->fallback, y->fallback) &&
+    bool equal = texts_equal(x->device, y->device) && texts_equal(x->fallback, y->fallback) &&
                  x->self_check == y->self_check && x->sandbox == y->sandbox &&
                  x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
                  x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&

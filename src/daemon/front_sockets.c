@@ -1,9 +1,8 @@
 /* The sockets as part of the front. */
 #include "daemon/front_internal.h"
 
-#include <string.h>
-
 #include "base/log.h"
+#include "base/text.h"
 
 static const char *state(void *context)
 {
@@ -68,17 +67,12 @@ int front_open_sockets(struct front *front, struct fault *fault)
     return sockets_open(&front->sockets, fault);
 }
 
-static bool same(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 void front_sockets_reloaded(struct front *front)
 {
     struct service *service = &front->sockets.service;
     const struct settings *old = service->settings, *now = &front->book->config.settings;
-    if (!same(old->http.unix_path, now->http.unix_path) ||
-        !same(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
+    if (!texts_equal(old->http.unix_path, now->http.unix_path) ||
+        !texts_equal(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
         log_warning("listen: sockets stay where they are until the next start");
     service->settings = now;
     service_worker_ready(service);

@@ -55,6 +55,18 @@ static void test_fault_errno(void **state)
     assert_non_null(strstr(fault.text, "write: No space"));
 }
 
+static void test_texts_equal(void **state)
+{
+    char a[] = "a", again[] = "a";
+    (void)state;
+    assert_true(texts_equal(NULL, NULL));
+    assert_true(texts_equal(a, a));
+    assert_true(texts_equal(a, again));
+    assert_false(texts_equal(a, NULL));
+    assert_false(texts_equal(NULL, ""));
+    assert_false(texts_equal(a, "ab"));
+}
+
 static void test_text_grows(void **state)
 {
     struct text text = {0};
@@ -122,13 +134,10 @@ static void test_hash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_fault_wins),
-        cmocka_unit_test(test_fault_codes),
-        cmocka_unit_test(test_fault_errno),
-        cmocka_unit_test(test_text_grows),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_ratios),
-        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_first_fault_wins), cmocka_unit_test(test_fault_codes),
+        cmocka_unit_test(test_fault_errno),      cmocka_unit_test(test_texts_equal),
+        cmocka_unit_test(test_text_grows),       cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_ratios),           cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
