@@ -64,6 +64,10 @@ static void do_open(struct folder_job *fj)
         result = claim_open(claim, &fj->job.in_fd, fault);
     if (result == 0 && !fj->ended_on_disk)
         result = add_draft(fj, fault);
+    /* Nothing is left to be claimed. Of a file that was moved nothing is touched here: it might be
+     * there after all. */
+    if (result == FAULT_NO_INPUT && claim->spool->in_place)
+        claim_give_back(claim, NULL);
 }
 
 static void do_step(uv_work_t *work)

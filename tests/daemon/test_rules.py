@@ -203,6 +203,20 @@ class Rules(DaemonTest):
         self.assertEqual(d.results(), [name + '.pgm' for name in names])
         self.assertEqual(len([n for n in os.listdir(d.input)]), 30)
 
+    def test_gone_before_its_turn_in_place(self):
+        d = self.fake('--claim', 'none', '--jobs', '1').start()
+        work = os.path.join(d.state, 'folders', os.listdir(os.path.join(d.state, 'folders'))[0], 'work')
+        for i in range(6):
+            d.drop('a%d' % i, b'slow')
+        wait_for('it to begin', self.fake_log)
+        d.drop('z', b'never')
+        wait_for('its claim', lambda: any('z' in names for _, _, names in os.walk(work)))
+        os.unlink(d.in_path('z'))
+        d.expect_line('z: the claimed file is gone')
+        d.expect_all('a%d.pgm' % i for i in range(6))
+        d.stop()
+        self.assertEqual((os.listdir(work), self.fake_log()), ([], ['slow'] * 6))
+
     def test_rewritten_while_it_is_done_in_place(self):
         d = self.fake('--claim', 'none', '--stable', '200ms').start()
         d.drop('a', b'slow first')
