@@ -205,8 +205,10 @@ static void enter_in_ledger(struct settling *settling)
     most++;
     records = calloc(most, sizeof *records);
     entries = calloc(most, sizeof *entries);
-    if (!records || !entries)
+    if (!records || !entries) {
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
+        needed = true; /* for all that is known here */
+    }
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
         if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))

@@ -220,7 +220,9 @@ int daemon_options_load(const struct daemon_options *options, struct rulebook **
     if (result == 0) {
         set_all(options, settings, errors);
         check_watches(settings, errors);
-        if (errors->length > 0)
+        if (errors->failed)
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+        else if (errors->length > 0)
             result = fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE, "%s",
                                "the command line is wrong");
     }
