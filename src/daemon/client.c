@@ -303,10 +303,12 @@ static int check_files(struct jobs_request *request, struct fault *fault)
     const struct settings *settings = request->server->service->settings;
     struct stat status;
     int result = check_file(request->in_fd, false, &status, fault);
-    if (result == 0 && (uint64_t)status.st_size > settings->max_file)
-        result = fault_set(fault, FAULT_LIMIT, "input: %lld bytes; max_file is %llu (--max-file)",
-                           (long long)status.st_size, (unsigned long long)settings->max_file);
-    request->size = (uint64_t)status.st_size;
+    if (result == 0)
+        request->size = (uint64_t)status.st_size;
+    if (request->size > settings->max_file)
+        result =
+            fault_set(fault, FAULT_LIMIT, "input: %llu bytes; max_file is %llu (--max-file)",
+                      (unsigned long long)request->size, (unsigned long long)settings->max_file);
     if (result == 0 && request->out_fd >= 0)
         result = check_file(request->out_fd, true, &status, fault);
     if (result == 0 && request->out_fd >= 0 && fcntl(request->out_fd, F_GET_SEALS) > F_SEAL_SEAL)
