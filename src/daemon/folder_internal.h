@@ -1,4 +1,4 @@
-/* Shared by folder.c, folder_take.c, folder_job.c and folder_settle.c alone. */
+/* Shared by the files of a watched folder, folder.c and folder_*.c, alone. */
 #ifndef SLUICE_DAEMON_FOLDER_INTERNAL_H
 #define SLUICE_DAEMON_FOLDER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Shared by front.c, front_manager.c, front_sockets.c, crew.c and reload.c alone. */
+/* Shared by front.c, front_*.c, crew.c and reload.c alone. */
 #ifndef SLUICE_DAEMON_FRONT_INTERNAL_H
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 

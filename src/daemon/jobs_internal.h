@@ -1,4 +1,4 @@
-/* Shared by jobs_socket.c and client.c alone. */
+/* Shared by jobs_socket.c, client.c and client_question.c alone. */
 #ifndef SLUICE_DAEMON_JOBS_INTERNAL_H
 #define SLUICE_DAEMON_JOBS_INTERNAL_H
 
