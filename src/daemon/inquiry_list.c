@@ -14,7 +14,8 @@
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 
-/* "2:failed:sub/a.jpg" */
+/* "2:failed:sub/a.jpg", the name as name_escape writes it: whoever asks for the next page gives
+ * back the same bytes. */
 bool inquiry_read_cursor(const char *text, struct cursor *cursor)
 {
     char *end;
@@ -28,8 +29,7 @@ bool inquiry_read_cursor(const char *text, struct cursor *cursor)
         if (strncmp(text, parts[part], length) != 0 || text[length] != ':')
             continue;
         cursor->part = (enum part)part;
-        return snprintf(cursor->key, sizeof cursor->key, "%s", text + length + 1) <
-               (int)sizeof cursor->key;
+        return name_unescape(text + length + 1, cursor->key, sizeof cursor->key);
     }
     return false;
 }
@@ -280,9 +280,10 @@ bool inquiry_list_goes_on(const struct inquiry *inquiry)
 
 json_t *inquiry_list_answer(struct inquiry *inquiry)
 {
-    char next[PATH_MAX + 40];
+    char key[3 * PATH_MAX], next[3 * PATH_MAX + 40];
     const struct cursor *cursor = &inquiry->cursor;
-    snprintf(next, sizeof next, "%zu:%s:%s", cursor->target, parts[cursor->part], cursor->key);
+    name_escape(cursor->key, key, sizeof key);
+    snprintf(next, sizeof next, "%zu:%s:%s", cursor->target, parts[cursor->part], key);
     return json_pack("{s:O, s:o}", "files", inquiry->files, "next",
-                     inquiry->full ? json_text(next) : json_null());
+                     inquiry->full ? json_string(next) : json_null());
 }

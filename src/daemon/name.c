@@ -152,6 +152,31 @@ bool name_is_temporary_of(const char *name, const char *instance)
     return false;
 }
 
+void name_escape(const char *name, char *text, size_t size)
+{
+    size_t length = 0;
+    for (; *name && length + 4 < size; name++) {
+        unsigned char c = (unsigned char)*name;
+        length += (size_t)snprintf(text + length, size - length,
+                                   c < 0x20 || c > 0x7e || c == '%' ? "%%%02X" : "%c", c);
+    }
+    text[length] = '\0';
+}
+
+bool name_unescape(const char *text, char *name, size_t size)
+{
+    size_t length = 0;
+    while (text && *text && length + 1 < size) {
+        unsigned byte;
+        if (*text == '%' && sscanf(text + 1, "%2X", &byte) != 1)
+            return false;
+        name[length++] = *text == '%' ? (char)byte : *text;
+        text += *text == '%' ? strnlen(text, 3) : 1;
+    }
+    name[length] = '\0';
+    return text && !*text;
+}
+
 unsigned name_find_number(bool (*taken)(void *context, unsigned number), void *context)
 {
     if (!taken(context, 0))

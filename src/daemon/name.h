@@ -48,6 +48,12 @@ void name_of_temporary(name_buffer name, const char *final, const char *tag);
 /* True for a temporary name whose tag begins with `instance` and "-". */
 bool name_is_temporary_of(const char *name, const char *instance);
 
+/* Names may hold any byte; JSON may not: bytes beyond ASCII, and %, are written as %XX. What does
+ * not fit is left out. `text` for a whole name: three bytes for each of its own. False: it is no
+ * such text, or too long. */
+void name_escape(const char *name, char *text, size_t size);
+bool name_unescape(const char *text, char *name, size_t size);
+
 /* A number that is free: 0 if that is, else one found by doubling and halving, so that a name that
  * was used ten thousand times costs a few dozen questions. `taken` is asked about numbers; UINT_MAX
  * when all are taken. */

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "daemon/disk.h"
+#include "daemon/name.h"
 
 #define NOTE        ".note"
 #define TEMPORARY   ".note.tmp"
@@ -44,32 +45,6 @@ static bool read_text(const json_t *object, const char *key, char *text, size_t 
     return true;
 }
 
-/* Names may hold any byte; JSON may not: bytes beyond ASCII, and %, are written as %XX. */
-static void escape(const char *name, char *text, size_t size)
-{
-    size_t length = 0;
-    for (; *name && length + 4 < size; name++) {
-        unsigned char c = (unsigned char)*name;
-        length += (size_t)snprintf(text + length, size - length,
-                                   c < 0x20 || c > 0x7e || c == '%' ? "%%%02X" : "%c", c);
-    }
-    text[length] = '\0';
-}
-
-static bool unescape(const char *text, char *name, size_t size)
-{
-    size_t length = 0;
-    while (text && *text && length + 1 < size) {
-        unsigned byte;
-        if (*text == '%' && sscanf(text + 1, "%2X", &byte) != 1)
-            return false;
-        name[length++] = *text == '%' ? (char)byte : *text;
-        text += *text == '%' ? strnlen(text, 3) : 1;
-    }
-    name[length] = '\0';
-    return text && !*text;
-}
-
 static bool read_results(const json_t *done, struct note *note)
 {
     const json_t *list = json_object_get(done, "results");
@@ -88,7 +63,8 @@ static bool read_results(const json_t *done, struct note *note)
     note->n_results = count;
     note->verdict = NOTE_DONE;
     note->on_exists = (int)json_integer_value(json_object_get(done, "exists"));
-    if (!unescape(json_string_value(json_object_get(done, "base")), note->base, sizeof note->base))
+    if (!name_unescape(json_string_value(json_object_get(done, "base")), note->base,
+                       sizeof note->base))
         note->base[0] = '\0'; /* an older daemon's: the original's name */
     return read_text(done, "extension", note->extension, sizeof note->extension) &&
            read_text(done, "tag", note->tag, sizeof note->tag) &&
@@ -151,7 +127,7 @@ static json_t *make_results(const struct note *note)
         }
     }
     char base[3 * sizeof note->base];
-    escape(note->base, base, sizeof base);
+    name_escape(note->base, base, sizeof base);
     return json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number", (json_int_t)note->number,
                      "extension", note->extension, "base", base, "tag", note->tag, "exists",
                      note->on_exists, "results", list);

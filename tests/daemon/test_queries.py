@@ -268,6 +268,24 @@ class Requeue(Queries):
             self.assertEqual(file.read(), b'a new one')
         d.stop()
 
+    def test_pages_of_any_names(self):
+        """A name that is no UTF-8 is told with U+FFFD in it; the next page begins behind the name itself."""
+        d = self.serve(start=False)
+        d.start()
+        d.stop()
+        names = [b'a%', b'a%41', b'b\xc3\xa9', b'c\x80x', b'c\xff', b'c\xff2', b'd']
+        for name in names:
+            with open(os.path.join(os.fsencode(self.hidden(d, 'failed')), name), 'wb') as file:
+                file.write(b'good')
+        d.start()
+        told, after = [], ''
+        while after is not None and len(told) <= len(names):
+            page = self.files(state='failed', limit=1, after=after)
+            told += [f['name'] for f in page['files']]
+            after = page['next']
+        self.assertEqual(told, [name.decode(errors='replace') for name in names])
+        d.stop()
+
     def test_all(self):
         """More than one slice, below folders too; pages of them before."""
         count = 300

@@ -47,6 +47,28 @@ static void test_originals(void **state)
     assert_string_equal(name, "a-12.jpg.error.json");
 }
 
+static void test_escaped(void **state)
+{
+    static const char *const rows[][2] = {{"", ""},
+                                          {"a b~.jpg", "a b~.jpg"},
+                                          {"a%b", "a%25b"},
+                                          {"\xff\x80\n", "%FF%80%0A"},
+                                          {"\xc3\xa9", "%C3%A9"}};
+    char text[100], name[100];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        name_escape(rows[i][0], text, sizeof text);
+        assert_string_equal(text, rows[i][1]);
+        assert_true(name_unescape(text, name, sizeof name));
+        assert_string_equal(name, rows[i][0]);
+    }
+    assert_false(name_unescape(NULL, name, sizeof name));
+    assert_false(name_unescape("a%", name, sizeof name));
+    assert_false(name_unescape("a%x0", name, sizeof name));
+    assert_true(name_unescape("abc", name, 4));
+    assert_false(name_unescape("abcd", name, 4));
+}
+
 static void test_paths(void **state)
 {
     char path[PATH_MAX], original[NAME_BYTES + 1];
@@ -139,10 +161,11 @@ static void test_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),    cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_originals),  cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_temporaries),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_results),     cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_originals),   cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_escaped),     cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_temporaries), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
