@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "daemon/disk.h"
 #include "daemon/ledger.h"
 #include "daemon/name.h"
@@ -75,11 +76,22 @@ json_t *fate_read_reason(int failed_fd, const char *name)
     return NULL;
 }
 
-void fate_name_of(const json_t *told, char name[PATH_MAX])
+static bool is_told_as(const char *name, const char *told)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, name);
+    bool same = !valid.failed && strcmp(text_string(&valid), told) == 0;
+    text_finish(&valid);
+    return same;
+}
+
+void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX])
 {
     const char *file = json_string_value(json_object_get(told, "file"));
     bool good = file && file[0] && file[0] != '/' && strlen(file) < PATH_MAX &&
                 strncmp(file, "../", 3) != 0 && !strstr(file, "/../") && strcmp(file, "..") != 0;
+    if (good && like && is_told_as(like, file))
+        file = like;
     snprintf(name, PATH_MAX, "%s", good ? file : "");
 }
 
@@ -119,7 +131,7 @@ static json_t *find_reason_in_place(const struct spool *spool, const char *name,
     for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
         name_number_path(found, name, number);
         json_t *told = fate_read_reason(spool->failed_fd, found);
-        fate_name_of(told, whose);
+        fate_name_of(told, name, whose);
         if (told && strcmp(whose, name) == 0)
             return told;
         missing += told == NULL;
@@ -373,7 +385,7 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
     bool known = ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row);
     if (known)
         note_row(fate, spool, &row);
-    fate_name_of(fate->told, named);
+    fate_name_of(fate->told, known ? row.name : fate->original, named);
     if (named[0])
         snprintf(fate->name, sizeof fate->name, "%s", named);
     if (failed)

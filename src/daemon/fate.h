@@ -50,7 +50,8 @@ json_t *fate_read_reason(int failed_fd, const char *name);
  * is about `name`. False: there is none. */
 bool fate_find_reason(const struct spool *spool, const char *name, char found[PATH_MAX]);
 
-/* The original's name that a reason tells, checked; "" for none. */
-void fate_name_of(const json_t *told, char name[PATH_MAX]);
+/* The original's name that a reason tells, checked; "" for none. JSON has lost bytes that are no
+ * UTF-8: where `like` (NULL: there is none) would be told so, it is that. */
+void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX]);
 
 #endif

@@ -177,7 +177,7 @@ static json_t *failed_json(const struct target *target, const char *name)
     struct fate fate;
     if (spool->in_place) {
         json_t *told = fate_read_reason(spool->failed_fd, name);
-        fate_name_of(told, place.name);
+        fate_name_of(told, name, place.name);
         json_decref(told);
         place.kind = SPOT_INPUT;
     } else {

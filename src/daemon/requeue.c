@@ -89,7 +89,7 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
     int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && file_read(fd, 1 << 16, &bytes, NULL) == 0) {
         json_t *told = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
-        fate_name_of(told, whose);
+        fate_name_of(told, NULL, whose);
         json_decref(told);
     }
     bytes_finish(&bytes);
@@ -277,7 +277,7 @@ static void find_in_place(struct fate *fate, const struct spool *spool, const ch
 {
     struct spot place = {.kind = SPOT_INPUT};
     json_t *told = fate_read_reason(spool->failed_fd, reason);
-    fate_name_of(told, place.name);
+    fate_name_of(told, reason, place.name);
     json_decref(told);
     fate_find(fate, spool, &place);
 }

@@ -268,6 +268,25 @@ class Requeue(Queries):
             self.assertEqual(file.read(), b'a new one')
         d.stop()
 
+    def test_names_that_are_no_text(self):
+        """They come back as they were, though the reason cannot hold them."""
+        for claim in ('rename', 'none'):
+            d = self.serve('--claim', claim, '--stable', '100ms', folder=os.path.join(self.dir, claim))
+            with open(os.path.join(os.fsencode(d.input), b'c\xff.x'), 'wb') as file:
+                file.write(b'poison')
+
+            def reason(folder=os.fsencode(d.dir)):
+                return any(b'c\xff.x.error.json' in names for _, _, names in os.walk(folder))
+            wait_for('its reason', reason)
+            begun = len(self.fake_log())
+            answer = sockets.ask(self.http, 'POST', '/v1/files/requeue?failed=1')
+            self.assertEqual(answer.json(), {'requeued': 1, 'not_requeued': 0})
+            wait_for('it once more', lambda n=begun: len(self.fake_log()) == n + 2)
+            wait_for('its reason', reason)
+            d.stop()
+            folder = os.path.join(d.hidden, 'failed') if claim == 'rename' else d.input
+            self.assertIn(b'c\xff.x', os.listdir(os.fsencode(folder)))
+
     def test_pages_of_any_names(self):
         """A name that is no UTF-8 is told with U+FFFD in it; the next page begins behind the name itself."""
         d = self.serve(start=False)
