@@ -13,21 +13,17 @@ void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *pla
 struct dwt_scratch {
     uint32_t mid_width, mid_height;       /* in samples; between the directions */
     uint32_t low_width[2], low_height[2]; /* of what comes out of levels, by turns */
-    unsigned mid, low[2];                 /* operands */
+    unsigned mid, low[2];                 /* operands; mid is 0 until a level is two kernels */
 };
 
 /* Enlarges what `scratch` asks for so that it serves `layout` too. */
 void dwt_scratch_reserve(struct dwt_scratch *scratch, const struct dwt_layout *layout);
 
-/* Adds the scratch frames to the plan. */
-void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum sample_type type,
-                     bool needs_mid);
-
-/* Whether a level of the inverse is two kernels here. */
-bool dwt_synthesis_is_split(const struct dwt_config *config, const struct stage_plan *plan);
+/* Adds the scratch frames to the plan, but for `mid`. */
+void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum sample_type type);
 
 void dwt_synthesis_passes(const struct dwt_config *config, const struct dwt_layout *layout,
-                          const struct dwt_scratch *scratch, struct stage_plan *plan,
-                          unsigned first, unsigned out, unsigned kept, double scale);
+                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned first,
+                          unsigned out, unsigned kept, double scale);
 
 #endif

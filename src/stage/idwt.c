@@ -90,7 +90,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     if (result == 0)
         result = dwt_check_device(plan, dwt.precision, fault);
     if (result == 0) /* dwt_check_frame: all origins are alike */
-        dwt_scratch_add(&scratch, plan, layout.type, dwt_synthesis_is_split(&dwt, plan));
+        dwt_scratch_add(&scratch, plan, layout.type);
     for (unsigned i = 0; i < in->n_origins && result == 0; i++) {
         result = dwt_read_origin("idwt", in, i, &dwt, &layout, fault);
         unsigned kept = idwt_kept(config, layout.n_levels);

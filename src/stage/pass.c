@@ -245,15 +245,11 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
     return OPERAND_TABLE + plan->n_tables++;
 }
 
-static bool is_aligned(const struct plane *plane, unsigned bytes)
+/* The largest vector that kernels access: 16 bytes, but never fewer than 4 samples. */
+bool pass_is_aligned(const struct plane *plane)
 {
+    size_t size = sample_size(plane->type), bytes = size > 4 ? 4 * size : 16;
     return plane->offset % bytes == 0 && plane->stride % bytes == 0;
-}
-
-/* The largest vector of a type that kernels access: 16 bytes, but never fewer than 4 samples. */
-static size_t vector_alignment(enum sample_type type)
-{
-    return sample_size(type) > 4 ? 4 * sample_size(type) : 16;
 }
 
 enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
@@ -261,10 +257,7 @@ enum kernel_form pass_form_for(const struct device_profile *profile, const struc
 {
     if (profile->form != FORM_VECTOR)
         return profile->form;
-    return is_aligned(in, vector_alignment(in->type)) &&
-                   is_aligned(out, vector_alignment(out->type))
-               ? FORM_VECTOR
-               : FORM_SCALAR;
+    return pass_is_aligned(in) && pass_is_aligned(out) ? FORM_VECTOR : FORM_SCALAR;
 }
 
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,

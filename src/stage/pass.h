@@ -178,6 +178,9 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
 enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
                                const struct plane *out);
 
+/* Whether the rows of a plane begin where the largest vectors of its type may. */
+bool pass_is_aligned(const struct plane *plane);
+
 /* Samples that one work-item of FORM_VECTOR takes of planes of these types: as many as one access
  * of the profile's width holds of the larger. */
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,

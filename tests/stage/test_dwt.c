@@ -412,6 +412,9 @@ static void samples(void **state)
     harness_sweep("dwt:db3:levels=2:mode=symmetric", SAMPLE_U8, 1);
     /* beyond what one work-item lifts: 32 rows, 2048 columns of a band */
     harness_check("dwt:levels=2", SAMPLE_U8, 70, 167, 1, HARNESS_RANDOM);
+    /* beyond a tile, and work-groups with no row's end near */
+    harness_check("dwt:levels=1", SAMPLE_U8, 1613, 21, 1, HARNESS_RANDOM);
+    harness_check("dwt:db4:levels=2:mode=reflect", SAMPLE_U8, 611, 43, 1, HARNESS_RANDOM);
     harness_check("dwt:cdf53:levels=1", SAMPLE_F32, 4133, 9, 1, HARNESS_EXTREMES);
     harness_check("dwt:cdf53:levels=2:precision=reversible", SAMPLE_U8, 65, 130, 1, HARNESS_RANDOM);
     harness_few("dwt:precision=double", SAMPLE_U8, 1);

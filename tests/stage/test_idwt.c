@@ -77,6 +77,7 @@ static void channels_and_types(void **state)
         harness_round_trip(chain, SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
     }
     harness_round_trip("dwt,idwt", SAMPLE_U8, 4097, 33, 1, HARNESS_RANDOM);
+    harness_round_trip("dwt:levels=3:precision=double,idwt", SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
 }
 
 /* The idwt alone against its reference: coefficients are changed on the way. */

@@ -1,0 +1,208 @@
+/* One level of cdf97 or cdf53 by lifting, for GPUs and pictures of one channel; the steps are
+ * those of cl/dwt_lift.cl.
+ *
+ * A work-item makes PAIRS columns of each band down `rows` of their rows. Of each row of the
+ * picture it loads its own columns and those that the steps along the row reach beside them, a
+ * few more loads from lines that its neighbours load, too, so that no work-item waits for
+ * another; what the steps down the columns need of the rows above stays in registers. So the
+ * picture is read once from memory, but for a few rows where blocks meet, and nothing but bands
+ * is written, in whole vectors.
+ *
+ * Rows go first, then columns, which is the same but for rounding; the integer steps
+ * (REVERSIBLE) round, so there it is columns first, as the standard has it.
+ *
+ * `lift` holds a, b, c, e, the factor of low and that of high. */
+#ifdef WORK_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#if PAIRS == 4
+#define PAIRS_TWICE 8
+#else
+#define PAIRS_TWICE 4
+#endif
+#define EARLY (STEPS / 2) /* rows of the bands before the first that the steps need */
+#define LINE  CAT(WORK, 8)
+#define BAND  CAT(WORK, PAIRS)
+#define BANDS CAT(WORK, PAIRS_TWICE)
+
+#ifdef REVERSIBLE
+#define LIFT_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
+#define LIFT_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
+#else
+#if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
+    (defined(WORK_IS_double) && defined(FP_FAST_FMA))
+#define LIFT_ODD(v, l, r, k) fma(k, (l) + (r), v)
+#else
+#define LIFT_ODD(v, l, r, k) ((v) + (k) * ((l) + (r)))
+#endif
+#define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
+#endif
+
+/* Where index i of a mirrored line of n > 1 stands: for i near its ends cheaper than
+ * border_index. */
+inline int FN(mirror)(int i, int n)
+{
+    for (i = abs(i); i >= n;)
+        i = abs(2 * n - 2 - i);
+    return i;
+}
+
+/* Samples as they are loaded, four in a quad and not taken apart: compilers would do that at once,
+ * and wait for them. */
+#if SRC_SIZE == 1
+#define QUAD   uint
+#define WINDOW uint4
+#elif SRC_SIZE == 2
+#define QUAD   uint2
+#define WINDOW uint8
+#elif SRC_SIZE == 4
+#define QUAD   uint4
+#define WINDOW uint16
+#else
+#define QUAD   ulong4
+#define WINDOW ulong16
+#endif
+
+/* Columns 2p - 4 to 2p + 11 of a row, by quads; those outside the row are any. Where PAIRS is 2,
+ * the last four are not looked at. */
+inline WINDOW FN(fetch)(__global const SRC *row, int4 at)
+{
+    __global const QUAD *quads = (__global const QUAD *)row;
+    return (WINDOW)(quads[at.s0], quads[at.s1], quads[at.s2], quads[at.s3]);
+}
+
+/* How a step along a row meets the row's ends, where lines go on mirrored: in place of the
+ * neighbour outside there is the one inside. Lane 2 is the work-item's first pair of columns;
+ * even columns end before lane end_even, odd ones before lane end_odd. */
+#define BEGIN_ODD(v)                                                                               \
+    if (edge) {                                                                                    \
+        v.s1 = first ? v.s2 : v.s1;                                                                \
+        v.s2 = end_odd == 2 ? v.s1 : v.s2;                                                         \
+        v.s3 = end_odd == 3 ? v.s2 : v.s3;                                                         \
+        v.s4 = end_odd == 4 ? v.s3 : v.s4;                                                         \
+        v.s5 = end_odd == 5 ? v.s4 : v.s5;                                                         \
+        v.s6 = end_odd == 6 ? v.s5 : v.s6;                                                         \
+    }
+#define END_EVEN(v)                                                                                \
+    if (edge) {                                                                                    \
+        v.s3 = end_even == 3 ? v.s2 : v.s3;                                                        \
+        v.s4 = end_even == 4 ? v.s3 : v.s4;                                                        \
+        v.s5 = end_even == 5 ? v.s4 : v.s5;                                                        \
+        v.s6 = end_even == 6 ? v.s5 : v.s6;                                                        \
+        v.s7 = end_even == 7 ? v.s6 : v.s7;                                                        \
+    }
+
+/* The steps along a row: even columns (lane k that of pair p - 2 + k) and odd ones to the low
+ * band's columns and the high band's, unscaled. */
+inline BANDS FN(along)(LINE even, LINE odd, bool edge, bool first, int end_even, int end_odd,
+                       WORK a, WORK b, WORK c, WORK e)
+{
+    END_EVEN(even)
+    LINE d = LIFT_ODD(odd, even, even.s12345677, (LINE)(a));
+    BEGIN_ODD(d)
+    LINE s = LIFT_EVEN(even, d.s00123456, d, (LINE)(b));
+#if STEPS == 4
+    END_EVEN(s)
+    d = LIFT_ODD(d, s, s.s12345677, (LINE)(c));
+    BEGIN_ODD(d)
+    s = LIFT_EVEN(s, d.s00123456, d, (LINE)(e));
+#endif
+#if PAIRS == 4
+    return (BANDS)(s.s2345, d.s2345);
+#else
+    return (BANDS)(s.s23, d.s23);
+#endif
+}
+
+/* Row y of the picture, as it is loaded; what the steps down the columns take of it, and what
+ * becomes of their results. */
+#define LOAD(y)  FN(fetch)(ROW(src, FN(mirror)(y, height)), at)
+#define ALONG(v) FN(along)((v).even, (v).odd, edge, p == 0, end_even, end_odd, a, b, c, e)
+#define NUMBERS(v) CAT3(convert_, WORK, 16)(CAT3(as_, SRC, 16)(v))
+#ifdef REVERSIBLE
+#define DOWN    CAT(WORK, 16)
+#define TAKE(v) v
+#define GIVE(v) ALONG(v)
+#else
+#define DOWN    BANDS
+#define TAKE(v) ALONG(v)
+#define GIVE(v) (v)
+#endif
+
+inline void FN(store)(__global WORK *to, BAND v, int n)
+{
+    if (n >= PAIRS) {
+        *(__global BAND *)to = v;
+        return;
+    }
+    if (n > 0)
+        to[0] = v.s0;
+    if (n > 1)
+        to[1] = v.s1;
+#if PAIRS == 4
+    if (n > 2)
+        to[2] = v.s2;
+#endif
+}
+
+/* The grid counts the low band's columns, and blocks of `rows` of its rows. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
+                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict lift,
+                     int rows, int width, int height)
+{
+    int block = GRID_Y, p = SPAN_BEGIN;
+    if (block >= grid_y_end || p >= grid_width)
+        return;
+    int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
+    /* Whether rows end somewhere near: the same for all of a work-group, so that others go by. */
+    int group_begin = (int)(get_group_id(0) * get_local_size(0)) * PAIRS;
+    int group_end = group_begin + (int)get_local_size(0) * PAIRS;
+    bool edge = group_begin == 0 || 2 * group_end + 4 > width;
+    WORK a = lift[0], b = lift[1], c = lift[2], e = lift[3];
+#if STEPS == 4
+    BANDS low_scale = (BANDS)((BAND)(lift[4] * lift[4]), (BAND)(lift[4] * lift[5]));
+    BANDS high_scale = (BANDS)((BAND)(lift[5] * lift[4]), (BAND)(lift[5] * lift[5]));
+#endif
+    int n_low = (width + 1) / 2 - p, n_high = width / 2 - p;
+    int end_even = n_low + 2, end_odd = n_high + 2;
+    int4 at = p / 2 + (int4)(-1, 0, 1, PAIRS == 4 ? 2 : 1);
+    if (edge)
+        at = clamp(at, (int4)(0), (int4)((width - 1) / 4));
+    WINDOW odd = LOAD(2 * (y - EARLY) + 1), even = LOAD(2 * (y - EARLY) + 2);
+    CAT(WORK, 16) numbers = NUMBERS(LOAD(2 * (y - EARLY)));
+    DOWN x = TAKE(numbers), d = 0;
+#if STEPS == 4
+    DOWN s = 0, d2 = 0;
+#endif
+    for (int n = y - EARLY; n < y_end + EARLY - 1; n++) {
+        numbers = NUMBERS(odd);
+        DOWN o = TAKE(numbers);
+        numbers = NUMBERS(even);
+        DOWN below = TAKE(numbers);
+        odd = LOAD(2 * n + 3); /* early: loads take long to come */
+        even = LOAD(2 * n + 4);
+        DOWN d_new = LIFT_ODD(o, x, below, (DOWN)(a)), s_new = LIFT_EVEN(x, d, d_new, (DOWN)(b));
+        DOWN low = s_new, high = d_new;
+#if STEPS == 4
+        high = LIFT_ODD(d, s, s_new, (DOWN)(c));
+        low = LIFT_EVEN(s, d2, high, (DOWN)(e));
+        s = s_new;
+        d2 = high;
+        low *= low_scale;
+        high *= high_scale;
+#endif
+        x = below;
+        d = d_new;
+        int done = n - (EARLY - 1);
+        if (done < y)
+            continue;
+        BANDS v = GIVE(low), w = GIVE(high);
+        FN(store)(ROW(ll, done) + p, v.lo, edge ? n_low : PAIRS);
+        FN(store)(ROW(hl, done) + p, v.hi, edge ? n_high : PAIRS);
+        if (done < height / 2) {
+            FN(store)(ROW(lh, done) + p, w.lo, edge ? n_low : PAIRS);
+            FN(store)(ROW(hh, done) + p, w.hi, edge ? n_high : PAIRS);
+        }
+    }
+}
