@@ -38,7 +38,13 @@ typedef SAMPLES FN(samples) __attribute__((aligned(SAMPLE_BITS / 8)));
 #define LOAD_SAMPLES(p)   (*(__global const FN(samples) *)(p))
 #define LOAD_BLOCK(p)     (*(__global const FN(block) *)(p))
 #define STORE_BLOCK(v, p) (*(__global FN(block) *)(p) = (v))
+/* Parts of one, in words of 16 bits. */
+typedef ushort8 FN(piece8) __attribute__((aligned(SAMPLE_BITS / 8)));
+typedef ushort4 FN(piece4) __attribute__((aligned(SAMPLE_BITS / 8)));
+#define LOAD_PIECE(n, p)     (*(__global const FN(piece##n) *)(p))
+#define STORE_PIECE(n, v, p) (*(__global FN(piece##n) *)(p) = (v))
 #if SAMPLE_BITS == 8
+#define REPEATED(sample)  (PAIRS)(ushort)((sample) * 0x101)
 #define MIRRORED(v)       FN(mirrored)(v)
 inline PAIRS FN(mirrored)(PAIRS v)
 {
@@ -46,6 +52,7 @@ inline PAIRS FN(mirrored)(PAIRS v)
     return v << 8 | v >> 8;
 }
 #else
+#define REPEATED(sample)  (PAIRS)((sample) * 0x10001u)
 #define MIRRORED(v) rotate((v).s76543210, (uint8)16)
 #endif
 #define EVEN(v)           as_HALVES((v) & LOW_HALF)
@@ -208,14 +215,34 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
  * CORRECT: an estimate that is right or one too small, and the remainder, exact modulo 2^32. */
 #if defined(DIVIDE_SHORT)
 #define QUOTIENTS ushort16
-#define DIVIDE(t) (FN(short)(t, (ushort)multiplier) >> (ushort16)drop)
-inline ushort16 FN(short)(ushort16 t, ushort multiplier) /* mul_hi, as compilers know it */
+#define DIVIDE(t, change) (FN(short)(t, in_memory) >> (ushort16)drop)
+/* LLVM makes one multiplication of this as long as it sees both conversions beside it, and that of a factor
+ * that stays the same is moved out of the loop: so the factor comes from memory each time. */
+#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
+inline ushort16 FN(short)(ushort16 t, ushort16 factor)
 {
-    return convert_ushort16((convert_uint16(t) * convert_uint16((ushort16)multiplier)) >> 16);
+    return convert_ushort16((convert_uint16(t) * convert_uint16(factor)) >> 16);
+}
+#elif defined(DIVIDE_REST)
+/* t is no sum, but what the division of one leaves, plus a change (whose carries begin `raised` areas higher):
+ * gives by how much the quotient changes, plus `raised`, and leaves what is left. */
+#define QUOTIENTS ushort16
+#define DIVIDE(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
+#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
+#define RAISED            (short)(raised * area)
+inline ushort16 FN(follow)(ushort16 *t, ushort16 change, ushort16 factor, ushort area, ushort drop)
+{
+    ushort16 n = *t;
+#ifdef SATURATES
+    n = n < change ? (ushort16)0xffff : n;
+#endif
+    ushort16 k = convert_ushort16((convert_uint16(n) * convert_uint16(factor)) >> 16) >> drop;
+    *t -= k * area;
+    return k;
 }
 #elif defined(DIVIDE_HIGH)
 #define QUOTIENTS uint8
-#define DIVIDE(t) FN(high)(as_ulong4(t), multiplier, drop)
+#define DIVIDE(t, change) FN(high)(as_ulong4(t), multiplier, drop)
 inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
 {
     ulong4 m = multiplier, even = (t & 0xffffffffUL) * m, odd = (t >> 32) * m;
@@ -223,7 +250,7 @@ inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
 }
 #else
 #define QUOTIENTS uint8
-#define DIVIDE(t) FN(correct)(t, area, factor)
+#define DIVIDE(t, change) FN(correct)(t, area, factor)
 inline uint8 FN(correct)(SUMS t, uint area, float factor)
 {
 #if SUM_BITS == 64
@@ -235,5 +262,30 @@ inline uint8 FN(correct)(SUMS t, uint area, float factor)
     return q - as_uint8(rest >= area);
 }
 #endif
-#define DIVIDER_PARAMETERS uint area, uint multiplier, int drop, float factor
-#define DIVIDER_ARGUMENTS  area, multiplier, drop, factor
+#ifndef DIVIDER_IN_MEMORY
+#define DIVIDER_IN_MEMORY
+#endif
+#ifndef RAISED
+#define RAISED 0
+#endif
+/* What is kept of a first row's sum, and the means of a block from its quotients m0 …: where the rest is
+ * followed, the quotients of the row before are kept too. */
+#ifdef DIVIDE_REST
+#define KEEP_SUM(base, i, sum)                                                                     \
+    {                                                                                              \
+        QUOTIENTS_OF(base)[i] = (SRC)((sum) / area);                                               \
+        SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)((sum) % area);                                       \
+    }
+#define MEANS(m, kept) FN(means)(m##0, m##1, kept, (ushort)raised)
+inline PAIRS FN(means)(ushort16 even, ushort16 odd, __global SRC *kept, ushort raised)
+{
+    PAIRS q = LOAD_BLOCK(kept) + even + (odd << (ushort16)8) - (ushort)(raised * 0x101);
+    STORE_BLOCK(q, kept);
+    return q;
+}
+#else
+#define KEEP_SUM(base, i, sum) SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)(sum);
+#define MEANS(m, kept)         as_PAIRS(PACK(m))
+#endif
+#define DIVIDER_PARAMETERS uint area, uint multiplier, int drop, float factor, uint raised
+#define DIVIDER_ARGUMENTS  area, multiplier, drop, factor, raised

@@ -47,6 +47,16 @@ typedef int16 __attribute__((aligned(4))) UNALIGNED(int, 16);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
 typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 
+/* Has a CPU fetch what it will need, where the compiler has a word for it. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_prefetch)
+#define FETCH_AHEAD(p) __builtin_prefetch((const void *)(size_t)(p))
+#endif
+#endif
+#ifndef FETCH_AHEAD
+#define FETCH_AHEAD(p)
+#endif
+
 /* A scalar computed by a function that is as wide as the form: the first lane. */
 #define FIRST_(v)   (v)
 #define FIRST_4(v)  (v).s0

@@ -4,8 +4,6 @@
  * by invariant integers using multiplication, 1994). */
 #include "stage/box_divide.h"
 
-#include <stdbool.h>
-
 static uint64_t largest_sum(unsigned sample_bits, uint32_t area)
 {
     return ((UINT64_C(1) << sample_bits) - 1) * area + area / 2;
@@ -52,8 +50,29 @@ struct box_divider box_divider_choose(unsigned sample_bits, uint32_t area)
     return d;
 }
 
+/* With t = q · area + r a sum that changes by at most c = 255 · width, and n = r + change + raised
+ * · area, raised = ceil(255 / height) so that n >= 0, q changes by floor(n / area) − raised, and n
+ * mod area is left. n may lie beyond 16 bits, as long as 2^16 − 1 in its place has the same
+ * quotient: what is left is exact modulo 2^16. */
+struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, uint32_t height)
+{
+    uint64_t area = (uint64_t)width * height, raised = (255 + height - 1) / height;
+    uint64_t least = raised * area + 255 * (uint64_t)width, largest = least + area - 1;
+    struct box_divider chosen = box_divider_choose(sample_bits, (uint32_t)area), d = chosen;
+    d.saturates = largest > UINT16_MAX;
+    if (chosen.kind == BOX_DIVIDE_SHORT || sample_bits != 8 || least > UINT16_MAX ||
+        (d.saturates && largest / area != UINT16_MAX / area) ||
+        !find_multiplier(&d, 16, d.saturates ? UINT16_MAX : largest))
+        return chosen;
+    d.kind = BOX_DIVIDE_REST;
+    d.sum_bits = 16;
+    d.raised = (uint32_t)raised;
+    return d;
+}
+
 const char *box_divider_name(const struct box_divider *divider)
 {
-    static const char *const names[] = {"DIVIDE_SHORT", "DIVIDE_HIGH", "DIVIDE_CORRECT"};
+    static const char *const names[] = {"DIVIDE_SHORT", "DIVIDE_HIGH", "DIVIDE_CORRECT",
+                                        "DIVIDE_REST"};
     return names[divider->kind];
 }

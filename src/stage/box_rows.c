@@ -27,7 +27,8 @@ static void add_integers(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     size_t size = sample_size(in->type);
-    struct box_divider divider = box_divider_choose((unsigned)size * 8, task->width * task->height);
+    struct box_divider divider =
+        box_divider_following((unsigned)size * 8, task->width, task->height);
     double row_work = 24.0 * out->width * out->channels, start_rows = 16 + task->height / 8.0;
     uint32_t band = box_rows_of_band(task->plan->profile, out->height, row_work, start_rows);
     uint32_t bands = (out->height + band - 1) / band;
@@ -41,6 +42,10 @@ static void add_integers(const struct box_task *task)
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "SUM_BITS", "%u", divider.sum_bits);
     pass_define(pass, box_divider_name(&divider), "1");
+    if (divider.saturates && divider.kind == BOX_DIVIDE_REST) {
+        pass_define(pass, "SATURATES", "1");
+        pass_name(pass, "saturating");
+    }
     add_planes(pass, task);
     pass->work = row_work * (band + start_rows);
     pass_int(pass, (int32_t)capacity);
@@ -49,6 +54,7 @@ static void add_integers(const struct box_task *task)
     pass_uint(pass, divider.multiplier);
     pass_int(pass, divider.shift);
     pass_float(pass, divider.factor);
+    pass_uint(pass, divider.raised);
 }
 
 /* f32: see cl/box_float.cl. To begin a band takes a third of a row's work for each row of a window.

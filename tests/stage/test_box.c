@@ -244,6 +244,38 @@ static void test_against_numpy(void **state)
     }
 }
 
+/* From black rows to white ones and back, whose noise lets sums leave every rest: the largest
+ * changes that there are. All columns are the same, so means are those of a column: floor(sum /
+ * side + 1/2). */
+static void test_steps(void **state)
+{
+    enum {
+        WIDTH = 40,
+        HEIGHT = 420
+    };
+    static const int sides[] = {17, 31, 93, 101, 104, 105};
+    static double in[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
+    (void)state;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        int y = i / WIDTH, noise = y * y % 7 % 4;
+        in[i] = y / 105 % 2 ? 255 - noise : noise;
+    }
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+        char chain[32];
+        for (int i = 0; i < WIDTH * HEIGHT; i++) {
+            int sum = 0;
+            for (int k = 0; k < sides[s]; k++) {
+                int y = i / WIDTH + k - sides[s] / 2;
+                sum += (int)in[(y < 0 ? 0 : y < HEIGHT ? y : HEIGHT - 1) * WIDTH];
+            }
+            expected[i] = (2 * sum + sides[s]) / (2 * sides[s]);
+        }
+        snprintf(chain, sizeof chain, "box:%d", sides[s]);
+        harness_vector(chain, SAMPLE_U8, WIDTH, HEIGHT, 1, in, SAMPLE_U8, WIDTH, HEIGHT, 1,
+                       expected, 0);
+    }
+}
+
 static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_I8, SAMPLE_U16, SAMPLE_I16, SAMPLE_F32};
 static const char *const borders[] = {"edge", "reflect", "symmetric", "wrap", "zero", "crop"};
 
@@ -331,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_against_opencv),
         cmocka_unit_test(test_against_numpy),
+        cmocka_unit_test(test_steps),
         cmocka_unit_test(test_sizes_against_reference),
         cmocka_unit_test(test_windows_against_reference),
         cmocka_unit_test(test_bands_against_reference),
