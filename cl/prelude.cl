@@ -56,6 +56,15 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #ifndef FETCH_AHEAD
 #define FETCH_AHEAD(p)
 #endif
+/* Stores an aligned vector, which no kernel soon reads, past the caches where that can be said. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STORE_PAST(v, p) __builtin_nontemporal_store(v, p)
+#endif
+#endif
+#ifndef STORE_PAST
+#define STORE_PAST(v, p) (*(p) = (v))
+#endif
 
 /* A scalar computed by a function that is as wide as the form: the first lane. */
 #define FIRST_(v)   (v)
