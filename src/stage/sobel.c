@@ -186,6 +186,9 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
         pass_define(pass, "EIGHTH", "1");
     if (form != FORM_VECTOR && plan->profile->exact_divide && sample_size(in->type) == 1)
         pass_define(pass, "EXACT_ROOT", "1");
+    if (wide && config->out == SOBEL_MAGNITUDE && in->type == SAMPLE_U8 && !plane_has_alpha(in) &&
+        plan->profile->exact_divide)
+        pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
     pass->bytes_read = plane_bytes(in);
