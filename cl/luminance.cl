@@ -12,6 +12,37 @@
 #define WEIGHT uint
 #define MIX(r, g, b) (((r) * red + (g) * green + (b) * blue + 32768u) >> 16)
 #endif
+#if defined(IN_BYTES) && defined(__clang__)
+/* RGB bytes on CPUs, 32 pixels at a time in lanes of 16 bits, of which each holds an even pixel's byte and the odd
+ * one's behind it; a plain loop is vectorised in lanes of 32, whatever its types. With each weight 256 h + l,
+ * where planning saw that the l sum to no more than 256, both sums of products fit, and so does what is shifted
+ * last: they are at most 255 · 256, and 65536 / 256 · 255 + 128. Vectors of 96 bytes are Clang's, which takes them
+ * apart in 13 instructions. */
+#define WIDE_BYTES
+typedef uchar FN(bytes96) __attribute__((ext_vector_type(96), aligned(1)));
+#define CHANNEL(v, k)                                                                              \
+    __builtin_astype(__builtin_shufflevector(v, v,                                               \
+        (k), (k) + 3, (k) + 6, (k) + 9, (k) + 12, (k) + 15, (k) + 18, (k) + 21, (k) + 24, (k) +    \
+        27, (k) + 30, (k) + 33, (k) + 36, (k) + 39, (k) + 42, (k) + 45, (k) + 48, (k) + 51, (k)    \
+        + 54, (k) + 57, (k) + 60, (k) + 63, (k) + 66, (k) + 69, (k) + 72, (k) + 75, (k) + 78,      \
+        (k) + 81, (k) + 84, (k) + 87, (k) + 90, (k) + 93), ushort16)
+
+inline ushort16 FN(mix)(ushort16 r, ushort16 g, ushort16 b, uint red, uint green, uint blue)
+{
+    ushort16 high = r * (ushort)(red >> 8) + g * (ushort)(green >> 8) + b * (ushort)(blue >> 8);
+    ushort16 low = r * (ushort)(red & 255) + g * (ushort)(green & 255) + b * (ushort)(blue & 255);
+    return high + (low >> (ushort)8) + (ushort)128;
+}
+
+inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uint blue)
+{
+    FN(bytes96) v = *(__global const FN(bytes96) *)in;
+    ushort16 r = CHANNEL(v, 0), g = CHANNEL(v, 1), b = CHANNEL(v, 2);
+    ushort16 even = FN(mix)(r & (ushort)255, g & (ushort)255, b & (ushort)255, red, green, blue);
+    ushort16 odd = FN(mix)(r >> (ushort)8, g >> (ushort)8, b >> (ushort)8, red, green, blue);
+    return even >> (ushort)8 | (odd & (ushort)0xff00);
+}
+#endif
 #if CH > 2
 #define WEIGHT_PARAMETERS , WEIGHT red, WEIGHT green, WEIGHT blue
 #endif
@@ -49,7 +80,15 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETER
         return;
     }
 #endif
-    for (int end = SPAN_END(x); x < end; x++)
+    int end = SPAN_END(x);
+#ifdef WIDE_BYTES
+    for (; x + 32 <= end; x += 32) {
+        ushort16 pairs = FN(pairs_at)(in + 3 * x, red, green, blue);
+        UNALIGNED_OUT(OUT, 16, out + x) = THEN(as_uchar16(pairs.lo));
+        UNALIGNED_OUT(OUT, 16, out + x + 16) = THEN(as_uchar16(pairs.hi));
+    }
+#endif
+    for (; x < end; x++)
 #if CH < 3
         out[x] = THEN_ONE(in[CH * x]);
 #else

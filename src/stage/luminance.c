@@ -112,6 +112,14 @@ static void add_weights(struct pass *pass, const struct luminance_config *config
     }
 }
 
+/* Whether sums of the weights' low bytes times bytes fit 16 bits: see cl/luminance.cl. */
+static bool low_bytes_fit(const struct luminance_config *config)
+{
+    uint32_t weights[3];
+    luminance_weights(config, weights);
+    return weights[0] % 256 + weights[1] % 256 + weights[2] % 256 <= 256;
+}
+
 static void add_pass(const struct luminance_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
@@ -127,6 +135,11 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);
+    if (form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit(config)) {
+        pass->lanes = 16; /* of what follows: they are computed 32 at a time */
+        pass_define(pass, "IN_BYTES", "1");
+        pass_name(pass, "bytes");
+    }
     pass_name(pass, kernel_form_name(form));
     pass->work = mixes ? 8 : 1;
     pass->bytes_read = plane_bytes(in);
