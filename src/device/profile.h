@@ -22,6 +22,8 @@ struct device_profile {
     unsigned local[KERNEL_FORMS][2]; /* work-group shape by form, x and y */
     unsigned units;                  /* cores, or what the driver counts as such */
     bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
+    bool packs_bytes;                /* instructions cost more than bytes: stencils of u8 take two
+                                        samples in a word (cl/packed.cl) */
     unsigned local_memory;           /* bytes for a work-group, where it is faster than the rest */
     bool has_fp64;
     bool generic; /* plans take kernels into whose text no parameter of a stage is written: slower,

@@ -76,3 +76,13 @@ const char *box_divider_name(const struct box_divider *divider)
                                         "DIVIDE_REST"};
     return names[divider->kind];
 }
+
+/* m = ceil(2^24 / area): m * t / 2^24 exceeds t / area by excess * t / (2^24 * area), which must
+ * stay below 1 / area. */
+bool box_divide_by_byte(uint32_t area, uint32_t *multiplier)
+{
+    uint64_t m = ((1u << 24) + area - 1) / area, excess = m * area - (1u << 24);
+    uint64_t largest = UINT64_C(255) * area + area / 2;
+    *multiplier = (uint32_t)m;
+    return excess * largest < 1u << 24 && largest * m >> 32 == 0;
+}

@@ -29,6 +29,10 @@ struct box_divider box_divider_general(unsigned sample_bits, uint32_t area);
  * row. */
 struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, uint32_t height);
 
+/* A multiplier that leaves the quotient of every t for 8-bit samples in the last byte of a 32-bit
+ * product; false where there is none. */
+bool box_divide_by_byte(uint32_t area, uint32_t *multiplier);
+
 /* "DIVIDE_SHORT": what the kernels call the kind. */
 const char *box_divider_name(const struct box_divider *divider);
 

@@ -68,6 +68,9 @@ uint32_t box_rows_of_band(const struct device_profile *profile, uint32_t rows, d
 /* In rows form, for CPUs. */
 void box_add_rows(const struct box_task *task);
 
+/* On GPUs with more bytes than instructions, small windows: false otherwise. */
+bool box_add_packed(const struct box_task *task);
+
 /* On GPUs with local memory, where the window and the planes allow it: false otherwise. */
 bool box_add_tile(const struct box_task *task);
 

@@ -51,20 +51,11 @@ static struct tiling tiling_of(const struct box_task *task)
     return t;
 }
 
-/* A multiplier that leaves the quotient in the last byte of a word (see box_divide.c). */
-static bool divide_by_byte(uint32_t area, uint32_t *multiplier)
-{
-    uint64_t m = ((1u << 24) + area - 1) / area, excess = m * area - (1u << 24);
-    uint64_t largest = UINT64_C(255) * area + area / 2;
-    *multiplier = (uint32_t)m;
-    return excess * largest < 1u << 24 && largest * m >> 32 == 0;
-}
-
 static void add_divider(struct pass *pass, const struct box_divider *divider, uint32_t size)
 {
     uint32_t multiplier;
     pass_uint(pass, divider->area / 2);
-    if (size == 1 && divide_by_byte(divider->area, &multiplier)) {
+    if (size == 1 && box_divide_by_byte(divider->area, &multiplier)) {
         pass_define(pass, "DIVIDE_BYTE", "1");
         pass_uint(pass, multiplier);
     } else if (divider->kind == BOX_DIVIDE_CORRECT) {

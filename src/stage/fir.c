@@ -4,7 +4,7 @@
  * the order of the rows. Of a window of few coefficients the kernel is written out, with the
  * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
  * one loops over a table, and so does every generic one, whose other numbers are arguments. */
-#include "stage/fir.h"
+#include "stage/fir_passes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,6 @@
 
 #include "base/text.h"
 #include "stage/common.h"
-#include "stage/quotient.h"
 
 #define NUMBER_MAX   1e9  /* of coefficients, divisor and bias: sums of 64 bits hold them all */
 #define DIVISOR_MIN  1e-9 /* its reciprocal is an f32 */
@@ -450,6 +449,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         work.left = config->border == BORDER_CROP ? 0 : window.columns / 2;
         work.top = config->border == BORDER_CROP ? 0 : window.rows / 2;
         choose_sums(&work, fir_is_whole(&window));
+        if (work.exact && fir_add_packed(plan, i, &work.window, &work.quotient, config->border))
+            continue;
         choose_form(&work);
         lay_out_table(&work);
         add_pass(plan, &work, i, config);

@@ -160,7 +160,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     unsigned span =
         form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, out->type) : 0;
     const char *variant = param_choice_name(out_choices, config->out);
-    if (sobel_add_down(config, plan, i, first, form, variant))
+    if (sobel_add_packed(config, plan, i, first, form, variant))
         return;
     unsigned limits = OPERAND_IN; /* anything, where the kernel does not look */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;

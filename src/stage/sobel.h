@@ -31,8 +31,8 @@ struct sobel_config {
 
 /* Adds the pass for GPUs that takes several rows at a time, where plane and results allow it: false
  * otherwise. `first` is the plane that comes out, `variant` the name of config->out. */
-bool sobel_add_down(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
-                    unsigned first, enum kernel_form form, const char *variant);
+bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
+                      unsigned first, enum kernel_form form, const char *variant);
 
 /* The definition, in plain C. */
 int sobel_reference(const void *config, const struct picture *in, struct picture *out,

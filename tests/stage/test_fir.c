@@ -211,6 +211,29 @@ static void test_launches(void **state)
     harness_split("fir:sample:border=zero", SAMPLE_U8, 257, 65, 1, 7);
 }
 
+/* What GPUs compute with two samples in a word: each way to divide, limits on either side, windows
+ * that are a column times a row and such that are not. */
+static void test_bytes_against_reference(void **state)
+{
+    static const char *const windows[] = {
+        "sharpen:border=reflect",
+        "laplacian:bias=128",
+        "emboss:border=symmetric",
+        "1_1_1/1_1_1/1_1_1:border=zero",
+        "1_2_3_4_5_4_3_2_1:divisor=25",
+        "1/-2/3/9/3/-2/1:divisor=16:border=wrap",
+        "1_0_-1/2_0_-2/1_0_-1:divisor=8:bias=100",
+        "0_0_0/1_-2_1/2_-4_2:divisor=6:bias=-7",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        char chain[100];
+        snprintf(chain, sizeof chain, "fir:%s", windows[i]);
+        harness_check(chain, SAMPLE_U8, 70, 13, 1, HARNESS_RANDOM);
+        harness_check(chain, SAMPLE_U8, 64, 9, 1, HARNESS_EXTREMES);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -230,12 +253,19 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_single),
-        cmocka_unit_test(test_floats),   cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_alpha),    cmocka_unit_test(test_types),
-        cmocka_unit_test(test_f32),      cmocka_unit_test(test_borders_against_reference),
-        cmocka_unit_test(test_wide),     cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(harness_enough_vectors),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_single),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_borders_against_reference),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_bytes_against_reference),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);
 }

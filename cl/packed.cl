@@ -1,0 +1,386 @@
+/* Stencils of one channel of 8 bits for GPUs that have bytes faster than instructions for them: sobel, fir and
+ * small boxes. Samples are not taken apart: a word holds two lanes of 16 bits, samples 0 and 2 of its four
+ * (even) or 1 and 3 (odd), and is added, subtracted and multiplied as one integer. What lanes borrow from each
+ * other on the way does not matter as long as each lane's true value is from 0 to 65535 in the end, and where
+ * lanes are moved.
+ *
+ * A work-item computes WORDS words (SPAN samples) of each of ROWS rows, from LINES lines, all of which it loads
+ * first. In a uint8 a line's own words stand from lane 2 on, and around them those beside: SIDE, 1 or 2, on
+ * either side are known. More rows at once save loads and cost registers, and so work-items at work: 4 rows are
+ * best for most.
+ *
+ * No arrays (but where rows end): unless a compiler sees every index, they lie in memory. */
+#define LANES_OF_WORD 0x00ff00ffu
+#define TWICE(v)      ((v) * 0x00010001u) /* the same in both lanes */
+
+#define EVEN(w) ((w) & LANES_OF_WORD)
+#define ODD(w)  ((w) >> 8 & LANES_OF_WORD)
+
+#if WORDS == 4
+#define OWN      uint4
+#define AT_m2(v) (v).s0123
+#define AT_m1(v) (v).s1234
+#define AT_0(v)  (v).s2345
+#define AT_1(v)  (v).s3456
+#define AT_2(v)  (v).s4567
+#define NOTHING
+#else
+#define OWN      uint2
+#define AT_m2(v) (v).s01
+#define AT_m1(v) (v).s12
+#define AT_0(v)  (v).s23
+#define AT_1(v)  (v).s34
+#define AT_2(v)  (v).s45
+#define NOTHING  , 0u, 0u
+#endif
+
+/* The lanes of v moved up by one. */
+#define HALF(v)                                                                                    \
+    as_uint8((ushort16)(as_ushort16(v).s12345678, as_ushort16(v).s9abc, as_ushort16(v).sde,        \
+                        as_ushort16(v).sf, (ushort)0))
+
+/* Bytes from even and odd lanes, shifted down. */
+#define BYTES(even, odd, shift)                                                                    \
+    (((even) >> (shift) & LANES_OF_WORD) | ((odd) >> (shift) << 8 & ~LANES_OF_WORD))
+
+/* DO(k) for each of the lines that are loaded for a block of ROWS rows of results; k is a hexadecimal digit. */
+#define EACH_4(DO)  DO(0) DO(1) DO(2) DO(3)
+#define EACH_5(DO)  EACH_4(DO) DO(4)
+#define EACH_6(DO)  EACH_5(DO) DO(5)
+#define EACH_7(DO)  EACH_6(DO) DO(6)
+#define EACH_8(DO)  EACH_7(DO) DO(7)
+#define EACH_9(DO)  EACH_8(DO) DO(8)
+#define EACH_10(DO) EACH_9(DO) DO(9)
+#define EACH_11(DO) EACH_10(DO) DO(a)
+#define EACH_12(DO) EACH_11(DO) DO(b)
+#define EACH_13(DO) EACH_12(DO) DO(c)
+#define EACH_14(DO) EACH_13(DO) DO(d)
+#define EACH_15(DO) EACH_14(DO) DO(e)
+#define EACH_16(DO) EACH_15(DO) DO(f)
+
+#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
+#define UNROLL _Pragma("nounroll")
+#else
+#define UNROLL
+#endif
+
+/* `count` words of a line from column x on, sample by sample. (Left to the compiler to unroll: the few
+ * work-items where rows end are what the others wait for. H200, 8192²: 50 µs for gaussian3, 53 without.) */
+inline void FN(gather)(uint *words, int count, PLANE_IN(uchar, src), int x, int row, int width,
+                       int border)
+{
+    UNROLL
+    for (int i = 0; i < 4 * count; i++) {
+        uint v = FETCH(src, border_index(x + i, width, border), 1, row, 0);
+        words[i / 4] = i % 4 == 0 ? v : words[i / 4] | v << i % 4 * 8;
+    }
+}
+
+/* The words at column x of line y and those beside them, wherever that is. */
+inline uint8 FN(bordered)(PLANE_IN(uchar, src), int x, int y, int width, int height, int border)
+{
+    int row = border_index(y, height, border);
+    uint words[8] = {0};
+    if (row < 0)
+        return 0;
+    int begin = 2 - SIDE, end = 2 + SIDE + WORDS;
+    UNROLL
+    for (int i = begin; i < end; i++) {
+        int column = x + 4 * i - 8;
+        if (column >= 0 && column + 4 <= width)
+            words[i] = *(__global const uint *)(ROW(src, row) + column);
+        else
+            FN(gather)(words + i, 1, src_base, src_offset, src_stride, column, row, width, border);
+    }
+    return vload8(0, words);
+}
+
+/* Lines LINE_Y(k) as w##k, in one go, since each load takes long to come. */
+#if SIDE == 1
+#define BESIDE    uint
+#define PADDED(k) (uint8)(0u, left##k, own##k, right##k, 0u NOTHING)
+#else
+#define BESIDE    uint2
+#define PADDED(k) (uint8)(left##k, own##k, right##k NOTHING)
+#endif
+#define LINE_AT(k)      (ROW(src, LINE_Y(0x##k)) + x)
+#define DECLARE_LINE(k) uint8 w##k;
+#define LOAD_LINE(k)                                                                               \
+    OWN own##k = *(__global const OWN *)LINE_AT(k);                                                \
+    BESIDE left##k = *(__global const BESIDE *)(LINE_AT(k) - 4 * SIDE);                            \
+    BESIDE right##k = *(__global const BESIDE *)(LINE_AT(k) + SPAN);
+#define PAD_LINE(k) w##k = PADDED(k);
+#define LOAD_BORDERED(k)                                                                           \
+    w##k = FN(bordered)(src_base, src_offset, src_stride, x, LINE_Y(0x##k), width, height, border);
+#define LOAD_LINES(EACH, plain)                                                                    \
+    EACH(DECLARE_LINE)                                                                             \
+    if ((plain) && x >= 4 * SIDE && x + SPAN + 4 * SIDE <= width) {                                \
+        EACH(LOAD_LINE)                                                                            \
+        EACH(PAD_LINE)                                                                             \
+    } else {                                                                                       \
+        EACH(LOAD_BORDERED)                                                                        \
+    }
+
+/* Results are bytes; so is what stages that follow here make of them (src/chain/fuse_pixels.c). */
+#define STORED(v) CAT(as_uint, WORDS)(THEN(CAT3(as_, DST, LANES)(v)))
+
+/* SPAN samples at x, of which `count` are the row's. */
+inline void FN(put)(__global uchar *at, OWN v, int count)
+{
+    if (count >= SPAN) {
+        *(__global OWN *)at = v;
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        at[i] = (uchar)v.x;
+        v.x = i % 4 < 3 ? v.x >> 8 : v.y;
+#if WORDS == 4
+        if (i % 4 == 3)
+            v.yz = v.zw;
+#endif
+    }
+}
+
+#define PUT(p, y, v, count) FN(put)((__global uchar *)ROW(p, y) + x, v, count)
+
+#ifdef MULTIPLIER
+/* Quotients of lanes that hold rounding already: the last byte of a product (src/stage/box_divide.h). */
+#define LOW_LANE(v)  (((v) & 0xffffu) * MULTIPLIER)
+#define HIGH_LANE(v) (((v) >> 16) * MULTIPLIER)
+#define QUOTIENTS(k)                                                                               \
+    v.s##k = LOW_LANE(s0.s##k) >> 24 | (LOW_LANE(s1.s##k) >> 16 & 0xff00u) |                       \
+             (HIGH_LANE(s0.s##k) >> 8 & 0xff0000u) | (HIGH_LANE(s1.s##k) & 0xff000000u);
+inline OWN FN(quotients)(OWN s0, OWN s1)
+{
+    OWN v;
+    QUOTIENTS(0) QUOTIENTS(1)
+#if WORDS == 4
+    QUOTIENTS(2) QUOTIENTS(3)
+#endif
+    return v;
+}
+#endif
+
+#ifdef KERNEL_sobel
+#define ALONG(k, w) uint8 e##k = EVEN(w), o##k = ODD(w);
+
+#define BIAS  TWICE(2048u) /* a multiple of 8 · 256: not seen in a byte of a gradient divided by 8 */
+#define MAGIC 12582912.0f /* 1.5 * 2^23: the last bits of it plus an integer are that integer */
+
+/* The lower or the upper lane as a float, 2^23 higher: an "or" makes it. That is gone from differences, and
+ * CENTRED takes it off a gradient with its bias. */
+#define LOW(v)     as_float(as_uint((ushort2)(as_ushort2(v).x, (ushort)0x4b00)))
+#define HIGH(v)    as_float(as_uint((ushort2)(as_ushort2(v).y, (ushort)0x4b00)))
+#define CENTRED(f) ((f) - (8388608.0f + 2048.0f))
+
+/* The result in the last bits of a word.
+ *
+ * Magnitude: m, the largest with m = 0 or (8m - 4)² <= n = dx² + dy², is sqrt(n) / 8 rounded, and a half
+ * goes up. With n + 3/2 in place of n nothing is a half, and for no n that two gradients make is the root
+ * nearer than 3.3 * 2^-23 of itself to one (all were tried: no sum of two squares is 1 or 2 less than a
+ * (8m - 4)²). rsqrt is off by at most two units in the last place, 2 * 2^-23, and the product by half of one, so
+ * no step of correction is needed. */
+#if defined(OUT_magnitude)
+inline uint FN(result)(float dx, float dy)
+{
+    float n = mad(dx, dx, mad(dy, dy, 1.5f));
+#if defined(__NV_CL_C_VERSION) || defined(cl_nv_compiler_options)
+    /* PTX: the same instruction (off by 2^-22.9 at most) without four others for subnormals. */
+    float r;
+    __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(n));
+#else
+    float r = rsqrt(n);
+#endif
+    return as_uint(fma(n * r, 0.125f, MAGIC));
+}
+#elif defined(OUT_l1)
+inline uint FN(result)(float dx, float dy)
+{
+    return as_uint(fabs(dy) + (fabs(dx) + (MAGIC + 4.0f))) >> 3;
+}
+#endif
+
+#define PACK(a, b, c, d) as_uint((ushort2)((ushort)((a) + ((b) << 8)), (ushort)((c) + ((d) << 8))))
+/* Of word k of the results, from smooth sums of columns in words p, c and n. */
+#define RESULT_WORD(k, p, c, n)                                                                    \
+    {                                                                                              \
+        float before = HIGH(mo.s##p), f0 = LOW(me.s##c), f1 = LOW(mo.s##c), f2 = HIGH(me.s##c);    \
+        float f3 = HIGH(mo.s##c), after = LOW(me.s##n);                                            \
+        v.s##k = PACK(FN(result)(f1 - before, CENTRED(LOW(y0.s##k))),                              \
+                      FN(result)(f2 - f0, CENTRED(LOW(y1.s##k))),                                  \
+                      FN(result)(f3 - f1, CENTRED(HIGH(y0.s##k))),                                 \
+                      FN(result)(after - f2, CENTRED(HIGH(y1.s##k))));                             \
+    }
+
+/* From smooth sums of columns and vertical gradients, of even and odd samples. */
+inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
+{
+#if defined(OUT_magnitude) || defined(OUT_l1)
+    OWN v;
+    RESULT_WORD(0, 1, 2, 3) RESULT_WORD(1, 2, 3, 4)
+#if WORDS == 4
+    RESULT_WORD(2, 3, 4, 5) RESULT_WORD(3, 4, 5, 6)
+#endif
+    return v;
+#elif defined(OUT_dy)
+    return BYTES(y0, y1, 3);
+#else
+    OWN x0 = AT_0(mo) - AT_m1(HALF(mo)) + BIAS, x1 = AT_0(HALF(me)) - AT_0(me) + BIAS;
+    return BYTES(x0, x1, 3);
+#endif
+}
+
+#ifdef OUT_both
+#define OUTPUTS PLANE_OUT(uchar, dst), PLANE_OUT(uchar, dst2)
+#define STORE(y, me, mo, y0, y1, count)                                                            \
+    PUT(dst, y, STORED(FN(results)(me, mo, y0, y1)), count);                                       \
+    PUT(dst2, y, BYTES(y0, y1, 3), count);
+#else
+#define OUTPUTS PLANE_OUT(uchar, dst)
+#define STORE(y, me, mo, y0, y1, count) PUT(dst, y, STORED(FN(results)(me, mo, y0, y1)), count);
+#endif
+#define DOWN(y, k0, k1, k2, k3, k4, k5, k6, count)                                                 \
+    {                                                                                              \
+        uint8 me = e##k0 + 2u * e##k1 + e##k2, mo = o##k0 + 2u * o##k1 + o##k2;                    \
+        uint8 ge = e##k0 - e##k2 + TWICE(512u), go = o##k0 - o##k2 + TWICE(512u);                  \
+        OWN y0 = AT_m1(HALF(go)) + 2u * AT_0(ge) + AT_0(go);                                       \
+        OWN y1 = AT_0(ge) + 2u * AT_0(go) + AT_0(HALF(ge));                                        \
+        STORE(y, me, mo, y0, y1, count)                                                            \
+    }
+#endif
+
+#ifdef KERNEL_fir
+/* Even and odd lanes of a row, and both half a word further: T adds a coefficient of row j to sums of even
+ * and odd results. Where the window is a column times a row, ACROSS is the row's T and DOWNS the column. */
+#define TAKE(j, w)   uint8 e##j = EVEN(w), o##j = ODD(w), p##j = HALF(e##j), q##j = HALF(o##j);
+#define T(j, v0, at0, v1, at1, k)                                                                  \
+    s0 += (uint)(k) * at0(v0##j);                                                                  \
+    s1 += (uint)(k) * at1(v1##j);
+#ifdef DOWNS
+#define ALONG(k, w)                                                                                \
+    OWN h##k, i##k;                                                                                \
+    {                                                                                              \
+        TAKE(0, w)                                                                                 \
+        OWN s0 = 0, s1 = 0;                                                                        \
+        ACROSS                                                                                     \
+        h##k = s0, i##k = s1;                                                                      \
+    }
+#define ROW_OF(j, k) OWN h_##j = h##k, i_##j = i##k;
+#define D(j, k)      s0 += (uint)(k) * h_##j, s1 += (uint)(k) * i_##j;
+#define TAPS         DOWNS
+#else
+#define ALONG(k, w)  uint8 l##k = w;
+#define ROW_OF(j, k) TAKE(j, l##k)
+#endif
+
+#if defined(LIMITED) && defined(SHIFT)
+/* Lanes from 0 to 255, ZERO taken off: bit 15 first tells what is not below 0, then what is above 255. */
+inline OWN FN(limited)(OWN n)
+{
+    OWN c = n + TWICE(0x8000u - ZERO);
+    c &= (c >> 15 & TWICE(1u)) * 0x7fffu;
+    return c | (c + TWICE(0x7f00u) >> 15 & TWICE(1u)) * 0xffu;
+}
+#endif
+
+/* Bytes from sums with what they begin with, OFFSET of EXACT_RESULT (cl/prelude.cl). Where the divisor is a power
+ * of two, all of it is done in lanes. */
+inline OWN FN(finish)(OWN s0, OWN s1)
+{
+#if defined(SHIFT)
+#if SHIFT > 0 /* halves go up behind an odd quotient */
+    s0 += TWICE((1u << SHIFT) / 2u - 1u) + (s0 >> SHIFT & TWICE(1u));
+    s1 += TWICE((1u << SHIFT) / 2u - 1u) + (s1 >> SHIFT & TWICE(1u));
+#endif
+#ifdef LIMITED
+    s0 = FN(limited)(s0 >> SHIFT & TWICE(0xffffu >> SHIFT));
+    s1 = FN(limited)(s1 >> SHIFT & TWICE(0xffffu >> SHIFT));
+    return BYTES(s0, s1, 0);
+#else
+    return BYTES(s0, s1, SHIFT);
+#endif
+#elif defined(MULTIPLIER)
+    return FN(quotients)(s0, s1);
+#else
+    V(NUM) n;
+#define LANE(k, a, b, c, d)                                                                        \
+    n.s##a = s0.s##k & 0xffffu, n.s##b = s1.s##k & 0xffffu;                                        \
+    n.s##c = s0.s##k >> 16, n.s##d = s1.s##k >> 16;
+    LANE(0, 0, 1, 2, 3) LANE(1, 4, 5, 6, 7)
+#if WORDS == 4
+    LANE(2, 8, 9, a, b) LANE(3, c, d, e, f)
+#endif
+    return CAT(as_uint, WORDS)(EXACT_RESULT(n));
+#endif
+}
+
+#define OUTPUTS PLANE_OUT(uchar, dst)
+#define ROWS_OF_1(k0, k1, k2, k3, k4, k5, k6) ROW_OF(0, k0)
+#define ROWS_OF_3(k0, k1, k2, k3, k4, k5, k6) ROW_OF(0, k0) ROW_OF(1, k1) ROW_OF(2, k2)
+#define ROWS_OF_5(k0, k1, k2, k3, k4, k5, k6)                                                      \
+    ROWS_OF_3(k0, k1, k2, k3, k4, k5, k6) ROW_OF(3, k3) ROW_OF(4, k4)
+#define ROWS_OF_7(k0, k1, k2, k3, k4, k5, k6)                                                      \
+    ROWS_OF_5(k0, k1, k2, k3, k4, k5, k6) ROW_OF(5, k5) ROW_OF(6, k6)
+#define DOWN(y, k0, k1, k2, k3, k4, k5, k6, count)                                                 \
+    {                                                                                              \
+        CAT(ROWS_OF_, WINDOW)(k0, k1, k2, k3, k4, k5, k6)                                          \
+        OWN s0 = TWICE(START), s1 = TWICE(START);                                                  \
+        TAPS                                                                                       \
+        PUT(dst, y, STORED(FN(finish)(s0, s1)), count);                                            \
+    }
+#endif
+
+#ifdef KERNEL_box
+/* Sums of columns over the window's height, which a row enters (ENTER_i behind result row i) and row i leaves;
+ * and along x sums of pairs (t, a lane each), of two pairs (s), and of what is left at either end: WINDOW_0
+ * for even results, WINDOW_1 for odd ones. Signed samples are taken as unsigned ones, 128 higher. */
+#define FLIPPED      (FLIP * 0x80808080u)
+#define ALONG(k, w)  uint8 e##k = EVEN(w ^ FLIPPED), o##k = ODD(w ^ FLIPPED);
+#define ADD_LINE(k)                                                                                \
+    if (0x##k < WINDOW)                                                                            \
+        e += e##k, o += o##k;
+#define BEGIN                                                                                      \
+    uint8 e = 0, o = 0;                                                                            \
+    EACH_LINE(ADD_LINE)
+#define OUTPUTS      PLANE_OUT(uchar, dst)
+#define DOWN(i, enter, leave, count)                                                               \
+    {                                                                                              \
+        uint8 t = e + o, th = HALF(t), s = t + th, p = HALF(e), q = HALF(o);                       \
+        OWN v = FN(quotients)(WINDOW_0 + TWICE(START), WINDOW_1 + TWICE(START)) ^ FLIPPED;         \
+        PUT(dst, y + i, v, count);                                                                 \
+        e += CAT(e, enter) - e##leave;                                                             \
+        o += CAT(o, enter) - o##leave;                                                             \
+    }
+#define STEP(i, k0, k1, k2, k3, k4, k5, k6)                                                        \
+    if (y + i < height)                                                                            \
+        DOWN(i, ENTER_##i, k0, width - x)
+#else
+#define BEGIN
+#define STEP(i, k0, k1, k2, k3, k4, k5, k6)                                                        \
+    if (y + i < height)                                                                            \
+        DOWN(y + i, k0, k1, k2, k3, k4, k5, k6, width - x)
+#endif
+
+/* The grid counts samples in x, and in y blocks of ROWS rows. */
+#define LINE_Y(k) (from + k)
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
+                     int border THEN_PARAMETERS)
+{
+    int y = GRID_Y * ROWS, x = SPAN_BEGIN, from = y - TOP;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    LOAD_LINES(EACH_LINE, from >= 0 && from + LINES <= height)
+#define ALONG_LINE(k) ALONG(k, w##k)
+    EACH_LINE(ALONG_LINE)
+    BEGIN
+    STEP(0, 0, 1, 2, 3, 4, 5, 6)
+    STEP(1, 1, 2, 3, 4, 5, 6, 7)
+    STEP(2, 2, 3, 4, 5, 6, 7, 8)
+    STEP(3, 3, 4, 5, 6, 7, 8, 9)
+#if ROWS == 8
+    STEP(4, 4, 5, 6, 7, 8, 9, a)
+    STEP(5, 5, 6, 7, 8, 9, a, b)
+    STEP(6, 6, 7, 8, 9, a, b, c)
+    STEP(7, 7, 8, 9, a, b, c, d)
+#endif
+}
