@@ -71,6 +71,9 @@ void box_add_rows(const struct box_task *task);
 /* On GPUs with more bytes than instructions, small windows: false otherwise. */
 bool box_add_packed(const struct box_task *task);
 
+/* On GPUs with local memory, one channel of 8 bits: false where it cannot be. */
+bool box_add_wide(const struct box_task *task);
+
 /* On GPUs with local memory, where the window and the planes allow it: false otherwise. */
 bool box_add_tile(const struct box_task *task);
 

@@ -320,6 +320,20 @@ static void test_bands_against_reference(void **state)
     }
 }
 
+/* More columns than a work-group takes, and windows of as many rows as sums of 16 bits do not hold.
+ */
+static void test_strips_against_reference(void **state)
+{
+    (void)state;
+    harness_check("box:31", SAMPLE_U8, 2100, 20, 1, HARNESS_RANDOM);
+    harness_check("box:40:12:border=reflect", SAMPLE_I8, 4160, 9, 1, HARNESS_RANDOM);
+    harness_check("box:301:5:border=symmetric", SAMPLE_U8, 2101, 7, 1, HARNESS_RANDOM);
+    harness_check("box:9:301:border=zero", SAMPLE_I8, 1100, 9, 1, HARNESS_EXTREMES);
+    harness_check("box:20:301:border=crop", SAMPLE_U8, 1100, 310, 1, HARNESS_RANDOM);
+    harness_check("box:4:6:border=reflect", SAMPLE_U8, 75, 20, 1, HARNESS_RANDOM);
+    harness_check("box:14:9:border=symmetric", SAMPLE_I8, 75, 20, 1, HARNESS_RANDOM);
+}
+
 static void test_planes_against_reference(void **state)
 {
     (void)state;
@@ -367,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_sizes_against_reference),
         cmocka_unit_test(test_windows_against_reference),
         cmocka_unit_test(test_bands_against_reference),
+        cmocka_unit_test(test_strips_against_reference),
         cmocka_unit_test(test_planes_against_reference),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
