@@ -331,6 +331,7 @@ static void test_strips_against_reference(void **state)
     harness_check("box:9:301:border=zero", SAMPLE_I8, 1100, 9, 1, HARNESS_EXTREMES);
     harness_check("box:20:301:border=crop", SAMPLE_U8, 1100, 310, 1, HARNESS_RANDOM);
     harness_check("box:4:6:border=reflect", SAMPLE_U8, 75, 20, 1, HARNESS_RANDOM);
+    harness_check("box:17:3", SAMPLE_U8, 75, 9, 1, HARNESS_RANDOM);
     harness_check("box:14:9:border=symmetric", SAMPLE_I8, 75, 20, 1, HARNESS_RANDOM);
 }
 
