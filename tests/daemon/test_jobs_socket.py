@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+import unittest
 
-from sluice_test import HERE, SLUICE, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, wait_for
 import sockets
 
 EXAMPLE = os.environ.get('JOBS_EXAMPLE')  # the C example, compiled
@@ -325,8 +326,9 @@ class Hostile(JobsTest):
         for fds, result in bad:
             client.send(fds, id=1, chain='sobel', format='pgm')
             self.expect_refused(client, result)
-        client.send([good] * 5, id=1, chain='sobel')
-        self.expect_refused(client, 'data', None, 'descriptors')
+        for _ in range(200):
+            client.send([good] * 2, id=1, type='status') # takes none
+            self.expect_refused(client, 'data')
         client.send([good], id=1, type='status')
         self.expect_refused(client, 'data')
         with self.assertRaises(OSError):
@@ -358,17 +360,19 @@ class Hostile(JobsTest):
         self.expect_descriptors(daemon, before)
         daemon.stop()
 
+    # An emulator of the user's side makes room for twice what the program asked for, and keeps for itself what is
+    # too much and that it was: MSG_CTRUNC.
+    @unittest.skipIf(EMULATED, 'descriptors that are too many stay in the emulator')
     def test_ten_thousand_descriptors(self):
-        """As many as a message takes (253 in Linux), 40 times; and in pairs, of which one is too many."""
+        """As many as a message takes (253 in Linux), 40 times; and five."""
         daemon = self.serve()
         before = sockets.settled_descriptors(daemon)
         client, good = sockets.Jobs(self.path), sockets.memory(picture())
         for _ in range(40):
             client.send([good] * 253, id=1, chain='sobel')
             self.expect_refused(client, 'data', None, 'descriptors')
-        for _ in range(200):
-            client.send([good] * 2, id=1, type='status')
-            self.expect_refused(client, 'data')
+        client.send([good] * 5, id=1, chain='sobel')
+        self.expect_refused(client, 'data', None, 'descriptors')
         self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')
         client.close()
         self.expect_descriptors(daemon, before)
