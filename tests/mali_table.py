@@ -36,6 +36,7 @@ CASES = [
     ('box:radius=20', 'u8', '640x480'),
     ('box:width=3_9', 'u8', '640x480'),
     ('box:radius=20', 'f32', '640x480'),
+    ('box:width=3_9', 'f32', '640x480'),
     ('sobel,threshold:100', 'u8', '640x480'),
     ('fir:gaussian3,invert', 'u8', '640x480'),
     ('luminance,threshold:100', 'u8', '640x480x3'),
