@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "device/memory.h"
 
 #define AT(member) offsetof(struct bench_options, member)
 
@@ -229,6 +230,8 @@ static int open_device(const struct bench_options *o, struct device_options *wan
     result = device_select(wanted, order, &fitting, fault);
     if (result == 0)
         result = device_open(device, &list[order[0]], wanted, fault);
+    if (result == 0) /* as the engine does: each run is in memory that was there before */
+        device_pool_limit(*device, engine.memory);
     free(order);
     return result;
 }
