@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
+int64_t greatest_common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         int64_t rest = a % b;

@@ -14,4 +14,7 @@ struct ratio {
  */
 struct ratio ratio_from_real(double value);
 
+/* The greatest common divisor, not below 0; 0 of two zeros. */
+int64_t greatest_common_divisor(int64_t a, int64_t b);
+
 #endif

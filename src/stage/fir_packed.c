@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box_divide.h"
 #include "stage/fir_passes.h"
@@ -17,16 +18,6 @@ static int64_t coefficient(const struct fir_window *w, unsigned row, unsigned co
     return (int64_t)w->k[row * w->columns + column];
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Takes the first row that is not zero, divided by what its coefficients have in common. */
 static bool choose_across(const struct fir_window *w, struct factors *f, unsigned *pivot)
 {
@@ -36,7 +27,7 @@ static bool choose_across(const struct fir_window *w, struct factors *f, unsigne
             int64_t k = coefficient(w, j, i);
             if (k != 0)
                 *pivot = i;
-            divisor = common_divisor(divisor, k);
+            divisor = greatest_common_divisor(divisor, k);
         }
         for (unsigned i = 0; i < w->columns && divisor != 0; i++)
             f->across[i] = coefficient(w, j, i) / divisor;
