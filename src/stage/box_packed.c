@@ -10,10 +10,9 @@ enum {
     HEIGHT_MAX = 9 /* more lines do not fit registers */
 };
 
-static void add_term(struct text *text, const char *vector, int word)
+static void add_term(struct text *text, const char *vector, const char *word)
 {
-    static const char *const at[] = {"AT_m2", "AT_m1", "AT_0", "AT_1", "AT_2"};
-    text_printf(text, "%s%s(%s)", text_string(text)[0] ? " + " : "", at[word + 2], vector);
+    text_printf(text, "%s%s(%s)", text_string(text)[0] ? " + " : "", word, vector);
 }
 
 /* The sum of samples first…last from a pair's first one on, as cl/packed.cl names its parts: o
@@ -30,12 +29,12 @@ static void add_window(struct pass *pass, const char *name, int first, int last)
         int lane = (at + 16) / 2 - 8, word = (lane + 8) / 2 - 4;
         if (!pair) {
             packed_lane(at, false, &vector, &words);
-            text_printf(&sum, "%s%s(%s)", text_string(&sum)[0] ? " + " : "", words, vector);
+            add_term(&sum, vector, words);
         } else if (lane % 2 == 0 && at + 3 <= last) {
-            add_term(&sum, "s", word);
+            add_term(&sum, "s", packed_word(word));
             at += 3;
         } else {
-            add_term(&sum, lane % 2 == 0 ? "t" : "th", word);
+            add_term(&sum, lane % 2 == 0 ? "t" : "th", packed_word(word));
             at++;
         }
     }

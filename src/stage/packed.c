@@ -24,13 +24,18 @@ struct pass *packed_begin(struct stage_plan *plan, const char *variant, const st
     return pass;
 }
 
+const char *packed_word(int place)
+{
+    static const char *const names[] = {"AT_m2", "AT_m1", "AT_0", "AT_1", "AT_2"};
+    return names[place + 2];
+}
+
 void packed_lane(int offset, bool odd, const char **vector, const char **words)
 {
-    static const char *const at[] = {"AT_m2", "AT_m1", "AT_0", "AT_1", "AT_2"};
     int sample = offset + odd + 16; /* from the first of four words before the result's */
     int lane = sample / 2 - 8, is_odd = sample % 2;
     int word = (lane + 8) / 2 - 4, half = (lane + 8) % 2;
     static const char *const vectors[] = {"e", "o", "p", "q"};
     *vector = vectors[2 * half + is_odd];
-    *words = at[word + 2];
+    *words = packed_word(word);
 }

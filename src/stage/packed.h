@@ -23,4 +23,8 @@ struct pass *packed_begin(struct stage_plan *plan, const char *variant, const st
  * samples) or p, q (the same a lane further), and AT_m2 … AT_2, which words of it. */
 void packed_lane(int offset, bool odd, const char **vector, const char **words);
 
+/* What the kernel calls a word by its place, from -2 to 2, 0 being the result's first: AT_m2 …
+ * AT_2. */
+const char *packed_word(int place);
+
 #endif
