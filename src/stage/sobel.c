@@ -150,6 +150,21 @@ static const char *work_type(const struct device_profile *profile, enum sample_t
     return sample_size(type) == 1 && profile->packs_shorts ? "short" : "int";
 }
 
+void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
+                       struct pass *pass, unsigned plane, unsigned first)
+{
+    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
+    unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out) * planes;
+    pass_plane(pass, OPERAND_IN, plane);
+    for (unsigned k = 0; k < planes; k++)
+        pass_plane(pass, OPERAND_OUT, first + k);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, config->border);
+}
+
 static void add_pass(const struct sobel_config *config, struct stage_plan *plan, unsigned i)
 {
     unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
@@ -191,16 +206,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
         pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out) * (config->out == SOBEL_BOTH ? 2 : 1);
-
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, first);
-    if (config->out == SOBEL_BOTH)
-        pass_plane(pass, OPERAND_OUT, first + 1);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, config->border);
+    sobel_pass_planes(config, plan, pass, i, first);
     pass_int(pass, config->border == BORDER_CROP);
     pass_int(pass, (int32_t)in->channels);
     if (!is_signed_gradient(config)) {

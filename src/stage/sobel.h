@@ -34,6 +34,10 @@ struct sobel_config {
 bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
                       unsigned first, enum kernel_form form, const char *variant);
 
+/* What each of its kernels is told first: planes, size and border; and the bytes that move. */
+void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
+                       struct pass *pass, unsigned plane, unsigned first);
+
 /* The definition, in plain C. */
 int sobel_reference(const void *config, const struct picture *in, struct picture *out,
                     struct fault *fault);

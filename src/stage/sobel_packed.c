@@ -27,14 +27,6 @@ bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan
     pass_define_type(pass, "DST", out->type);
     pass->goes_on = true;
     pass->work = 24 * ROWS;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out) * (config->out == SOBEL_BOTH ? 2 : 1);
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, first);
-    if (config->out == SOBEL_BOTH)
-        pass_plane(pass, OPERAND_OUT, first + 1);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, config->border);
+    sobel_pass_planes(config, plan, pass, plane, first);
     return true;
 }
