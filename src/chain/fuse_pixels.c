@@ -34,8 +34,8 @@ static bool extend(struct run *run, const struct plan_step *step, const struct p
         whole->n_args + next.n_args > PIXEL_ARGS_MAX || !same_alpha(run, &next, plane))
         return false;
     for (unsigned i = 0; i < next.n_args; i++)
-        used +=
-            (size_t)snprintf(arguments + used, sizeof arguments - used, ", p%u", whole->n_args + i);
+        used += (size_t)snprintf(arguments + used, sizeof arguments - used, ", arg%u",
+                                 whole->n_args + i);
     int length = snprintf(call, sizeof call, "FN(f%zu_%s_pixel)(%s%s)", run->n, step->stage->name,
                           run->n == 0 ? "(v)" : whole->call, arguments);
     if (length < 0 || (size_t)length >= sizeof call)
@@ -140,7 +140,7 @@ static void define_then(struct pass *pass, const struct run *run)
     text_printf(defines, "OUT %s\nTHEN(v) %s\nTHEN_PARAMETERS ", pass_type_name(run->function.type),
                 run->function.call);
     for (unsigned i = 0; i < run->function.n_args; i++) {
-        text_printf(defines, ", %s p%u", types[run->function.args[i].kind], i);
+        text_printf(defines, ", %s arg%u", types[run->function.args[i].kind], i);
         pass->args[pass->n_args++] = run->function.args[i];
     }
     text_append(defines, "\n");

@@ -268,7 +268,7 @@ unsigned pass_vector_length(const struct device_profile *profile, enum sample_ty
     return length < 4 ? 4 : (unsigned)length;
 }
 
-/* Names p0, p1 … for the function's parameters, in the kernel's list and in its call. */
+/* Names arg0, arg1 … for the function's parameters, in the kernel's list and in its call. */
 static void define_pixel_call(struct pass *pass, const char *stage,
                               const struct pixel_function *function)
 {
@@ -282,9 +282,9 @@ static void define_pixel_call(struct pass *pass, const char *stage,
     size_t used = 0, called = 0;
     for (unsigned i = 0; i < function->n_args; i++) {
         enum pass_arg_kind kind = function->args[i].kind;
-        used += (size_t)snprintf(parameters + used, sizeof parameters - used, ", %s p%u",
+        used += (size_t)snprintf(parameters + used, sizeof parameters - used, ", %s arg%u",
                                  types[kind], i);
-        called += (size_t)snprintf(call + called, sizeof call - called, ", p%u%s", i,
+        called += (size_t)snprintf(call + called, sizeof call - called, ", arg%u%s", i,
                                    kind == PASS_BUFFER ? "[0]" : "");
     }
     pass_define(pass, "PIXEL_PARAMETERS", "%s", parameters);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fused kernels: chains made at random give the same bytes with and without --no-fuse, and what OpenCL
-is asked to launch is what `sluice plan` says; nothing is copied, compiled or allocated again.
+is asked to launch is what `sluice plan` says; nothing is copied, compiled or allocated again. Their
+programs for GPUs, which are not run here, are compiled by clang (PoCL needs it, so that it is there).
 
 SLUICE_LONG=1 runs 200 chains. Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
 import json
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
@@ -161,6 +163,41 @@ class SameBytes(Case):
                 fused += result == 1
         self.assertGreater(ran, CHAINS * 0.6) # the others: no such type, or nothing left by crop
         self.assertGreater(fused, CHAINS * 0.3)
+
+
+def find_clang():
+    names = ['clang'] + ['clang-%d' % version for version in range(30, 10, -1)]
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+class Texts(Case):
+    """Parts of a program are written apart from each other: names must not meet in any chain."""
+    CLANG = find_clang()
+
+    def compile(self, chain, profile, kind, channels):
+        plan = subprocess.run([SLUICE, 'plan', '--source', '--profile', profile, '-c', chain, '--type', kind,
+                               '61x43x%d' % channels], capture_output=True, timeout=600)
+        if plan.returncode != 0:
+            return None # no such type, or nothing left by crop
+        result = subprocess.run([self.CLANG, '-x', 'cl', '-cl-std=CL1.2', '-Xclang', '-fdeclare-opencl-builtins',
+                                 '-Xclang', '-finclude-default-header', '-target', 'spir64', '-fsyntax-only',
+                                 '-'], input=plan.stdout, capture_output=True, timeout=600)
+        return result.returncode, [line for line in result.stderr.decode().splitlines() if 'error' in line]
+
+    @unittest.skipUnless(CLANG, 'no clang')
+    def test_random_chains(self):
+        rng = random.Random(7)
+        jobs = []
+        for _ in range(4 * CHAINS):
+            kind, channels = rng.choice(('u8', 'u8', 'u16', 'f32')), rng.choice((1, 3, 3, 4))
+            text = chain(rng, channels)
+            jobs += [(text, profile, kind, channels) for profile in ('gpu', 'mali')]
+        with ThreadPoolExecutor(2) as threads:
+            results = list(threads.map(lambda job: self.compile(*job), jobs))
+        for job, result in zip(jobs, results):
+            with self.subTest(chain=job):
+                self.assertIn(result, (None, (0, [])))
+        self.assertGreater(sum(result is not None for result in results), len(jobs) * 0.6)
 
 
 class WhatFuses(Case):
