@@ -11,8 +11,6 @@
 
 #define FILE_NAME  "ledger.db"
 #define BUSY_LIMIT 5000 /* milliseconds that another daemon may take */
-#define KEEP_DAYS  30
-#define KEEP_ROWS  200000
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
@@ -30,9 +28,12 @@ static const char *const texts[STATEMENTS] = {
     [DROP_OLD] = "DELETE FROM files WHERE remembered=0 AND last<?1",
     [DROP_MANY] = "DELETE FROM files WHERE rowid IN (SELECT rowid FROM files WHERE remembered=0 "
                   "ORDER BY last DESC LIMIT -1 OFFSET ?1)",
-    [LIST_REMEMBERED] = "SELECT name,inode,size,mtime,rowid,device FROM files WHERE folder=?1 AND "
-                        "remembered=1",
-    [FORGET] = "DELETE FROM files WHERE rowid=?1",
+    /* In the order of an index that is also the files' on many disks. */
+    [LIST_REMEMBERED] =
+        "SELECT inode,size,mtime,name,device,rowid,last FROM files WHERE folder=?1 AND "
+        "(inode,size,mtime,name)>(?2,?3,?4,?5) AND remembered=1 "
+        "ORDER BY inode,size,mtime,name LIMIT ?6",
+    [FORGET] = "DELETE FROM files WHERE rowid=?1 AND last=?2 AND remembered=1",
     [FIND_NAME] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND name=?2 ORDER BY last DESC,"
                   "rowid DESC LIMIT 1",
     [FIND_FILE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND "
@@ -301,57 +302,4 @@ unsigned ledger_generation(struct ledger *ledger)
     unsigned generation = ledger->generation;
     pthread_mutex_unlock(&ledger->lock);
     return generation;
-}
-
-/* The clock may be wrong by decades at boot; then nothing is old, or everything is and goes: only
- * what people may ask for. */
-static void drop_old(struct ledger *ledger)
-{
-    sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
-                       (sqlite3_int64)time(NULL) - KEEP_DAYS * 86400);
-    ledger_step(ledger, DROP_OLD);
-    sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
-    ledger_step(ledger, DROP_MANY);
-}
-
-static void forget_missing(struct ledger *ledger, const char *folder,
-                           bool (*exists)(void *context, const char *name,
-                                          const struct identity *identity),
-                           void *context)
-{
-    sqlite3_stmt *list = ledger->statements[LIST_REMEMBERED];
-    sqlite3_bind_text(list, 1, folder, -1, SQLITE_STATIC);
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        struct identity identity = {.inode = (ino_t)sqlite3_column_int64(list, 1),
-                                    .size = sqlite3_column_int64(list, 2),
-                                    .mtime = sqlite3_column_int64(list, 3),
-                                    .device = (dev_t)sqlite3_column_int64(list, 5)};
-        if (exists(context, (const char *)sqlite3_column_text(list, 0), &identity))
-            continue;
-        sqlite3_bind_int64(ledger->statements[FORGET], 1, sqlite3_column_int64(list, 4));
-        ledger_step(ledger, FORGET);
-    }
-    sqlite3_reset(list);
-}
-
-void ledger_prune(struct ledger *ledger, const char *folder,
-                  bool (*exists)(void *context, const char *name, const struct identity *identity),
-                  void *context)
-{
-    if (!ledger)
-        return;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        ledger_set_durable(ledger, false);
-        if (ledger_step(ledger, BEGIN) == SQLITE_DONE) {
-            drop_old(ledger);
-            if (exists)
-                forget_missing(ledger, folder, exists, context);
-            int code = ledger_step(ledger, COMMIT);
-            if (code != SQLITE_DONE)
-                ledger_step(ledger, ROLLBACK); /* else no other could begin */
-            ledger_end_write(ledger, code, NULL);
-        }
-    }
-    pthread_mutex_unlock(&ledger->lock);
 }

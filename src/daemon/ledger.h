@@ -75,7 +75,7 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
 
 /* Old entries are dropped: of files not remembered after 30 days, or beyond 200 000 of them; of
  * remembered ones of this folder when `exists` (may be NULL) says that the file is not there any
- * more. */
+ * more. It is asked without the ledger's lock, so it may take its time. */
 void ledger_prune(struct ledger *ledger, const char *folder,
                   bool (*exists)(void *context, const char *name, const struct identity *identity),
                   void *context);

@@ -1,4 +1,4 @@
-/* Shared by ledger.c and ledger_ask.c alone. */
+/* Shared by ledger.c, ledger_ask.c and ledger_prune.c alone. */
 #ifndef SLUICE_DAEMON_LEDGER_INTERNAL_H
 #define SLUICE_DAEMON_LEDGER_INTERNAL_H
 

@@ -113,7 +113,7 @@ struct pixel_function {
     unsigned n_args;
     struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
     char call[512]; /* of several functions, each of the result of the one before: `v` through all
-                       of them, parameters as p0, p1 …; empty: NAME_pixel */
+                       of them, parameters as arg0, arg1 …; empty: NAME_pixel */
 };
 
 /* Definitions for a per-pixel function's text, as pass_define makes them. */

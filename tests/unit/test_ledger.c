@@ -161,11 +161,46 @@ static void test_refused(void **state)
     assert_true(ledger_knows(ledger, "/in", &entries[0].identity));
 }
 
+/* What is there: files with an odd inode. Meanwhile the ledger answers others. */
+static bool is_odd(void *context, const char *name, const struct identity *identity)
+{
+    char expected[20];
+    snprintf(expected, sizeof expected, "f%u", (unsigned)identity->inode);
+    assert_string_equal(name, expected);
+    assert_true(ledger_knows(ledger, "/many", identity));
+    ++*(int *)context;
+    return identity->inode % 2 == 1;
+}
+
+static void test_prune(void **state)
+{
+    enum {
+        FILES = 700
+    }; /* more than a page or two */
+    struct ledger_entry entries[FILES];
+    char names[FILES][20];
+    int asked = 0;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(names[i], sizeof names[i], "f%u", 1000 + i);
+        entries[i] = entry(names[i], 1000 + i, "done", NULL, true);
+        entries[i].folder = "/many";
+    }
+    assert_int_equal(ledger_write(ledger, entries, FILES, false, &fault), 0);
+    alarm(60); /* a lock that is held while it asks would be waited for */
+    ledger_prune(ledger, "/many", is_odd, &asked);
+    alarm(0);
+    assert_int_equal(asked, FILES);
+    for (unsigned i = 0; i < FILES; i++)
+        assert_int_equal(ledger_knows(ledger, "/many", &entries[i].identity), i % 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),   cmocka_unit_test(test_results), cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_forget), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forget), cmocka_unit_test(test_refused), cmocka_unit_test(test_prune),
     };
     return cmocka_run_group_tests(tests, open_one, close_it);
 }
