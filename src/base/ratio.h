@@ -9,9 +9,8 @@ struct ratio {
     int64_t p, q; /* p/q in lowest terms, q > 0 */
 };
 
-/* The decimal of at most nine significant digits that reads back nearest to `value`, which must be
- * finite and below 1e9 in magnitude; what lies beyond the ninth digit after the point is dropped.
- */
+/* The decimal nearest to `value`, which must be finite and below 1e9 in magnitude, of at most nine
+ * digits after the point and fifteen in all. q divides 10^9, and |p| is at most 10^15. */
 struct ratio ratio_from_real(double value);
 
 /* The greatest common divisor, not below 0; 0 of two zeros. */

@@ -121,6 +121,12 @@ static void test_ratios(void **state)
     check_ratio(0.001, 1, 1000);
     check_ratio(9.99999999, 999999999, 100000000);
     check_ratio(10, 10, 1);
+    check_ratio(1.000000001, 1000000001, 1000000000);
+    check_ratio(-12345.678901234, -12345678901234 / 2, 500000000);
+    check_ratio(123456789.1, 1234567891, 10);
+    check_ratio(999999999, 999999999, 1);
+    check_ratio(0.1 + 0.2, 3, 10);
+    check_ratio(1e-9, 1, 1000000000);
 }
 
 static void test_hash(void **state)
