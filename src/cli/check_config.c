@@ -1,4 +1,5 @@
 /* sluice check-config: what the daemon would say to a configuration, without the daemon. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +102,31 @@ static void check_meaning(struct config *config, struct text *errors)
         check_watch(config, &settings->watches[i], errors);
 }
 
+/* Lines of the reader: FILE:LINE:COLUMN: TEXT, but for what the environment says. */
+static json_t *error_json(const char *path, const char *line, size_t length)
+{
+    unsigned long row, column;
+    int at = 0;
+    size_t name = strlen(path);
+    const char *rest = line + name;
+    if (length > name && strncmp(line, path, name) == 0 &&
+        sscanf(rest, ":%lu:%lu: %n", &row, &column, &at) == 2 && at > 0)
+        return json_pack("{s:I, s:I, s:s%}", "line", (json_int_t)row, "column", (json_int_t)column,
+                         "text", rest + at, length - name - (size_t)at);
+    return json_pack("{s:n, s:n, s:s%}", "line", "column", "text", line, length);
+}
+
+static void print_json(const char *path, const struct config *config, json_t *errors)
+{
+    json_t *all =
+        json_pack("{s:s, s:b, s:I, s:I, s:O}", "file", path, "good", json_array_size(errors) == 0,
+                  "chains", (json_int_t)config->n_chains, "watched_folders",
+                  (json_int_t)config->settings.n_watches, "errors", errors);
+    json_dumpf(all, cli_stdout, JSON_INDENT(1));
+    fputc('\n', cli_stdout);
+    json_decref(all);
+}
+
 static int check(const char *path, const struct common_options *common)
 {
     struct config config;
@@ -113,11 +139,17 @@ static int check(const char *path, const struct common_options *common)
         return cli_complain(path, &fault);
     }
     check_meaning(&config, &errors);
+    json_t *list = json_array();
     const char *lines = text_string(&errors);
-    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1) {
         fprintf(stderr, "sluice: %.*s\n", (int)length, lines);
+        json_array_append_new(list, error_json(path, lines, length));
+    }
+    if (common->json)
+        print_json(path, &config, list);
+    json_decref(list);
     int status = errors.length > 0 ? fault_exit_status(FAULT_CONFIG) : 0;
-    if (status == 0 && !common->quiet)
+    if (status == 0 && !common->quiet && !common->json)
         fprintf(cli_stdout, "%s: good: chains: %zu, watched folders: %zu\n", path, config.n_chains,
                 config.settings.n_watches);
     text_finish(&errors);
@@ -140,10 +172,12 @@ int command_check_config(int argc, char **argv)
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o.common);
     if (o.reference)
         return print_reference();
     if (argc - first != 1) {
-        fputs("sluice: check-config: which file? (see sluice check-config --help)\n", stderr);
+        fprintf(stderr, "sluice: check-config: %s (see sluice check-config --help)\n",
+                argc == first ? "which file?" : "one file at a time");
         return 64;
     }
     return check(argv[first], &o.common);

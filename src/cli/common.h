@@ -39,6 +39,9 @@ int cli_complain(const char *what, const struct fault *fault);
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
 
+/* For a command without operands: 0, or after a complaint about the first of them 64. */
+int cli_refuse_operands(const char *command, int first, int argc, char **argv);
+
 /* cli_complain for a chain's fault, with carets under the place in the chain's text. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);
 

@@ -70,6 +70,8 @@ int command_devices(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
+    if (cli_refuse_operands("devices", first, argc, argv) != 0)
+        return 64;
     cli_engine_options(&o.common, &engine);
     if (device_list(&list, &count, &fault) != 0)
         return cli_complain(NULL, &fault);

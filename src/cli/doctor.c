@@ -199,10 +199,8 @@ int command_doctor(int argc, char **argv)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     const char *told = o.common.device;
     cli_common_apply(&o.common);
-    if (first < argc) {
-        fputs("sluice: doctor: there are no operands (see sluice doctor --help)\n", stderr);
+    if (cli_refuse_operands("doctor", first, argc, argv) != 0)
         return 64;
-    }
     doctor.findings = json_array();
     find_user(&doctor, o.user);
     read_config(&doctor, &o.common);

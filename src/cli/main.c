@@ -47,9 +47,16 @@ int main(int argc, char **argv)
         return 64;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        (strcmp(name, "help") == 0 && argc == 2)) {
         print_help();
         return 0;
+    }
+    if (strcmp(name, "help") == 0) {
+        static char help[] = "--help";
+        argv[1] = argv[2];
+        argv[2] = help;
+        name = argv[1];
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts("sluice " SLUICE_VERSION);

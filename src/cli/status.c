@@ -78,6 +78,8 @@ int command_status(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
+    if (cli_refuse_operands("status", first, argc, argv) != 0)
+        return 64;
     int status = 0;
     if (ask(&o, &answer, &fault) != 0) {
         status = cli_complain("status", &fault);

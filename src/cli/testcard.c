@@ -1,5 +1,6 @@
 /* sluice testcard: a picture that needs no file to come from: colour bars, a grey ramp, a zone
  * plate and edges at every angle. */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -165,6 +166,16 @@ static int make_card(const struct testcard_options *o, struct plane plane, struc
     return result;
 }
 
+static void print_json(const struct testcard_options *o, const struct plane *plane)
+{
+    json_t *card =
+        json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width", (json_int_t)plane->width,
+                  "height", (json_int_t)plane->height, "channels", (json_int_t)plane->channels);
+    json_dumpf(card, cli_stdout, 0);
+    fputc('\n', cli_stdout);
+    json_decref(card);
+}
+
 int command_testcard(int argc, char **argv)
 {
     struct testcard_options o = {0};
@@ -174,7 +185,9 @@ int command_testcard(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
-    if (first != argc || !cli_parse_size(o.size, &plane) || plane.channels != 1 ||
+    if (cli_refuse_operands("testcard", first, argc, argv) != 0)
+        return 64;
+    if (!cli_parse_size(o.size, &plane) || plane.channels != 1 ||
         (uint64_t)plane.width * plane.height > 100000000) {
         fprintf(stderr,
                 "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "
@@ -182,8 +195,14 @@ int command_testcard(int argc, char **argv)
                 o.size);
         return 64;
     }
+    if (o.common.json && strcmp(o.output, "-") == 0) {
+        fputs("sluice: --json and -o - both want stdout\n", stderr);
+        return 64;
+    }
     plane.channels = 3;
     if (make_card(&o, plane, &fault) != 0)
         return cli_complain(o.output, &fault);
+    if (o.common.json)
+        print_json(&o, &plane);
     return 0;
 }

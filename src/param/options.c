@@ -130,6 +130,12 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
             fprintf(stderr, "option '%s' needs a value\n", argv[optind - 1]);
             return -64;
         }
+        if (value == '?' && optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0) {
+            begin_complaint(usage);
+            fprintf(stderr, "option '%.*s' takes no value\n", (int)strcspn(argv[optind - 1], "="),
+                    argv[optind - 1]);
+            return -64;
+        }
         if (value == '?')
             return unknown(usage, &g, word);
         int result = set_option(usage->program, find(&g, value), config, optarg);

@@ -502,6 +502,14 @@ class Mistakes(Cli):
         self.complains(64, 'directory', 'run', '-o', 'x.png', 'grey.pgm', 'grey.pgm')
         self.complains(64, 'ascii', 'run', '-f', 'pgm:ascii=7', '-o', 'x.pgm', 'grey.pgm')
         self.complains(64, 'orient', 'run', '--input', 'oreint=0', '-o', 'x.pgm', 'grey.pgm')
+        self.complains(64, "option '--json' takes no value", 'run', '--json=1', 'grey.pgm')
+        self.complains(64, "option '--help' takes no value", 'run', '--help=all')
+        self.complains(64, "unknown command 'rnu'", 'help', 'rnu')
+
+    def test_operands_of_commands_that_have_none(self):
+        for command in ('devices', 'status', 'doctor', 'testcard'):
+            self.complains(64, "no operands, such as 'grey.pgm'", command, 'grey.pgm')
+        self.complains(64, 'one file at a time', 'check-config', 'a.yaml', 'b.yaml')
 
     def test_bad_data(self):
         self.grey()
@@ -558,6 +566,7 @@ class Others(Cli):
         self.assertIn(b'commands:', self.sluice('--help')[0])
         for command in ('run', 'compare', 'stages', 'devices', 'plan', 'testcard'):
             out, _ = self.sluice(command, '--help')
+            self.assertEqual(self.sluice('help', command)[0], out)
             self.assertIn(('usage: sluice %s' % command).encode(), out)
             self.assertEqual(self.sluice(command, '-h')[0], out)
 
@@ -613,6 +622,9 @@ class Others(Cli):
         self.sluice('testcard', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(pictures.read_pnm(self.read('card.ppm'))[:3], (64, 48, 3))
         self.sluice('testcard', '--size', '0x48', status=64)
+        out, _ = self.sluice('testcard', '--json', '-o', 'card.ppm', '--size', '64x48')
+        self.assertEqual(json.loads(out), {'output': 'card.ppm', 'width': 64, 'height': 48, 'channels': 3})
+        self.sluice('testcard', '--json', '-o', '-', '-f', 'ppm', status=64)
 
     def test_progress_on_a_terminal_only(self):
         names = []

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Configuration: what is refused and how that is said, which place wins, the example, the reference."""
+import json
 import os
 import subprocess
 
@@ -119,6 +120,22 @@ class Check(DaemonTest):
         self.assertIn('output is missing', self.check('watch: [{input: a, chain: sobel}]\n')[0])
         self.assertIn('watched twice', self.check('watch: [{input: a, output: b, chain: sobel}, '
                                                   '{input: a, output: c, chain: sobel}]\n')[0])
+
+    def test_json(self):
+        path = os.path.join(self.dir, 'j.yaml')
+        for text, status, errors in (
+                ('chains: {e: "sobel"}\nwatch: [{input: a, output: b, chain: e}]\n', 0, []),
+                ('chains:\n  e: "sobell"\nlimtis: {}\n', 78, [(3, 1, "'limtis'"), (2, 6, "'sobell'")])):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+            result = subprocess.run([SLUICE, 'check-config', '--json', path], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, status, result.stderr)
+            told = json.loads(result.stdout)
+            self.assertEqual((told['file'], told['good'], told['chains'], told['watched_folders']),
+                             (path, not errors, 1, len(errors) == 0))
+            self.assertEqual(sorted((e['line'], e['column']) for e in told['errors']), sorted(e[:2] for e in errors))
+            for line, _, word in errors:
+                self.assertIn(word, next(e['text'] for e in told['errors'] if e['line'] == line))
 
     def test_example_and_reference(self):
         example = os.path.join(ROOT, 'config', 'sluice.yaml')
