@@ -1,6 +1,7 @@
 /* sluice run: the engine, fed from the command line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,22 @@ static void finish(struct run *run)
     pthread_mutex_destroy(&run->lock);
 }
 
+/* The program is written after pictures are done, when it is late to hear that it cannot be. */
+static int check_dump(const char *path)
+{
+    struct file_draft draft;
+    struct fault fault = FAULT_INIT;
+    char what[PATH_MAX + 16];
+    if (!path)
+        return 0;
+    if (file_draft_open(&draft, path, &fault) == 0) {
+        file_draft_discard(&draft);
+        return 0;
+    }
+    snprintf(what, sizeof what, "--dump-binary %s", path);
+    return cli_complain(what, &fault);
+}
+
 static int run_all(struct run *run, char **inputs, size_t count)
 {
     struct fault fault = FAULT_INIT;
@@ -348,6 +365,9 @@ static int run_all(struct run *run, char **inputs, size_t count)
         fputs("sluice: --json and -o - both want stdout\n", stderr);
         return 64;
     }
+    status = check_dump(run->options.common.dump_binary);
+    if (status != 0)
+        return status;
     cli_engine_options(&run->options.common, &engine);
     if (engine_open(&run->engine, &engine, &fault) != 0)
         return cli_complain(NULL, &fault);

@@ -460,6 +460,10 @@ class Numbers(Cli):
         _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
                              'grey.pgm', status=70)
         self.assertIn('CL_INVALID_BINARY', err)
+        _, err = self.sluice('run', '--dump-binary', 'nowhere/p.bin', '-c', 'sobel', '-o', 'd.pgm',
+                             'grey.pgm', status=73)
+        self.assertTrue(err.startswith('sluice: --dump-binary nowhere/p.bin: '), err)
+        self.assertFalse(os.path.exists(self.path('d.pgm')))
 
     def test_bad_compiler_flags_are_named(self):
         self.grey()
