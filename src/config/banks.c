@@ -297,6 +297,10 @@ static void read_kernel(struct reader *reader, const char *name, yaml_node_t *no
             kernel->k.choice != PARAM_IS_NUMBER)
             reader_complain(reader, node, "%s: expected rows of numbers, as 1_2_1/2_4_2/1_2_1",
                             what);
+        else if (kernel->k.columns % 2 == 0 || kernel->k.rows % 2 == 0)
+            reader_complain(reader, node,
+                            "%s has %u columns and %u rows; each must be odd, from 1 to %d", what,
+                            kernel->k.columns, kernel->k.rows, PARAM_MATRIX_SIDE);
         else if (!definitions_add_kernel(to, kernel))
             reader->errors->failed = true;
     }

@@ -36,7 +36,7 @@ static void test_sections(void **state)
     struct config config;
     (void)state;
     accept("version: 1\n"
-           "kernels: {soft: 1_2_1, edge: [[1, 0], [-0.5, 3]]}\n"
+           "kernels: {soft: 1_2_1, edge: [[1], [0], [-0.5]]}\n"
            "chains:\n  a: luminance,sobel\n  b: 'sobel'\n",
            &config);
     assert_string_equal(config_chain(&config, "a"), "luminance,sobel");
@@ -46,7 +46,7 @@ static void test_sections(void **state)
     assert_int_equal(config.chains[1].place.column, 6);
     const struct param_matrix *k = definitions_kernel(&config.definitions, "edge");
     assert_non_null(k);
-    assert_true(k->columns == 2 && k->rows == 2 && k->v[2] == -0.5 && k->v[3] == 3);
+    assert_true(k->columns == 1 && k->rows == 3 && k->v[0] == 1 && k->v[2] == -0.5);
     config_finish(&config);
     accept("", &config);
     config_finish(&config);
@@ -91,6 +91,8 @@ static void test_errors_tell_their_place(void **state)
     REFUSE("version: 1\nchains: [a]\n", "f.yaml:2:9: chains: expected a mapping, not a sequence");
     REFUSE("kernels: {k: 1_2/3, l: x}\nversion: 3\n", "f.yaml:1:14: kernel 'k'",
            "f.yaml:1:24: ", "f.yaml:2:10: version: '3'");
+    REFUSE("kernels: {k: 1_2}\n", "f.yaml:1:14: kernel 'k' has 2 columns and 1 rows", "odd");
+    REFUSE("kernels: {k: [[1, 2, 1], [1, 2, 1]]}\n", "f.yaml:1:14: ", "3 columns and 2 rows");
     REFUSE("chains: {a/b: sobel}\n", "f.yaml:1:10: ", "no name");
     REFUSE("chains: {a: x}\nchains: {b: x}\n", "f.yaml:2:1: ", "there twice");
     REFUSE("chains: {a: {b: c}}\n", "f.yaml:1:13: ", "expected a value, not a mapping");
