@@ -142,6 +142,11 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     if (!(*given & divisor)) {
         bool is_number = config->k.choice == PARAM_IS_NUMBER;
         double sum = is_number ? sum_of(&config->k) : named[config->k.choice].divisor;
+        if (fabs(sum) > NUMBER_MAX)
+            return fault_set(fault, FAULT_CHAIN,
+                             "fir: the sum of k, %g, is beyond what divides, -1e9 to 1e9: "
+                             "give a divisor",
+                             sum);
         config->divisor = sum != 0 ? sum : 1;
         *given |= divisor;
     }
