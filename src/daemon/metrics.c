@@ -320,16 +320,13 @@ void metrics_print(const struct metrics *metrics, struct text *text)
 {
     static const char *const words[] = {"counter", "gauge", "histogram", "summary"};
     for (int metric = 0; metric < METRICS; metric++) {
-        bool begun = false;
+        /* Of those without a sample too: what is not counted yet is known by name and meaning. */
+        text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", kinds[metric].name, kinds[metric].help,
+                    kinds[metric].name, words[kinds[metric].kind]);
         for (size_t i = 0; i < metrics->n_series; i++) {
             const struct series *s = &metrics->series[i];
-            if ((int)s->metric != metric)
-                continue;
-            if (!begun)
-                text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", kinds[metric].name,
-                            kinds[metric].help, kinds[metric].name, words[kinds[metric].kind]);
-            begun = true;
-            print_series(s, kinds[metric].name, kinds[metric].kind, text);
+            if ((int)s->metric == metric)
+                print_series(s, kinds[metric].name, kinds[metric].kind, text);
         }
     }
 }
