@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -82,6 +83,15 @@ static struct http_connection *connection_of(struct MHD_Connection *mhd)
     return info ? info->socket_context : NULL;
 }
 
+/* A request for a proxy names the server too (RFC 9112, 3.2.2): what follows that. */
+static const char *origin_form(const char *target)
+{
+    if (strncasecmp(target, "http://", 7) != 0)
+        return target;
+    const char *path = strchr(target + 7, '/');
+    return path ? path : "/";
+}
+
 void *http_request_begin(void *context, const char *target, struct MHD_Connection *mhd)
 {
     struct http *http = context;
@@ -93,7 +103,7 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     request->connection = connection;
     request->body_fd = -1;
     fault_clear(&request->query_fault);
-    query_parse(&request->query, target, &request->query_fault);
+    query_parse(&request->query, origin_form(target), &request->query_fault);
     connection->request = request;
     if (connection->phase == HTTP_IDLE)
         http_enter(connection, HTTP_HEADER, 5);

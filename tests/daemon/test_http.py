@@ -70,6 +70,11 @@ class Pages(HttpTest):
         self.assertFalse(os.path.exists(self.path))
         self.assertFalse(os.path.exists(self.jobs))
 
+    def test_target_with_the_servers_name(self):
+        self.serve()
+        for target, status in (('http://localhost/livez', 200), ('HTTP://x:80/v1/chains', 200), ('http://x', 404)):
+            self.assertEqual(sockets.ask(self.path, 'GET', target).status, status, target)
+
     def test_metrics(self):
         self.serve()
         self.post('?chain=sobel&format=pgm', picture())
