@@ -119,17 +119,20 @@ static cl_program from_file(struct device *device, const char *path, const char 
                             struct fault *fault)
 {
     struct bytes binary;
+    struct fault why = FAULT_INIT;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         fault_set(fault, FAULT_NO_INPUT, "--load-binary %s: %s", path, "cannot be opened");
         return NULL;
     }
-    int result = file_read(fd, UINT64_C(256) << 20, &binary, fault);
+    cl_program handle = NULL;
+    if (file_read(fd, UINT64_C(256) << 20, &binary, &why) == 0) {
+        handle = from_binary(device, &binary, flags, &why);
+        bytes_finish(&binary);
+    }
     close(fd);
-    if (result != 0)
-        return NULL;
-    cl_program handle = from_binary(device, &binary, flags, fault);
-    bytes_finish(&binary);
+    if (!handle)
+        fault_set(fault, why.code, "--load-binary %s: %.300s", path, why.text);
     return handle;
 }
 

@@ -459,7 +459,7 @@ class Numbers(Cli):
         self.write('garbage.bin', b'no program')
         _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
                              'grey.pgm', status=70)
-        self.assertIn('CL_INVALID_BINARY', err)
+        self.assertIn('--load-binary garbage.bin: clCreateProgramWithBinary: CL_INVALID_BINARY', err)
         _, err = self.sluice('run', '--dump-binary', 'nowhere/p.bin', '-c', 'sobel', '-o', 'd.pgm',
                              'grey.pgm', status=73)
         self.assertTrue(err.startswith('sluice: --dump-binary nowhere/p.bin: '), err)
