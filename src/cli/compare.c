@@ -95,18 +95,16 @@ static void add_sample(struct difference *d, double a, double b)
     if (apart != 0) /* NaN against a number, too */
         d->differing++;
     d->squares += apart * apart;
-    if (!(apart <= d->largest))
+    if (!(apart <= d->largest) && !isnan(d->largest))
         d->largest = apart;
-    if (d->samples == 0 || a < d->min)
-        d->min = a;
-    if (d->samples == 0 || a > d->max)
-        d->max = a;
+    d->min = fmin(d->min, a); /* of a number and NaN the number */
+    d->max = fmax(d->max, a);
     d->samples++;
 }
 
 static struct difference compare(const struct picture *a, const struct picture *b)
 {
-    struct difference d = {0};
+    struct difference d = {.min = INFINITY, .max = -INFINITY};
     for (size_t i = 0; i < a->frame.n_planes; i++) {
         const struct plane *p = &a->frame.planes[i], *q = &b->frame.planes[i];
         size_t p_size = sample_size(p->type), q_size = sample_size(q->type);
@@ -130,6 +128,12 @@ static double peak_of(const struct plane *plane, const struct difference *d)
     return d->max - d->min;
 }
 
+/* JSON has no infinities and no NaN. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static void print(const struct compare_options *o, const struct picture *a,
                   const struct difference *d)
 {
@@ -138,16 +142,16 @@ static void print(const struct compare_options *o, const struct picture *a,
     double peak = peak_of(&a->frame.planes[0], d);
     double psnr = mse == 0 ? INFINITY : 10 * log10(peak * peak / mse);
     if (o->common.json) {
-        json_t *json = json_pack("{s:f, s:o, s:f, s:I}", "mse", mse, "psnr",
-                                 isfinite(psnr) ? json_real(psnr) : json_null(), "max_abs",
-                                 d->largest, "differing", (json_int_t)d->differing);
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr", real_or_null(psnr),
+                      "max_abs", real_or_null(d->largest), "differing", (json_int_t)d->differing);
         json_dumpf(json, cli_stdout, 0);
         fputc('\n', cli_stdout);
         json_decref(json);
         return;
     }
     fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));
-    fprintf(cli_stdout, isfinite(psnr) ? "psnr %.4f\n" : "psnr inf\n", psnr);
+    fprintf(cli_stdout, "psnr %.4f\n", isnan(psnr) ? (double)NAN : psnr); /* NaN has a sign */
     fprintf(cli_stdout, "max_abs %s\n", number_format_real(d->largest, text));
     fprintf(cli_stdout, "differing %" PRIu64 "\n", d->differing);
 }

@@ -590,6 +590,28 @@ class Others(Cli):
         out, _ = self.sluice('compare', '--json', 'a.pgm', 'b.pgm', status=1)
         self.assertEqual(json.loads(out)['differing'], 1)
 
+    def test_compare_what_is_not_finite(self):
+        def row(name, *values):
+            header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, %d), }" % len(values)
+            self.write(name, b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + header.ljust(117).encode() + b'\n' +
+                       struct.pack('<%df' % len(values), *values))
+
+        inf, nan = float('inf'), float('nan')
+        row('flat.npy', 1, 1)
+        row('ramp.npy', 1, 2)
+        row('inf.npy', 1, inf)
+        row('nan.npy', nan, 2)
+        row('late.npy', nan, 7)
+        for a, b, told in (('flat', 'ramp', ['0.5', '-inf', '1', '1']), ('ramp', 'inf', ['inf', '-inf', 'inf', '1']),
+                           ('ramp', 'nan', ['nan', 'nan', 'nan', '1']),
+                           ('late', 'ramp', ['nan', 'nan', 'nan', '2']), ('inf', 'ramp', ['inf', 'nan', 'inf', '1']),
+                           ('nan', 'nan', ['0', 'inf', '0', '0'])):
+            status = int(told[3] != '0')
+            out, _ = self.sluice('compare', a + '.npy', b + '.npy', status=status)
+            self.assertEqual([line.split()[1] for line in out.decode().splitlines()], told)
+            out, _ = self.sluice('compare', '--json', a + '.npy', b + '.npy', status=status)
+            self.assertEqual(json.loads(out)['differing'], int(told[3]))
+
     def test_stages(self):
         out, _ = self.sluice('stages')
         self.assertIn(b'sobel: ', out)
