@@ -32,18 +32,6 @@ inline int FN(index)(int n, int count, int high, int size, int ends)
     return (border_index(2 * n + high, size, BORDER_REFLECT) - high) / 2;
 }
 
-#if defined(DST_IS_WORK)
-#define FINISH(v) (v)
-#elif defined(WORK_IS_int)
-#define FINISH(v) CAT3(convert_, DST, _sat)(v)
-#elif defined(WORK_IS_double) && defined(DST_IS_float)
-#define FINISH(v) ((float)(v))
-#elif defined(WORK_IS_double)
-#define FINISH(v) CAT3(convert_, DST, _sat_rte)(v)
-#else
-#define FINISH(v) SATURATE(DST, v)
-#endif
-
 #if defined(KERNEL_level)
 #define TILE (SPAN + TAPS_MAX * C + 16)
 typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
@@ -160,7 +148,7 @@ inline void FN(along)(const WORK *low, const WORK *high, __global const WORK *re
 #endif
     }
     for (int i = 0; i < n; i++)
-        out[i] = FINISH(row[i]);
+        out[i] = SATURATE_FROM(WORK, DST, row[i]);
 }
 
 /* The grid counts pairs of columns, times channels, and pairs of rows. */
@@ -262,9 +250,9 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
 #define HIGH_OF(i) ((i) < 0 ? -1 : n_low + (i))
 #define AT_HIGH(n) AT(HIGH_OF(FN(index)(n, n_high, 1, size, ends)))
         SYNTHESIS(y, even, odd)
-        ROW(dst, 2 * y)[x] = FINISH(even);
+        ROW(dst, 2 * y)[x] = SATURATE_FROM(WORK, DST, even);
         if (2 * y + 1 < size)
-            ROW(dst, 2 * y + 1)[x] = FINISH(odd);
+            ROW(dst, 2 * y + 1)[x] = SATURATE_FROM(WORK, DST, odd);
     }
 }
 #endif

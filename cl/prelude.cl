@@ -208,6 +208,19 @@ inline int saturate_int(float v)
     return r >= 2147483648.0f ? 2147483647 : r > -2147483648.0f ? (int)r : (int)(-2147483647 - 1);
 }
 
+/* The same for what sums are computed in: int, float or double. */
+#define SATURATE_FROM(work, type, v) CAT(SATURATE_FROM_, work)(type, v)
+#define SATURATE_FROM_int(type, v)    CAT3(convert_, type, _sat)(v)
+#define SATURATE_FROM_float(type, v)  SATURATE(type, v)
+#define SATURATE_FROM_double(type, v) CAT(DOUBLE_TO_, type)(v)
+#define DOUBLE_TO_uchar(v)  convert_uchar_sat_rte(v)
+#define DOUBLE_TO_char(v)   convert_char_sat_rte(v)
+#define DOUBLE_TO_ushort(v) convert_ushort_sat_rte(v)
+#define DOUBLE_TO_short(v)  convert_short_sat_rte(v)
+#define DOUBLE_TO_int(v)    convert_int_sat_rte(v)
+#define DOUBLE_TO_float(v)  ((float)(v))
+#define DOUBLE_TO_double(v) (v)
+
 /* A double from its bits, without fp64: to f32, to nearest with ties to even; and sat(rne(v)) for an
  * integer type whose range is low…high. NaN gives the least value. IEEE 754: sign, 11 bits of
  * exponent, 52 of fraction. */

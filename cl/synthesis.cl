@@ -33,13 +33,10 @@
 #define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor
 
 #ifndef ACC_IS_double
-#define FINISH(v)   SATURATE(DST, v)
 #define FINISH16(v) WIDE_SATURATE(DST, v)
 #elif defined(DST_IS_double) || defined(DST_IS_float)
-#define FINISH(v)   (DST)(v)
 #define FINISH16(v) CAT3(convert_, DST, 16)(v)
 #else
-#define FINISH(v)   CAT3(convert_, DST, _sat_rte)(v)
 #define FINISH16(v) CAT3(convert_, DST, 16_sat_rte)(v)
 #endif
 
@@ -111,7 +108,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
         int o = x / channels, c = x - o * channels, g = o / factor, r = o - g * factor;
         ACC a = BEGIN(x);
         EACH_BAND(ADD)
-        out[x] = FINISH(a);
+        out[x] = SATURATE_FROM(ACC, DST, a);
         x++;
     }
 }
@@ -160,7 +157,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 #endif
         ACC a = BEGIN(x);
         EACH_BAND(ADD)
-        out[x] = FINISH(a);
+        out[x] = SATURATE_FROM(ACC, DST, a);
         x++;
     }
 }
