@@ -70,7 +70,7 @@ static void add_lift(const struct dwt_analysis *a)
 static void add_walk(const struct dwt_analysis *a)
 {
     uint32_t rows;
-    struct pass *pass = dwt_begin_walk(&a->task, "dwt_walk", &rows);
+    struct pass *pass = dwt_begin_walk(&a->task, "analysis", &rows);
     describe(a, pass);
     dwt_define_lifting(&a->task, pass, rows);
     dwt_pass_lifting(&a->task, pass, false, rows);

@@ -78,7 +78,7 @@ bool dwt_is_lifting(const struct dwt_task *task)
            task->level->width > 1 && task->level->height > 1;
 }
 
-struct pass *dwt_begin_walk(const struct dwt_task *task, const char *source, uint32_t *rows)
+struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows)
 {
     const struct dwt_level *l = task->level;
     unsigned pairs = task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
@@ -89,8 +89,8 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *source, uin
     *rows = wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
             : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
                                      : (uint32_t)wanted;
-    struct pass *pass = pass_begin(task->plan, source, "", FORM_VECTOR, pairs, l->low_width,
-                                   (l->low_height + *rows - 1) / *rows);
+    struct pass *pass = pass_begin(task->plan, "dwt_walk", variant, FORM_VECTOR, pairs,
+                                   l->low_width, (l->low_height + *rows - 1) / *rows);
     pass->group[0] = WALK_ITEMS;
     pass->group[1] = 1;
     pass_define(pass, "PAIRS", "%u", pairs);

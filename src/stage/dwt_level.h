@@ -57,8 +57,8 @@ bool dwt_suits_gpu(const struct dwt_task *task);
 /* Whether the level is cdf53's or cdf97's steps on one channel, both ways. */
 bool dwt_is_lifting(const struct dwt_task *task);
 
-/* Begins the pass of a walking form, cl/dwt_walk.cl or cl/idwt_walk.cl. */
-struct pass *dwt_begin_walk(const struct dwt_task *task, const char *source, uint32_t *rows);
+/* Begins the pass of cl/dwt_walk.cl's kernel `variant`, "analysis" or "synthesis". */
+struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows);
 
 /* Adds definitions and arguments. dwt_define_lifting also says what `rows` rows of a band cost. */
 void dwt_define_work(const struct dwt_task *task, struct pass *pass);

@@ -1,5 +1,5 @@
 /* The forms of a level put together: on CPUs in one kernel, but for integers (cl/idwt.cl), on GPUs
- * with local memory by lifting (cl/idwt_walk.cl) where it is such a wavelet, else in two kernels
+ * with local memory by lifting (cl/dwt_walk.cl) where it is such a wavelet, else in two kernels
  * (cl/idwt.cl). */
 #include "stage/dwt_level.h"
 
@@ -23,18 +23,11 @@ static int kernel_ends(const struct dwt_task *task)
                                            : ENDS_NONE;
 }
 
-static void define_result(const struct dwt_synthesis *s, struct pass *pass)
-{
-    pass_define_type(pass, "DST", s->out_type);
-    if (s->out_type == s->task.layout->type)
-        pass_define(pass, "DST_IS_WORK", "1");
-}
-
 /* Definitions and first arguments of a kernel that does all of a level. */
 static void describe(const struct dwt_synthesis *s, struct pass *pass)
 {
     dwt_define_work(&s->task, pass);
-    define_result(s, pass);
+    pass_define_type(pass, "DST", s->out_type);
     pass->bytes_read = dwt_band_bytes(&s->task);
     pass->bytes_written = dwt_signal_samples(&s->task) * sample_size(s->out_type);
     dwt_pass_bands(&s->task, pass);
@@ -65,7 +58,7 @@ static void add_level(const struct dwt_synthesis *s)
 static void add_walk(const struct dwt_synthesis *s)
 {
     uint32_t rows;
-    struct pass *pass = dwt_begin_walk(&s->task, "idwt_walk", &rows);
+    struct pass *pass = dwt_begin_walk(&s->task, "synthesis", &rows);
     describe(s, pass);
     pass_define(pass, "DST_SIZE", "%zu", sample_size(s->out_type));
     dwt_define_lifting(&s->task, pass, rows);
@@ -101,7 +94,7 @@ static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
     struct pass *pass = pass_begin(s->task.plan, "idwt", "vertical", form, 0,
                                    l->width * s->task.layout->channels, (l->height + 1) / 2);
     dwt_define_work(&s->task, pass);
-    define_result(s, pass);
+    pass_define_type(pass, "DST", s->out_type);
     pass_name(pass, kernel_form_name(form));
     pass->work = 8.0 * taps.count;
     pass->bytes_read = dwt_mid_bytes(&s->task);
