@@ -34,8 +34,9 @@
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)
 
-/* A vector at an address that is a multiple of its samples' size only, for CPUs. (vload16 and vstore16
- * say the same, but PoCL 3.1 makes four loads and sixteen stores of them.) */
+/* A vector at an address that is a multiple of its samples' size only: for CPUs (vload16 and vstore16 say the
+ * same, but PoCL 3.1 makes four loads and sixteen stores of them), and of words for Mali (Mesa makes four loads
+ * of a vload4, and one of such a type). */
 #define UNALIGNED(type, n) CAT4(unaligned_, type, _, n)
 #define UNALIGNED_IN(type, n, p)  (*(__global const UNALIGNED(type, n) *)(p))
 #define UNALIGNED_OUT(type, n, p) (*(__global UNALIGNED(type, n) *)(p))
@@ -44,6 +45,7 @@ typedef char16 __attribute__((aligned(1))) UNALIGNED(char, 16);
 typedef ushort16 __attribute__((aligned(2))) UNALIGNED(ushort, 16);
 typedef short16 __attribute__((aligned(2))) UNALIGNED(short, 16);
 typedef int16 __attribute__((aligned(4))) UNALIGNED(int, 16);
+typedef uint4 __attribute__((aligned(4))) UNALIGNED(uint, 4);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
 typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 
@@ -136,13 +138,25 @@ inline int border_index(int i, int n, int border)
     return r < n ? r : 2 * n - 1 - fold - r;
 }
 
+/* The same for i from -1 to n, of a stencil that reaches one beside: without the divisions that foldings
+ * take. (On Mali they were more than half of sobel's instructions.) */
+inline int border_beside(int i, int n, int border)
+{
+    if (i >= 0 && i < n)
+        return i;
+    if (border == BORDER_ZERO)
+        return -1;
+    int fold = border == BORDER_REFLECT ? min(n - 1, 1) : 0;
+    return (i < 0) == (border == BORDER_WRAP) ? n - 1 - fold : fold;
+}
+
 /* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes. The
  * planes of a part's source are RING lines, of which row y has the one modulo RING. Uses the kernel's
  * height and border. */
-#define SOURCE_Y(y) source_row(y, height, border, RING)
-inline int source_row(int y, int height, int border, int ring)
+#define SOURCE_Y(y)        source_row(y, border_index(y, height, border), RING)
+#define SOURCE_Y_BESIDE(y) source_row(y, border_beside(y, height, border), RING) /* y: -1 to height */
+inline int source_row(int y, int row, int ring)
 {
-    int row = border_index(y, height, border);
     return ring == 0 || row < 0 ? row : modulo(y, ring);
 }
 
@@ -368,7 +382,8 @@ DEFINE_QUOTIENTS(ulong)
                      LIMIT(CAT3(quotient_, NUM, LANES)(n, (NUM)DIVISOR)) - (NUM)ZERO)))
 
 /* The same by numbers that are the kernel's arguments: the quotient is a product's upper half
- * (quotient_numbers in src/stage/quotient.c), for n + d/2 whose highest bit is free. */
+ * (quotient_numbers in src/stage/quotient.c), for n + d/2 whose highest bit is free. On Mali ulong is one
+ * thread here, too. */
 #define DEFINE_QUOTIENT_BY(type, lanes)                                                            \
     inline CAT(type, lanes) CAT3(quotient_by_, type, lanes)(CAT(type, lanes) n, type d,            \
                                                             type multiplier, type shift)           \

@@ -132,7 +132,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, int y1, int y2,
                              int px, int c)
 {
-    int left = border_index(px - 1, width, border), right = border_index(px + 1, width, border);
+    int left = border_beside(px - 1, width, border), right = border_beside(px + 1, width, border);
     WORK nw = FETCH(src, left, CH, y0, c), n = FETCH(src, px, CH, y0, c);
     WORK ne = FETCH(src, right, CH, y0, c), w = FETCH(src, left, CH, y1, c);
     WORK e = FETCH(src, right, CH, y1, c), sw = FETCH(src, left, CH, y2, c);
@@ -142,12 +142,34 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 }
 
 #ifdef FORM_VECTOR
-/* The gradients of an aligned vector, from the three around it in each row. (On Mali this is one thread for
- * floats, and on G57 and G610 for the magnitude of ushort: nine vectors of four 32-bit lanes and the sums made
- * of them take more than 32 registers. The scalar form has two threads, but four times the accesses.) */
-#define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, V(SRC), (r)[-1], (r)[0]))
-#define MIDDLE(r) CONVERT(WORK, (r)[0])
-#define RIGHT(r)  CONVERT(WORK, VECTOR_AFTER(LANES, CH, V(SRC), (r)[0], (r)[1]))
+/* What an aligned vector's gradients are made of: of each row it, and the vectors before and behind it, which
+ * hold the neighbours. A vector of 8 bytes comes in one access with 4 bytes on either side, where these hold a
+ * pixel: loads bound the form on Mali (0.6 cycles a sample of u8, with three loads of 4 bytes a row 2.5).
+ *
+ * The vector is made behind the loop over samples: in front of it, with a return, Mesa's compiler for Mali
+ * takes more than 32 registers for both ways together (one thread), though for neither alone. */
+#if LANES == 8 && (defined(SRC_IS_uchar) || defined(SRC_IS_char))
+#define AROUND    CAT(SRC, 16)
+#define BEFORE(r) (r).s01230123 /* of which the last CH count */
+#define CENTRE(r) (r).s456789ab
+#define BEHIND(r) (r).scdefcdef /* of which the first do */
+#define AROUND_AT(p) CAT3(as_, SRC, 16)(UNALIGNED_IN(uint, 4, (p) - 4))
+#elif LANES == 4 && CH <= 2 && (defined(SRC_IS_ushort) || defined(SRC_IS_short))
+#define AROUND    CAT(SRC, 8)
+#define BEFORE(r) (r).s0101
+#define CENTRE(r) (r).s2345
+#define BEHIND(r) (r).s6767
+#define AROUND_AT(p) CAT3(as_, SRC, 8)(UNALIGNED_IN(uint, 4, (p) - 2))
+#else
+#define AROUND    __global const V(SRC) *
+#define BEFORE(r) (r)[-1]
+#define CENTRE(r) (r)[0]
+#define BEHIND(r) (r)[1]
+#define AROUND_AT(p) ((AROUND)(p))
+#endif
+#define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, V(SRC), BEFORE(r), CENTRE(r)))
+#define MIDDLE(r) CONVERT(WORK, CENTRE(r))
+#define RIGHT(r)  CONVERT(WORK, VECTOR_AFTER(LANES, CH, V(SRC), CENTRE(r), BEHIND(r)))
 #elif LANES + 0
 #define LEFT(r)   CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x - CH))
 #define MIDDLE(r) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x))
@@ -160,14 +182,14 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #if defined(FORM_VECTOR) && !defined(SRC_IS_float)
 /* Columns first, each of which three gradients share. (Floats are added in the one order that all
  * forms have.) */
-#define COLUMN(k)                                                                                  \
-    V(WORK) top##k = CONVERT(WORK, r0[k - 1]), bottom##k = CONVERT(WORK, r2[k - 1]);               \
-    V(WORK) smooth##k = top##k + (WORK)2 * CONVERT(WORK, r1[k - 1]) + bottom##k;                   \
+#define COLUMN(k, of)                                                                              \
+    V(WORK) top##k = CONVERT(WORK, of(r0)), bottom##k = CONVERT(WORK, of(r2));                     \
+    V(WORK) smooth##k = top##k + (WORK)2 * CONVERT(WORK, of(r1)) + bottom##k;                      \
     V(WORK) slope##k = top##k - bottom##k;
 #define LOAD_NEIGHBOURS                                                                            \
-    COLUMN(0)                                                                                      \
-    COLUMN(1)                                                                                      \
-    COLUMN(2)                                                                                      \
+    COLUMN(0, BEFORE)                                                                              \
+    COLUMN(1, CENTRE)                                                                              \
+    COLUMN(2, BEHIND)                                                                              \
     V(WORK) dx = VECTOR_AFTER(LANES, CH, V(WORK), smooth1, smooth2) -                              \
                  VECTOR_BEFORE(LANES, CH, V(WORK), smooth0, smooth1);                              \
     V(WORK) dy = VECTOR_BEFORE(LANES, CH, V(WORK), slope0, slope1) + (WORK)2 * slope1 +            \
@@ -244,7 +266,8 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int 
     if (y >= grid_y_end || x >= grid_width)
         return;
     int end = SPAN_END(x);
-    int y0 = SOURCE_Y(y + origin - 1), y1 = SOURCE_Y(y + origin), y2 = SOURCE_Y(y + origin + 1);
+    int y0 = SOURCE_Y_BESIDE(y + origin - 1), y1 = SOURCE_Y_BESIDE(y + origin);
+    int y2 = SOURCE_Y_BESIDE(y + origin + 1);
     __global OUT *out = ROW(dst, y);
 #ifdef OUT_both
     __global OUT *out2 = ROW(dst2, y);
@@ -254,22 +277,8 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int 
     int inner_end = min((width - 1 - origin) * DST_CH, end);
 
 #ifdef FORM_VECTOR
-    if (x == inner && x + SPAN == inner_end) {
-        __global const V(SRC) *r0 = (__global const V(SRC) *)(ROW(src, y0) + x);
-        __global const V(SRC) *r1 = (__global const V(SRC) *)(ROW(src, y1) + x);
-        __global const V(SRC) *r2 = (__global const V(SRC) *)(ROW(src, y2) + x);
-        LOAD_NEIGHBOURS;
-        V(DST) v = RESULT(dx, dy);
-#if ALPHA
-        TAKE_ALPHA(LANES, CH, v, r1[0]);
-#endif
-        *(__global V(OUT) *)(out + x) = THEN(v);
-#ifdef OUT_both
-        *(__global V(OUT) *)(out2 + x) = GRADIENT_OUT(dy);
-#endif
-        return;
-    }
-    inner = end;
+    bool fits = x == inner && x + SPAN == inner_end;
+    inner = end = fits ? x : end;
 #elif LANES + 0
     int begin = x, shift = origin * CH;
     __global const SRC *r0 = ROW(src, y0) + shift, *r1 = ROW(src, y1) + shift;
@@ -328,4 +337,20 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int 
 #endif
         inner = end; /* what is left is the other edge */
     }
+#ifdef FORM_VECTOR
+    if (fits) {
+        AROUND r0 = AROUND_AT(ROW(src, y0) + x);
+        AROUND r1 = AROUND_AT(ROW(src, y1) + x);
+        AROUND r2 = AROUND_AT(ROW(src, y2) + x);
+        LOAD_NEIGHBOURS;
+        V(DST) v = RESULT(dx, dy);
+#if ALPHA
+        TAKE_ALPHA(LANES, CH, v, CENTRE(r1));
+#endif
+        *(__global V(OUT) *)(out + x) = THEN(v);
+#ifdef OUT_both
+        *(__global V(OUT) *)(out2 + x) = GRADIENT_OUT(dy);
+#endif
+    }
+#endif
 }

@@ -165,6 +165,14 @@ void sobel_pass_planes(const struct sobel_config *config, const struct stage_pla
     pass_int(pass, config->border);
 }
 
+/* Vectors of 8 bytes at least, which one access holds with their neighbours (cl/sobel.cl). */
+static unsigned vector_length(const struct device_profile *profile, enum sample_type in,
+                              enum sample_type out)
+{
+    unsigned length = pass_vector_length(profile, in, out), least = 8 / (unsigned)sample_size(in);
+    return length < least ? least : length;
+}
+
 static void add_pass(const struct sobel_config *config, struct stage_plan *plan, unsigned i)
 {
     unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
@@ -172,8 +180,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     bool eighth = config->scale == 0.125;
     bool length = config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
     enum kernel_form form = choose_form(config, plan, in, out, eighth);
-    unsigned span =
-        form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, out->type) : 0;
+    unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
     const char *variant = param_choice_name(out_choices, config->out);
     if (sobel_add_packed(config, plan, i, first, form, variant))
         return;
