@@ -2,6 +2,7 @@
 """What a Mali compiler makes of the kernels for GPUs: docs/mali.md's table.
 
     mali_table.py SLUICE COMPILER            prints the table
+    mali_table.py SLUICE COMPILER WORD       prints the rows of chains that hold WORD (sobel, --generic)
     mali_table.py SLUICE COMPILER --check    compares a few rows of docs/mali.md with what is compiled now
 
 COMPILER is a program that takes a .cl file and prints, for each Mali, a line "NAME (gNN)" and below it
@@ -15,7 +16,7 @@ import sys
 import tempfile
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'docs', 'mali.md')
-# Chain, sample type, size; the first ones are those that --check looks at.
+# Chain, sample type, size and what else `plan` is told; the first ones are those that --check looks at.
 CASES = [
     ('invert', 'u8', '640x480'),
     ('sobel', 'u8', '640x480'),
@@ -44,16 +45,26 @@ CASES = [
     ('dwt:cdf53:levels=2,idwt', 'u8', '640x480'),
     ('dwt:db4:levels=2,shrink:soft:threshold=bayes,idwt', 'f32', '640x480'),
     ('analysis:cdf97:levels=2,synthesis', 'f32', '640x480'),
+    ('sobel:out=dx', 'u8', '640x480'),
+    ('sobel:out=sample', 'u8', '640x480'),
+    ('fir:gaussian3', 'u8', '640x480', '--generic'),
+    ('fir:gaussian3', 'u8', '640x480x3', '--generic'),
+    ('fir:gaussian3', 'u16', '640x480', '--generic'),
+    ('fir:gaussian3', 'f32', '640x480', '--generic'),
+    ('fir:70000_1_1:divisor=3', 'u16', '640x480', '--generic'),
+    ('scale:1.5', 'u8', '640x480', '--generic'),
+    ('scale:1.5', 'i32', '640x480', '--generic'),
 ]
 CHECKED = 2
+KERNELS_MAX = 24  # of a program
 LINE = re.compile(r'^\s+(?P<kernel>\S+)\s+wg.*?(?P<ls>[0-9.]+) (?:ldst|ls),.*?(?P<threads>\d) threads'
                   r'.*?(?P<spills>\d+:\d+) spills:fills')
 
 
 def source_of(sluice, case):
-    chain, sample_type, size = case
+    chain, sample_type, size, *more = case
     done = subprocess.run([sluice, 'plan', '--profile', 'mali', '--source', '-c', chain, '--type',
-                           sample_type, size], capture_output=True, text=True)
+                           sample_type, *more, size], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f'{chain}: {done.stderr}')
     return done.stdout
@@ -65,9 +76,28 @@ def samples_of(source, kernel):
     return int(re.compile(r'#define SPAN (\d+)').search(source, begin).group(1))
 
 
-def compile_case(sluice, compiler, case):
+def kernels_of(source):
+    """The names of a program's kernels, and of the parts that they are made of."""
+    return set(re.findall(r'^#define KERNEL (\S+)$', source, re.M))
+
+
+def programs_of(sources):
+    """The programs put together, the prelude once: a compiler takes longest to read that. A kernel's
+    name stands for one kernel in each, so that a chain's with a name that is there begins another."""
+    programs, names = [], None
+    for source in sources:
+        prelude, kernels = source.split('\n#define KERNEL ', 1)
+        new = kernels_of(source)
+        if names is None or names & new or len(names | new) > KERNELS_MAX:
+            programs.append(prelude)
+            names = set()
+        programs[-1] += '\n#define KERNEL ' + kernels
+        names |= new
+    return programs
+
+
+def compile_program(compiler, source):
     """{kernel: {gpu: (spills, threads, load/store cycles a sample)}}"""
-    source = source_of(sluice, case)
     with tempfile.TemporaryDirectory(prefix='mali-') as folder:
         path = os.path.join(folder, 'kernels.cl')
         with open(path, 'w', encoding='utf-8') as file:
@@ -84,7 +114,7 @@ def compile_case(sluice, compiler, case):
             rows.setdefault(found['kernel'], {})[gpu] = (
                 found['spills'], int(found['threads']), float(found['ls']) / samples)
     if not rows:
-        sys.exit(f'{case[0]}: the compiler says nothing of its kernels:\n{text}')
+        sys.exit(f'the compiler says nothing of these kernels: {kernels_of(source)}\n{text}')
     return rows
 
 
@@ -93,12 +123,12 @@ def cells(result):
             for gpu in ('g52', 'g57', 'g610')]
 
 
-def print_table(sluice, compiler):
+def print_table(sluice, compiler, only):
     print('| kernel | samples a work-item | G52 | G57 | G610 |\n|---|---|---|---|---|')
     seen = set()
-    for case in CASES:
-        source = source_of(sluice, case)
-        for kernel, result in compile_case(sluice, compiler, case).items():
+    cases = [case for case in CASES if only in ' '.join(case)]
+    for source in programs_of(source_of(sluice, case) for case in cases):
+        for kernel, result in compile_program(compiler, source).items():
             if kernel not in seen:
                 seen.add(kernel)
                 print('|', ' | '.join([f'`{kernel}`', str(samples_of(source, kernel))] + cells(result)),
@@ -109,8 +139,8 @@ def check(sluice, compiler):
     with open(PAGE, encoding='utf-8') as file:
         page = file.read()
     wrong = []
-    for case in CASES[:CHECKED]:
-        for kernel, result in compile_case(sluice, compiler, case).items():
+    for source in programs_of(source_of(sluice, case) for case in CASES[:CHECKED]):
+        for kernel, result in compile_program(compiler, source).items():
             row = ' | '.join(cells(result))
             stands = next((line for line in page.splitlines() if line.startswith(f'| `{kernel}`')), None)
             if not stands or row not in stands:
@@ -125,7 +155,10 @@ def main():
     if not compiler or not os.access(compiler, os.X_OK):
         print('no Mali compiler: SLUICE_MALI_COMPILER names none')
         sys.exit(77)
-    (check if '--check' in sys.argv else print_table)(sys.argv[1], compiler)
+    if '--check' in sys.argv:
+        check(sys.argv[1], compiler)
+    else:
+        print_table(sys.argv[1], compiler, sys.argv[3] if len(sys.argv) > 3 else '')
 
 
 if __name__ == '__main__':
