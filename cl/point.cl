@@ -20,7 +20,20 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMETERS
         return;
     __global const SRC *in = ROW(src, y);
     __global DST *out = ROW(dst, y);
-#if defined(FORM_VECTOR)
+#ifdef IN_WORDS
+    /* A path of its own for whole vectors: where it met the other one, bytes would be taken apart. */
+    if (x + SPAN <= grid_width) {
+        CAT(uint, IN_WORDS) w = *(__global const CAT(uint, IN_WORDS) *)(in + x);
+        V(SRC) v = AS_BYTES(HIDDEN(w));
+        V(DST) result = PIXEL(v);
+        COPY_ALPHA(result, v);
+        w = AS_WORDS(result);
+        *(__global CAT(uint, IN_WORDS) *)(out + x) = HIDDEN(w);
+        return;
+    }
+    _Pragma("unroll 1") for (; x < grid_width; x++)
+        out[x] = SAMPLE(x, in[x]);
+#elif defined(FORM_VECTOR)
     /* Planning keeps rows shorter than a vector away. */
     bool whole = x + SPAN <= grid_width;
     x = min(x, grid_width - SPAN);

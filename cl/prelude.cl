@@ -68,6 +68,48 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #define STORE_PAST(v, p) (*(p) = (v))
 #endif
 
+/* PTX can be written in kernels (NVIDIA). */
+#if defined(__NV_CL_C_VERSION) || defined(cl_nv_compiler_options)
+#define HAS_PTX
+#endif
+
+/* Four of the eight bytes of a (0 to 3) and b (4 to 7): a hexadecimal digit of `which` names each, the last
+ * digit the lowest; with 8 added, a byte that is that one's highest bit throughout. */
+inline uint permute(uint a, uint b, uint which)
+{
+    uint v = 0;
+#ifdef HAS_PTX
+    __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(v) : "r"(a), "r"(b), "r"(which));
+#else
+    for (int i = 0; i < 4; i++) {
+        uint digit = which >> 4 * i & 15u, byte = ((digit & 4u ? b : a) >> (digit & 3u) * 8) & 255u;
+        v |= (digit & 8u ? (byte >> 7) * 255u : byte) << 8 * i;
+    }
+#endif
+    return v;
+}
+
+/* The same word, of which the compiler no longer knows what it came from. NVIDIA's, left to itself, makes four
+ * accesses, or sixteen, of a vector of words that is taken for one of bytes. */
+inline uint hidden(uint w)
+{
+#ifdef HAS_PTX
+    __asm__("mov.b32 %0, %0;" : "+r"(w));
+#endif
+    return w;
+}
+#define HIDDEN_2(w) (uint2)(hidden((w).s0), hidden((w).s1))
+#define HIDDEN_4(w) (uint4)(hidden((w).s0), hidden((w).s1), hidden((w).s2), hidden((w).s3))
+#define HIDDEN(w)   CAT(HIDDEN_, IN_WORDS)(w)
+
+/* Where IN_WORDS is defined, a vector of bytes is so many words, and stages work on these: taken apart,
+ * bytes cost a GPU more than what is computed from them. */
+#define AS_WORDS(v)         CAT(as_uint, IN_WORDS)(v)
+#define AS_BYTES(v)         CAT3(as_, DST, LANES)(v)
+#define BYTE_AS_FLOAT(w, k) (as_float(permute(w, 0x4b000000u, 0x7440u + (k))) - 8388608.0f)
+#define LAST_BYTES(a, b, c, d)                                                                     \
+    permute(permute(a, b, 0x0040u), permute(c, d, 0x0040u), 0x5410u)
+
 /* A scalar computed by a function that is as wide as the form: the first lane. */
 #define FIRST_(v)   (v)
 #define FIRST_4(v)  (v).s0

@@ -67,6 +67,7 @@ static struct fused *function_parts(const struct run *run, const struct pass *pa
         part->lanes = pass->lanes;
         pass_define_type_bits(part, "SRC", run->types[i]);
         pass_define_type_bits(part, "DST", run->types[i + 1]);
+        pass_define_words(part, run->types[i], run->types[i + 1]);
         pass_define_lines(part, run->functions[i].defines);
     }
     return fused;

@@ -313,6 +313,12 @@ static enum kernel_form choose_pixel_form(const struct device_profile *profile,
     return FORM_SCALAR;
 }
 
+void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out)
+{
+    if (pass->form == FORM_VECTOR && pass->lanes >= 8 && in == SAMPLE_U8 && out == SAMPLE_U8)
+        pass_define(pass, "IN_WORDS", "%u", pass->lanes / 4);
+}
+
 void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
@@ -332,6 +338,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     if (keep_alpha)
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
     pass_name(pass, kernel_form_name(form));
+    pass_define_words(pass, in->type, out->type);
     define_pixel_call(pass, plan->stage, function);
     pass_define_lines(pass, function->defines);
     pass->work = function->work;

@@ -186,6 +186,10 @@ bool pass_is_aligned(const struct plane *plane);
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
                             enum sample_type out);
 
+/* Defines IN_WORDS where the pass's vectors are whole words of bytes, for per-pixel functions (see
+ * cl/prelude.cl). */
+void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out);
+
 /* The pass of a per-pixel stage for one plane: `function` of the plan's stage within cl/point.cl.
  */
 void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function);

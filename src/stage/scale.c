@@ -146,8 +146,12 @@ static void define_generic(struct pixel_function *function, const struct quotien
     snprintf(function->variant, sizeof function->variant, "generic");
 }
 
+/* What stages that work on words take: the arguments, or the numbers themselves. */
 static void define_f32(struct pixel_function *function, const struct scale_config *config)
 {
+    pixel_define(function, "GAIN", "gain");
+    pixel_define(function, "ADDED", "offset");
+    pixel_define(function, "GAIN_PARAMETERS", ", float gain, float offset");
     function->n_args = 2;
     function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->gain};
     function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
@@ -187,6 +191,12 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
         return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 63 bits");
     else
         define_exact(function, &quotient, &line, first, last);
+    if (quotient.bits == 16 && type == SAMPLE_U8 && !function->generic &&
+        is_exact_in_f32(&line, type, gain, offset)) {
+        pixel_define(function, "GAIN", "%af", (double)gain);
+        pixel_define(function, "ADDED", "%af", (double)offset);
+        pixel_define(function, "GAIN_PARAMETERS", "%s", "");
+    }
     return 0;
 }
 
