@@ -9,12 +9,27 @@
  * either side are known. More rows at once save loads and cost registers, and so work-items at work: 4 rows are
  * best for most.
  *
- * No arrays (but where rows end): unless a compiler sees every index, they lie in memory. */
+ * No arrays: unless a compiler sees every index, they lie in memory. */
 #define LANES_OF_WORD 0x00ff00ffu
 #define TWICE(v)      ((v) * 0x00010001u) /* the same in both lanes */
 
 #define EVEN(w) ((w) & LANES_OF_WORD)
-#define ODD(w)  ((w) >> 8 & LANES_OF_WORD)
+#define ODD(w)  FN(odd)(w)
+
+/* The odd samples, in one instruction where there is one. */
+#ifdef HAS_PTX
+#define ODD_OF(k) permute(w.s##k, 0u, 0x4341u)
+inline uint8 FN(odd)(uint8 w)
+{
+    return (uint8)(ODD_OF(0), ODD_OF(1), ODD_OF(2), ODD_OF(3), ODD_OF(4), ODD_OF(5), ODD_OF(6),
+                   ODD_OF(7));
+}
+#else
+inline uint8 FN(odd)(uint8 w)
+{
+    return w >> 8 & LANES_OF_WORD;
+}
+#endif
 
 #if WORDS == 4
 #define OWN      uint4
@@ -58,42 +73,41 @@
 #define EACH_15(DO) EACH_14(DO) DO(e)
 #define EACH_16(DO) EACH_15(DO) DO(f)
 
-#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
-#define UNROLL _Pragma("nounroll")
-#else
-#define UNROLL
-#endif
-
-/* `count` words of a line from column x on, sample by sample. (Left to the compiler to unroll: the few
- * work-items where rows end are what the others wait for. H200, 8192²: 50 µs for gaussian3, 53 without.) */
-inline void FN(gather)(uint *words, int count, PLANE_IN(uchar, src), int x, int row, int width,
-                       int border)
+/* Where rows end: a few work-items, which the others wait for, take word i of all lines in one go, and where that is
+ * outside find its samples' columns once, -1 for zero. (Found for each line anew, by unrolled code, this was 7 % of
+ * all instructions, and took the others' code out of caches.) */
+inline int4 FN(columns)(int x, int width, int border)
 {
-    UNROLL
-    for (int i = 0; i < 4 * count; i++) {
-        uint v = FETCH(src, border_index(x + i, width, border), 1, row, 0);
-        words[i / 4] = i % 4 == 0 ? v : words[i / 4] | v << i % 4 * 8;
-    }
+    return (int4)(border_index(x, width, border), border_index(x + 1, width, border),
+                  border_index(x + 2, width, border), border_index(x + 3, width, border));
 }
 
-/* The words at column x of line y and those beside them, wherever that is. */
-inline uint8 FN(bordered)(PLANE_IN(uchar, src), int x, int y, int width, int height, int border)
+#define SAMPLE_AT(i) (at.s##i < 0 ? 0u : (uint)line[max(at.s##i, 0)])
+inline uint FN(gather)(__global const uchar *line, int row, bool whole, int4 at)
 {
-    int row = border_index(y, height, border);
-    uint words[8] = {0};
     if (row < 0)
         return 0;
-    int begin = 2 - SIDE, end = 2 + SIDE + WORDS;
-    UNROLL
-    for (int i = begin; i < end; i++) {
-        int column = x + 4 * i - 8;
-        if (column >= 0 && column + 4 <= width)
-            words[i] = *(__global const uint *)(ROW(src, row) + column);
-        else
-            FN(gather)(words + i, 1, src_base, src_offset, src_stride, column, row, width, border);
-    }
-    return vload8(0, words);
+    if (whole)
+        return *(__global const uint *)(line + at.s0);
+    return SAMPLE_AT(0) | SAMPLE_AT(1) << 8 | SAMPLE_AT(2) << 16 | SAMPLE_AT(3) << 24;
 }
+#define FIND_ROW(k)  int row##k = border_index(LINE_Y(0x##k), height, border);
+#define GATHER(i, k) w##k.s##i = FN(gather)(ROW(src, max(row##k, 0)), row##k, whole, at);
+#define GATHER_0(k)  GATHER(0, k)
+#define GATHER_1(k)  GATHER(1, k)
+#define GATHER_2(k)  GATHER(2, k)
+#define GATHER_3(k)  GATHER(3, k)
+#define GATHER_4(k)  GATHER(4, k)
+#define GATHER_5(k)  GATHER(5, k)
+#define GATHER_6(k)  GATHER(6, k)
+#define GATHER_7(k)  GATHER(7, k)
+#define GATHER_WORD(i)                                                                             \
+    if (i >= 2 - SIDE && i < 2 + SIDE + WORDS) {                                                   \
+        int first = x + 4 * i - 8;                                                                 \
+        bool whole = first >= 0 && first + 4 <= width;                                             \
+        int4 at = whole ? (int4)(first) : FN(columns)(first, width, border);                       \
+        EACH_LINE(GATHER_##i)                                                                      \
+    }
 
 /* Lines LINE_Y(k) as w##k, in one go, since each load takes long to come. */
 #if SIDE == 1
@@ -103,22 +117,27 @@ inline uint8 FN(bordered)(PLANE_IN(uchar, src), int x, int y, int width, int hei
 #define BESIDE    uint2
 #define PADDED(k) (uint8)(left##k, own##k, right##k NOTHING)
 #endif
-#define LINE_AT(k)      (ROW(src, LINE_Y(0x##k)) + x)
+/* (Unsigned, so that an address is one sum of 32 bits, and the plane's, which is the same for all, is added by
+ * the access.) */
+#define PLACE(p, y)     (p##_base + (uint)(p##_offset + (y) * p##_stride + x))
+#define LINE_AT(k)      PLACE(src, LINE_Y(0x##k))
 #define DECLARE_LINE(k) uint8 w##k;
 #define LOAD_LINE(k)                                                                               \
     OWN own##k = *(__global const OWN *)LINE_AT(k);                                                \
     BESIDE left##k = *(__global const BESIDE *)(LINE_AT(k) - 4 * SIDE);                            \
     BESIDE right##k = *(__global const BESIDE *)(LINE_AT(k) + SPAN);
 #define PAD_LINE(k) w##k = PADDED(k);
-#define LOAD_BORDERED(k)                                                                           \
-    w##k = FN(bordered)(src_base, src_offset, src_stride, x, LINE_Y(0x##k), width, height, border);
-#define LOAD_LINES(EACH, plain)                                                                    \
-    EACH(DECLARE_LINE)                                                                             \
+#define NO_LINE(k) w##k = 0;
+#define LOAD_LINES(plain)                                                                          \
+    EACH_LINE(DECLARE_LINE)                                                                        \
     if ((plain) && x >= 4 * SIDE && x + SPAN + 4 * SIDE <= width) {                                \
-        EACH(LOAD_LINE)                                                                            \
-        EACH(PAD_LINE)                                                                             \
+        EACH_LINE(LOAD_LINE)                                                                       \
+        EACH_LINE(PAD_LINE)                                                                        \
     } else {                                                                                       \
-        EACH(LOAD_BORDERED)                                                                        \
+        EACH_LINE(NO_LINE)                                                                         \
+        EACH_LINE(FIND_ROW)                                                                        \
+        GATHER_WORD(0) GATHER_WORD(1) GATHER_WORD(2) GATHER_WORD(3)                                \
+        GATHER_WORD(4) GATHER_WORD(5) GATHER_WORD(6) GATHER_WORD(7)                                \
     }
 
 /* Results are bytes; so is what stages that follow here make of them (src/chain/fuse_pixels.c). */
@@ -131,6 +150,7 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
         *(__global OWN *)at = v;
         return;
     }
+    _Pragma("unroll 1") /* seldom taken: less code */
     for (int i = 0; i < count; i++) {
         at[i] = (uchar)v.x;
         v.x = i % 4 < 3 ? v.x >> 8 : v.y;
@@ -141,15 +161,15 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
     }
 }
 
-#define PUT(p, y, v, count) FN(put)((__global uchar *)ROW(p, y) + x, v, count)
+#define PUT(p, y, v, count) FN(put)((__global uchar *)PLACE(p, y), v, count)
 
 #ifdef MULTIPLIER
 /* Quotients of lanes that hold rounding already: the last byte of a product (src/stage/box_divide.h). */
 #define LOW_LANE(v)  (((v) & 0xffffu) * MULTIPLIER)
 #define HIGH_LANE(v) (((v) >> 16) * MULTIPLIER)
 #define QUOTIENTS(k)                                                                               \
-    v.s##k = LOW_LANE(s0.s##k) >> 24 | (LOW_LANE(s1.s##k) >> 16 & 0xff00u) |                       \
-             (HIGH_LANE(s0.s##k) >> 8 & 0xff0000u) | (HIGH_LANE(s1.s##k) & 0xff000000u);
+    v.s##k = permute(permute(LOW_LANE(s0.s##k), LOW_LANE(s1.s##k), 0x0073u),                       \
+                     permute(HIGH_LANE(s0.s##k), HIGH_LANE(s1.s##k), 0x0073u), 0x5410u);
 inline OWN FN(quotients)(OWN s0, OWN s1)
 {
     OWN v;
@@ -184,14 +204,14 @@ inline OWN FN(quotients)(OWN s0, OWN s1)
 inline uint FN(result)(float dx, float dy)
 {
     float n = mad(dx, dx, mad(dy, dy, 1.5f));
-#if defined(__NV_CL_C_VERSION) || defined(cl_nv_compiler_options)
-    /* PTX: the same instruction (off by 2^-22.9 at most) without four others for subnormals. */
-    float r;
-    __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(n));
+    float root;
+#ifdef HAS_PTX
+    /* One instruction, off by 2^-23 of the root at most; right for all gradients there are (H200). */
+    __asm__("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(n));
 #else
-    float r = rsqrt(n);
+    root = n * rsqrt(n);
 #endif
-    return as_uint(fma(n * r, 0.125f, MAGIC));
+    return as_uint(fma(root, 0.125f, MAGIC));
 }
 #elif defined(OUT_l1)
 inline uint FN(result)(float dx, float dy)
@@ -369,7 +389,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
     int y = GRID_Y * ROWS, x = SPAN_BEGIN, from = y - TOP;
     if (GRID_Y >= grid_y_end || x >= grid_width)
         return;
-    LOAD_LINES(EACH_LINE, from >= 0 && from + LINES <= height)
+    LOAD_LINES(from >= 0 && from + LINES <= height)
 #define ALONG_LINE(k) ALONG(k, w##k)
     EACH_LINE(ALONG_LINE)
     BEGIN

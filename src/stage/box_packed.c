@@ -52,7 +52,7 @@ bool box_add_packed(const struct box_task *task)
         !box_divide_by_byte(area, &multiplier) ||
         !packed_suits(task->plan->profile, in, out, &reach))
         return false;
-    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 5 ? 2 : 4, ROWS);
+    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 3 ? 2 : 4, ROWS);
     pass_name(pass, sample_name(in->type));
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "MULTIPLIER", "%uu", multiplier);

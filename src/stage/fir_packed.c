@@ -123,8 +123,8 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
         !packed_suits(plan->profile, in, out, &reach))
         return false;
     char size[32];
-    /* Tall windows ask for more rows at a time, and these for more registers. */
-    unsigned words = w->rows > 3 ? 2 : 4, rows = w->rows > 3 ? 8 : 4;
+    /* Of tall windows more lines are in registers. */
+    unsigned words = w->rows > 3 ? 2 : 4, rows = 4;
     struct pass *pass = packed_begin(plan, "fir", in, &reach, words, rows);
     snprintf(size, sizeof size, "%ux%u", w->columns, w->rows);
     pass_name(pass, size);
