@@ -53,10 +53,11 @@ static bool cut_plane(const struct box_task *task, struct cut *cut)
     if (cut->items == 0 || CHUNK * cut->items <= 2 * reach.left + 2 * CHUNK)
         return false;
     cut->rows = local_bytes(cut, cut->items, 4) <= LOCAL_MEMORY ? 4 : 2;
-    /* Bands so long that a window's first sums are not most of the work. */
-    uint64_t groups = (uint64_t)task->plan->profile->units * 12 * 128 / cut->items;
+    /* Bands so long that a window's first sums are not most of the work; of tall windows, which few
+     * bands would take, shorter ones. */
+    uint64_t groups = (uint64_t)task->plan->profile->units * 24 * 128 / cut->items;
     uint64_t band = (uint64_t)cut->strips * task->out.plane.height / groups;
-    uint32_t least = task->height / 4 > 16 ? task->height / 4 : 16;
+    uint32_t part = task->height / (task->height > 300 ? 8 : 4), least = part > 16 ? part : 16;
     band = band < least ? least : band > 512 ? 512 : band;
     cut->band = (uint32_t)(band + cut->rows - 1) / cut->rows * cut->rows;
     return true;
