@@ -73,9 +73,8 @@ void harness_define(const struct definitions *definitions);
 /* The name of the input's plane from here on. */
 void harness_name_input(const char *name);
 
-/* Round trips from here on leave the forms of that class of devices out ("gpu"; "" none): where
- * each of many chains would be compiled into a program of its own. */
-void harness_leave_out(const char *class_name);
+/* Round trips from here on run in the device's own forms only, or in the GPU classes' too. */
+void harness_round_trip_own(bool only);
 
 /* `chain` gives back on the device, in every profile, exactly what it is given (but for alpha,
  * which it may drop). */
