@@ -6,8 +6,7 @@
  *
  * A work-item computes WORDS words (SPAN samples) of each of ROWS rows, from LINES lines, all of which it loads
  * first. In a uint8 a line's own words stand from lane 2 on, and around them those beside: SIDE, 1 or 2, on
- * either side are known. More rows at once save loads and cost registers, and so work-items at work: 4 rows are
- * best for most.
+ * either side are known. More rows at once save loads and cost registers, and so work-items at work: 4 are best.
  *
  * No arrays: unless a compiler sees every index, they lie in memory. */
 #define LANES_OF_WORD 0x00ff00ffu
@@ -68,10 +67,6 @@ inline uint8 FN(odd)(uint8 w)
 #define EACH_10(DO) EACH_9(DO) DO(9)
 #define EACH_11(DO) EACH_10(DO) DO(a)
 #define EACH_12(DO) EACH_11(DO) DO(b)
-#define EACH_13(DO) EACH_12(DO) DO(c)
-#define EACH_14(DO) EACH_13(DO) DO(d)
-#define EACH_15(DO) EACH_14(DO) DO(e)
-#define EACH_16(DO) EACH_15(DO) DO(f)
 
 /* Where rows end: a few work-items, which the others wait for, take word i of all lines in one go, and where that is
  * outside find its samples' columns once, -1 for zero. (Found for each line anew, by unrolled code, this was 7 % of
@@ -397,10 +392,4 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
     STEP(1, 1, 2, 3, 4, 5, 6, 7)
     STEP(2, 2, 3, 4, 5, 6, 7, 8)
     STEP(3, 3, 4, 5, 6, 7, 8, 9)
-#if ROWS == 8
-    STEP(4, 4, 5, 6, 7, 8, 9, a)
-    STEP(5, 5, 6, 7, 8, 9, a, b)
-    STEP(6, 6, 7, 8, 9, a, b, c)
-    STEP(7, 7, 8, 9, a, b, c, d)
-#endif
 }

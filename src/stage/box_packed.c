@@ -6,7 +6,6 @@
 #include "stage/packed.h"
 
 enum {
-    ROWS = 4,
     HEIGHT_MAX = 9 /* more lines do not fit registers */
 };
 
@@ -52,20 +51,20 @@ bool box_add_packed(const struct box_task *task)
         !box_divide_by_byte(area, &multiplier) ||
         !packed_suits(task->plan->profile, in, out, &reach))
         return false;
-    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 3 ? 2 : 4, ROWS);
+    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 3 ? 2 : 4);
     pass_name(pass, sample_name(in->type));
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "MULTIPLIER", "%uu", multiplier);
     pass_define(pass, "START", "%uu", area / 2);
     pass_define(pass, "WINDOW", "%u", (unsigned)task->height);
-    for (unsigned i = 0; i < ROWS; i++) {
+    for (unsigned i = 0; i < PACKED_ROWS; i++) {
         char name[24]; /* behind the last row, none enters */
         snprintf(name, sizeof name, "ENTER_%u", i);
-        pass_define(pass, name, "%x", i + 1 < ROWS ? i + task->height : i);
+        pass_define(pass, name, "%x", i + 1 < PACKED_ROWS ? i + task->height : i);
     }
     add_window(pass, "WINDOW_0", -(int)r.left, (int)r.right);
     add_window(pass, "WINDOW_1", 1 - (int)r.left, 1 + (int)r.right);
-    pass->work = 8.0 * (ROWS + task->height);
+    pass->work = 8.0 * (PACKED_ROWS + task->height);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);
     pass_plane_at(pass, task->in.operand, in);

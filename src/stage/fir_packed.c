@@ -124,8 +124,8 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
         return false;
     char size[32];
     /* Of tall windows more lines are in registers. */
-    unsigned words = w->rows > 3 ? 2 : 4, rows = 4;
-    struct pass *pass = packed_begin(plan, "fir", in, &reach, words, rows);
+    unsigned words = w->rows > 3 ? 2 : 4;
+    struct pass *pass = packed_begin(plan, "fir", in, &reach, words);
     snprintf(size, sizeof size, "%ux%u", w->columns, w->rows);
     pass_name(pass, size);
     pass_define_type(pass, "DST", out->type);
@@ -133,7 +133,7 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     pass->goes_on = true;
     define_taps(pass, w);
     define_finish(pass, quotient);
-    pass->work = rows * (4.0 + 2.0 * w->columns * w->rows);
+    pass->work = PACKED_ROWS * (4.0 + 2.0 * w->columns * w->rows);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);
     pass_plane(pass, OPERAND_IN, plane);

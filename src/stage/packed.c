@@ -10,14 +10,14 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
 }
 
 struct pass *packed_begin(struct stage_plan *plan, const char *variant, const struct plane *in,
-                          const struct packed_reach *reach, unsigned words, unsigned rows)
+                          const struct packed_reach *reach, unsigned words)
 {
-    unsigned lines = rows + reach->top + reach->bottom;
+    unsigned lines = PACKED_ROWS + reach->top + reach->bottom;
     struct pass *pass = pass_begin(plan, "packed", variant, FORM_VECTOR, 4 * words, in->width,
-                                   (in->height + rows - 1) / rows);
+                                   (in->height + PACKED_ROWS - 1) / PACKED_ROWS);
     pass_define(pass, "WORDS", "%u", words);
     pass_define(pass, "SIDE", "%d", reach->left > 4 || reach->right > 4 ? 2 : 1);
-    pass_define(pass, "ROWS", "%u", rows);
+    pass_define(pass, "ROWS", "%d", PACKED_ROWS);
     pass_define(pass, "LINES", "%u", lines);
     pass_define(pass, "EACH_LINE", "EACH_%u", lines);
     pass_define(pass, "TOP", "%u", reach->top);

@@ -14,10 +14,14 @@ struct packed_reach {
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
                   const struct plane *out, const struct packed_reach *reach);
 
+/* Rows of results that a work-item computes: with 8 more registers are taken, and code, than what
+ * fewer loads save. */
+#define PACKED_ROWS 4
+
 /* Begins its pass `variant` (sobel, fir, box) over rows of the plane, of which a work-item computes
- * `rows` (4 or 8) with `words` (2 or 4) words in each. */
+ * PACKED_ROWS with `words` (2 or 4) words in each. */
 struct pass *packed_begin(struct stage_plan *plan, const char *variant, const struct plane *in,
-                          const struct packed_reach *reach, unsigned words, unsigned rows);
+                          const struct packed_reach *reach, unsigned words);
 
 /* Where the samples at `offset` from even results, or from odd ones, are found: e, o (even and odd
  * samples) or p, q (the same a lane further), and AT_m2 … AT_2, which words of it. */

@@ -4,10 +4,6 @@
 #include "stage/packed.h"
 #include "stage/sobel.h"
 
-enum {
-    ROWS = 4
-};
-
 bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
                       unsigned first, enum kernel_form form, const char *variant)
 {
@@ -21,13 +17,13 @@ bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan
     /* Where results take more registers, rows of two words leave more work-items at work. More code
      * than this does not stay in a multiprocessor's caches. */
     unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
-    struct pass *pass = packed_begin(plan, "sobel", in, &reach, words, ROWS);
+    struct pass *pass = packed_begin(plan, "sobel", in, &reach, words);
     snprintf(define, sizeof define, "OUT_%s", variant);
     pass_name(pass, variant);
     pass_define(pass, define, "1");
     pass_define_type(pass, "DST", out->type);
     pass->goes_on = true;
-    pass->work = 24 * ROWS;
+    pass->work = 24 * PACKED_ROWS;
     sobel_pass_planes(config, plan, pass, plane, first);
     return true;
 }
