@@ -515,6 +515,15 @@ class Mistakes(Cli):
             self.complains(64, "no operands, such as 'grey.pgm'", command, 'grey.pgm')
         self.complains(64, 'one file at a time', 'check-config', 'a.yaml', 'b.yaml')
 
+    def test_result_over_its_input(self):
+        """A folder's name may lead there by mistake; a file's that is written out may not."""
+        self.grey()
+        before = self.read('grey.pgm')
+        self.complains(73, 'would replace its own input', 'run', '-c', 'invert', '-f', 'pgm', 'grey.pgm')
+        self.assertEqual(self.read('grey.pgm'), before)
+        self.sluice('run', '-c', 'invert', '-o', 'grey.pgm', 'grey.pgm')
+        self.assertEqual(self.read('grey.pgm')[-1], 255 - before[-1])
+
     def test_bad_data(self):
         self.grey()
         self.complains(65, 'empty file', 'run', '-o', 'x.png', self.write('empty.png', b''))
