@@ -66,10 +66,11 @@ def main():
         if folder not in ALLOWED:
             complaints.append('src/%s is no module of docs/architecture.md' % folder)
             continue
-        for name in sorted(os.listdir(directory)):
-            if name.endswith(('.c', '.h')):
-                files += 1
-                check(os.path.join(directory, name), folder, complaints)
+        for inner, _, names in sorted(os.walk(directory)):
+            for name in sorted(names):
+                if name.endswith(('.c', '.h')):
+                    files += 1
+                    check(os.path.join(inner, name), folder, complaints)
     print('\n'.join(complaints) if complaints else '%d files keep the rules' % files)
     return 1 if complaints or files == 0 else 0
 

@@ -2,7 +2,7 @@
 #ifndef SLUICE_DEVICE_INTERNAL_H
 #define SLUICE_DEVICE_INTERNAL_H
 
-#include "device/api.h"
+#include "device/opencl/api.h"
 #include "device/device.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "device/api.h"
+#include "device/opencl/api.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
