@@ -24,9 +24,9 @@ ALLOWED = {
 }
 ALLOWED['worker'].add('version.h')
 
-# Foreign headers, and the folders (or files) that may include them.
+# Foreign headers, and the folders (or rooms in them) that may include them.
 FOREIGN = {
-    r'CL/': {'device'},
+    r'CL/': {'device/opencl'},
     r'(jpeglib|jerror|turbojpeg|png|zlib|libdeflate|zip)\.h': {'codec'},
     r'uv\.h': {'daemon'},
     r'microhttpd\.h': {'daemon'},
@@ -40,18 +40,21 @@ FOREIGN = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
-def check(path, folder, complaints):
+def check(path, room, complaints):
+    folder = room.split('/')[0]
     with open(path, encoding='utf-8') as file:
         text = file.read()
     for bracket, name in INCLUDE.findall(text):
         if bracket == '<':
             for pattern, folders in FOREIGN.items():
-                if re.match(pattern, name) and folder not in folders:
+                if re.match(pattern, name) and not folders & {folder, room}:
                     complaints.append('%s: <%s> belongs to %s alone' % (path, name, ', '.join(sorted(folders))))
             continue
         other = name.split('/')[0]
         if other != folder and other not in ALLOWED[folder] and name not in ALLOWED[folder]:
             complaints.append('%s: "%s" is not below %s' % (path, name, folder))
+        if other != folder and name.count('/') > 1:
+            complaints.append('%s: "%s" is of a room within %s' % (path, name, other))
     if folder == 'stage' and path.endswith('_ref.c') and re.search(r'\.cl\b', text.split('*/', 1)[-1]):
         complaints.append('%s: a reference shares nothing with kernels' % path)
 
@@ -70,7 +73,7 @@ def main():
             for name in sorted(names):
                 if name.endswith(('.c', '.h')):
                     files += 1
-                    check(os.path.join(inner, name), folder, complaints)
+                    check(os.path.join(inner, name), os.path.relpath(inner, root), complaints)
     print('\n'.join(complaints) if complaints else '%d files keep the rules' % files)
     return 1 if complaints or files == 0 else 0
 

@@ -1,17 +1,6 @@
 #include "device/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/log.h"
-
-static void CL_CALLBACK report(const char *text, const void *data, size_t size, void *device)
-{
-    (void)data;
-    (void)size;
-    log_warning("device %s: %s", ((struct device *)device)->info->name, text);
-}
 
 static void fill_profile(struct device *device)
 {
@@ -44,31 +33,16 @@ int device_open(struct device **device, const struct device_info *info,
     struct device *d = calloc(1, sizeof *d);
     if (!d)
         return fault_set(fault, FAULT_MEMORY, "no memory for a device");
-    cl_int error;
     d->info = info;
     d->options = *options;
-    d->id = device_info_id(info);
-    pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->pool_lock, NULL);
-    pthread_mutex_init(&d->program_lock, NULL);
     d->idle_limit = UINT64_C(256) << 20;
     fill_profile(d);
-
-    const char *call = "clCreateContext";
-    d->context = cl.clCreateContext(NULL, 1, &d->id, report, d, &error);
-    if (d->context) {
-        call = "clCreateCommandQueue";
-        d->queue = cl.clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &error);
-    }
-    if (d->queue)
-        d->hand_over = cl.clCreateCommandQueue(d->context, d->id, 0, &error);
-    if (!d->hand_over) {
-        int result = cl_fault(fault, call, error, info->name);
+    int result = info->backend->open(d, fault);
+    if (result != 0)
         device_close(&d);
-        return result;
-    }
     *device = d;
-    return 0;
+    return result;
 }
 
 void device_close(struct device **device)
@@ -76,21 +50,9 @@ void device_close(struct device **device)
     struct device *d = *device;
     if (!d)
         return;
-    if (d->queue)
-        cl.clFinish(d->queue);
-    if (d->hand_over)
-        cl.clFinish(d->hand_over);
-    device_programs_destroy(d);
     device_pool_drain(d);
-    if (d->hand_over)
-        cl.clReleaseCommandQueue(d->hand_over);
-    if (d->queue)
-        cl.clReleaseCommandQueue(d->queue);
-    if (d->context)
-        cl.clReleaseContext(d->context);
-    pthread_mutex_destroy(&d->program_lock);
+    d->info->backend->close(d);
     pthread_mutex_destroy(&d->pool_lock);
-    pthread_mutex_destroy(&d->lock);
     free(d);
     *device = NULL;
 }
@@ -113,4 +75,86 @@ const struct device_profile *device_generic_profile(const struct device *device)
 struct device_counters *device_counters(struct device *device)
 {
     return &device->counters;
+}
+
+/* What a back end does in its own way. */
+
+int device_program_get_as(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault)
+{
+    return device->info->backend->program_get_as(device, source, use, program, fault);
+}
+
+int device_program_get(struct device *device, const char *source, struct device_program **program,
+                       struct fault *fault)
+{
+    return device_program_get_as(device, source, PROGRAM_ANY, program, fault);
+}
+
+void device_program_put(struct device *device, struct device_program **program)
+{
+    if (*program)
+        device->info->backend->program_put(*program);
+    *program = NULL;
+}
+
+int device_program_kernel(struct device_program *program, const char *name,
+                          struct device_kernel **kernel, struct fault *fault)
+{
+    return program->device->info->backend->program_kernel(program, name, kernel, fault);
+}
+
+const char *device_kernel_name(const struct device_kernel *kernel)
+{
+    return kernel->name;
+}
+
+int device_program_store(struct device *device, struct device_program *program, struct fault *fault)
+{
+    return device->info->backend->program_store(program, fault);
+}
+
+int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault)
+{
+    return device->info->backend->batch_begin(device, batch, fault);
+}
+
+int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
+                       struct fault *fault)
+{
+    return batch->device->info->backend->batch_unmap(batch, buffer, fault);
+}
+
+int device_batch_launch(struct device_batch *batch, const struct device_launch *launch,
+                        struct fault *fault)
+{
+    return batch->device->info->backend->batch_launch(batch, launch, fault);
+}
+
+int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+                     void **data, struct fault *fault)
+{
+    return batch->device->info->backend->batch_map(batch, buffer, size, data, fault);
+}
+
+int device_batch_submit(struct device_batch *batch, struct fault *fault)
+{
+    return batch->device->info->backend->batch_submit(batch, fault);
+}
+
+int device_batch_wait(struct device_batch *batch, struct fault *fault)
+{
+    return batch->device->info->backend->batch_wait(batch, fault);
+}
+
+const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count)
+{
+    return batch->device->info->backend->batch_timings(batch, count);
+}
+
+void device_batch_finish(struct device_batch **batch)
+{
+    if (*batch)
+        (*batch)->device->info->backend->batch_finish(*batch);
+    *batch = NULL;
 }

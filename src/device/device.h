@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct device;
+struct device_backend; /* device/'s own */
 
 enum device_kind {
     DEVICE_GPU,
@@ -23,6 +24,7 @@ enum device_kind {
 
 /* One OpenCL device as it describes itself. Lives as long as the process. */
 struct device_info {
+    const struct device_backend *backend;
     unsigned platform_index, device_index; /* as --platform-index and --device-index count */
     enum device_kind kind;
     char platform[128], name[128], vendor[128], version[128], driver[128];

@@ -1,50 +1,80 @@
-/* Shared by the files of device/ alone. */
+/* Shared by the files of device/ alone: what all kinds of devices have, and the table of what each
+ * kind does in its own way. OpenCL's is in opencl/. */
 #ifndef SLUICE_DEVICE_INTERNAL_H
 #define SLUICE_DEVICE_INTERNAL_H
 
-#include "device/opencl/api.h"
-#include "device/device.h"
+#include "device/batch.h"
 #include <pthread.h>
-#include <stdatomic.h>
 
 struct device {
     const struct device_info *info;
     struct device_options options;
     struct device_profile profile, generic_profile;
     struct device_counters counters;
-    cl_device_id id;
-    cl_context context;
-    cl_command_queue queue; /* kernels, and the maps that follow them; in order */
-    cl_command_queue
-        hand_over;           /* maps of fresh buffers: must not wait behind other jobs' kernels */
-    pthread_mutex_t lock;    /* recording: kernels' arguments belong to one job at a time */
-    atomic_uint n_under_way; /* batches submitted and not waited for */
-    atomic_uint n_submitted; /* batches ever; wraps round */
-    atomic_uint n_sent;      /* and how many of them were there at a flush */
+    void *own; /* the back end's */
     pthread_mutex_t pool_lock;
-    pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
-    struct device_program *programs;
     struct device_buffer *idle; /* pool: released buffers, the latest first */
     uint64_t idle_bytes, idle_limit;
 };
 
 struct device_buffer {
-    cl_mem memory;
+    void *handle;               /* the back end's */
     size_t size;                /* bytes allocated */
     void *mapped;               /* address while mapped, else NULL */
     bool is_hosts;              /* somebody else's memory: goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 
-/* The CL handle of an entry of device_list. */
-cl_device_id device_info_id(const struct device_info *info);
+/* What a back end makes begins with these. */
+struct device_program {
+    struct device *device;
+};
+struct device_kernel {
+    const char *name;
+};
+struct device_batch {
+    struct device *device;
+};
 
-/* The CL handle of a kernel. */
-struct device_kernel;
-cl_kernel device_kernel_handle(const struct device_kernel *kernel);
+/* One kind of devices. Functions that a header of device/ describes have its name without
+ * "device_". */
+struct device_backend {
+    /* Its devices, in an array that lives as long as the process. Called once. */
+    int (*list)(struct device_info **list, size_t *count, struct fault *fault);
+    /* Fills device->own; close also takes one that is half filled, and waits for what runs. */
+    int (*open)(struct device *device, struct fault *fault);
+    void (*close)(struct device *device);
 
-/* Frees all programs; none has a user. */
-void device_programs_destroy(struct device *device);
+    /* Memory of buffer->size bytes, which is at `hosts` unless that is NULL. */
+    int (*buffer_create)(struct device *device, const void *hosts, struct device_buffer *buffer,
+                         struct fault *fault);
+    void (*buffer_destroy)(struct device_buffer *buffer);
+    /* For writing, without waiting for other buffers' commands; sets buffer->mapped. */
+    int (*buffer_map)(struct device *device, struct device_buffer *buffer, size_t size,
+                      struct fault *fault);
+    int (*buffer_unmap)(struct device *device, struct device_buffer *buffer, struct fault *fault);
+
+    int (*program_get_as)(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault);
+    void (*program_put)(struct device_program *program);
+    int (*program_kernel)(struct device_program *program, const char *name,
+                          struct device_kernel **kernel, struct fault *fault);
+    int (*program_store)(struct device_program *program, struct fault *fault);
+
+    int (*batch_begin)(struct device *device, struct device_batch **batch, struct fault *fault);
+    int (*batch_unmap)(struct device_batch *batch, struct device_buffer *buffer,
+                       struct fault *fault);
+    int (*batch_launch)(struct device_batch *batch, const struct device_launch *launch,
+                        struct fault *fault);
+    int (*batch_map)(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+                     void **data, struct fault *fault);
+    int (*batch_submit)(struct device_batch *batch, struct fault *fault);
+    int (*batch_wait)(struct device_batch *batch, struct fault *fault);
+    const struct device_timing *(*batch_timings)(struct device_batch *batch, size_t *count);
+    void (*batch_finish)(struct device_batch *batch);
+};
+
+extern const struct device_backend device_opencl;
 
 /* Frees the pool's idle buffers. */
 void device_pool_drain(struct device *device);

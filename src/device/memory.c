@@ -1,9 +1,7 @@
-#include "device/memory.h"
+#include "device/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "device/internal.h"
 
 /* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
  * size share them and little is wasted. */
@@ -32,7 +30,7 @@ static struct device_buffer *take_idle(struct device *device, size_t size)
 
 static void destroy(struct device *device, struct device_buffer *buffer)
 {
-    cl.clReleaseMemObject(buffer->memory);
+    device->info->backend->buffer_destroy(buffer);
     atomic_fetch_sub(&device->counters.buffer_bytes, buffer->size);
     free(buffer);
 }
@@ -90,29 +88,36 @@ static void make_room(struct device *device, size_t size)
     destroy_all(device, excess);
 }
 
-static int allocate(struct device *device, size_t size, struct device_buffer **buffer,
-                    struct fault *fault)
+static int create(struct device *device, size_t size, const void *hosts,
+                  struct device_buffer **buffer, struct fault *fault)
 {
     struct device_buffer *made = calloc(1, sizeof *made);
     if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
-    make_room(device, size);
-    cl_int error;
-    cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
-    made->memory = cl.clCreateBuffer(device->context, flags, size, NULL, &error);
-    if (!made->memory) { /* what the pool holds idle may be what is missing */
-        device_pool_drain(device);
-        made->memory = cl.clCreateBuffer(device->context, flags, size, NULL, &error);
-    }
-    if (!made->memory) {
-        free(made);
-        return cl_fault(fault, "clCreateBuffer", error, device->info->name);
-    }
     made->size = size;
-    atomic_fetch_add(&device->counters.allocations, 1);
+    made->is_hosts = hosts != NULL;
+    int result = device->info->backend->buffer_create(device, hosts, made, fault);
+    if (result != 0) {
+        free(made);
+        return result;
+    }
     atomic_fetch_add(&device->counters.buffer_bytes, size);
     *buffer = made;
     return 0;
+}
+
+static int allocate(struct device *device, size_t size, struct device_buffer **buffer,
+                    struct fault *fault)
+{
+    make_room(device, size);
+    int result = create(device, size, NULL, buffer, NULL);
+    if (result != 0) { /* what the pool holds idle may be what is missing */
+        device_pool_drain(device);
+        result = create(device, size, NULL, buffer, fault);
+    }
+    if (result == 0)
+        atomic_fetch_add(&device->counters.allocations, 1);
+    return result;
 }
 
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
@@ -131,39 +136,7 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
 int device_buffer_wrap(struct device *device, const void *data, size_t size,
                        struct device_buffer **buffer, struct fault *fault)
 {
-    struct device_buffer *made = calloc(1, sizeof *made);
-    if (!made)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
-    cl_int error;
-    made->memory = cl.clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size,
-                                     (void *)data, &error);
-    if (!made->memory) {
-        free(made);
-        return cl_fault(fault, "clCreateBuffer", error, device->info->name);
-    }
-    made->size = size;
-    made->is_hosts = true;
-    atomic_fetch_add(&device->counters.buffer_bytes, size);
-    *buffer = made;
-    return 0;
-}
-
-static int wait_for(cl_event event, const char *call, struct fault *fault)
-{
-    cl_int error = cl.clWaitForEvents(1, &event);
-    cl.clReleaseEvent(event);
-    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
-}
-
-static int unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
-{
-    cl_event done;
-    cl_int error = cl.clEnqueueUnmapMemObject(device->hand_over, buffer->memory, buffer->mapped, 0,
-                                              NULL, &done);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueUnmapMemObject", error, device->info->name);
-    buffer->mapped = NULL;
-    return wait_for(done, "clEnqueueUnmapMemObject", fault);
+    return create(device, size, data, buffer, fault);
 }
 
 void device_buffer_release(struct device *device, struct device_buffer **buffer)
@@ -172,7 +145,7 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     *buffer = NULL;
     if (!b)
         return;
-    if ((b->mapped && unmap(device, b, NULL) != 0) || b->is_hosts) {
+    if ((b->mapped && device->info->backend->buffer_unmap(device, b, NULL) != 0) || b->is_hosts) {
         destroy(device, b);
         return;
     }
@@ -186,20 +159,12 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     destroy_all(device, excess);
 }
 
-/* Waiting for the map's own event, not in a blocking call: PoCL's blocking map waits for all that
- * is queued. */
 int device_buffer_map(struct device *device, struct device_buffer *buffer, size_t size, void **data,
                       struct fault *fault)
 {
-    cl_int error;
-    cl_event done;
-    buffer->mapped =
-        cl.clEnqueueMapBuffer(device->hand_over, buffer->memory, CL_FALSE,
-                              CL_MAP_WRITE_INVALIDATE_REGION, 0, size, 0, NULL, &done, &error);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    int result = device->info->backend->buffer_map(device, buffer, size, fault);
     *data = buffer->mapped;
-    return wait_for(done, "clEnqueueMapBuffer", fault);
+    return result;
 }
 
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
@@ -210,7 +175,7 @@ int device_buffer_fill(struct device *device, struct device_buffer *buffer, cons
     if (result != 0)
         return result;
     memcpy(at, data, size);
-    return unmap(device, buffer, fault);
+    return device->info->backend->buffer_unmap(device, buffer, fault);
 }
 
 size_t device_buffer_size(const struct device_buffer *buffer)

@@ -1,19 +1,16 @@
-#include "device/batch.h"
+#include "device/opencl/opencl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "device/internal.h"
-
-#include "base/log.h"
 
 struct command {
     cl_event event;
     const char *stage, *kernel; /* NULL for maps and unmaps */
 };
 
-struct device_batch {
-    struct device *device;
+struct opencl_batch {
+    struct device_batch base;
+    struct opencl *own; /* of the device */
     bool recording, waited;
     bool under_way;  /* submitted, and not waited for */
     unsigned number; /* of those submitted to the device, from 1; wraps round */
@@ -27,20 +24,26 @@ struct device_batch {
  * with CL_OUT_OF_HOST_MEMORY when thousands pile up. */
 #define FLUSH_EVERY 16
 
-int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault)
+static struct opencl_batch *own_batch(struct device_batch *batch)
 {
-    struct device_batch *made = calloc(1, sizeof *made);
+    return (struct opencl_batch *)batch;
+}
+
+int opencl_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault)
+{
+    struct opencl_batch *made = calloc(1, sizeof *made);
     if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a batch");
-    made->device = device;
+    made->base.device = device;
+    made->own = device->own;
     made->recording = true;
-    pthread_mutex_lock(&device->lock);
-    *batch = made;
+    pthread_mutex_lock(&made->own->lock);
+    *batch = &made->base;
     return 0;
 }
 
 /* Room for one more command, made before the command is enqueued: an event must not get lost. */
-static struct command *next_command(struct device_batch *batch, struct fault *fault)
+static struct command *next_command(struct opencl_batch *batch, struct fault *fault)
 {
     if (batch->n_commands == batch->capacity) {
         size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
@@ -65,33 +68,33 @@ static int launch_fault(const char *stage, const char *kernel, const char *call,
     return cl_fault(fault, call, error, where);
 }
 
-static int added(struct device_batch *batch, cl_int error, const char *call, const char *where,
+static int added(struct opencl_batch *batch, cl_int error, const char *call, const char *where,
                  struct fault *fault)
 {
     if (error != CL_SUCCESS)
         return cl_fault(fault, call, error, where);
     batch->n_commands++;
     if (batch->n_commands % FLUSH_EVERY == 0)
-        cl.clFlush(batch->device->queue);
+        cl.clFlush(batch->own->queue);
     return 0;
 }
 
-int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
-                       struct fault *fault)
+int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, struct fault *fault)
 {
+    struct opencl_batch *batch = own_batch(base);
     if (buffer->is_hosts) { /* it was never mapped */
-        atomic_fetch_add(&batch->device->counters.crossings_in, 1);
+        atomic_fetch_add(&base->device->counters.crossings_in, 1);
         return 0;
     }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    cl_int error = cl.clEnqueueUnmapMemObject(batch->device->queue, buffer->memory, buffer->mapped,
-                                              0, NULL, &command->event);
+    cl_int error = cl.clEnqueueUnmapMemObject(batch->own->queue, buffer->handle, buffer->mapped, 0,
+                                              NULL, &command->event);
     if (error == CL_SUCCESS)
         buffer->mapped = NULL;
-    atomic_fetch_add(&batch->device->counters.crossings_in, 1);
-    return added(batch, error, "clEnqueueUnmapMemObject", batch->device->info->name, fault);
+    atomic_fetch_add(&base->device->counters.crossings_in, 1);
+    return added(batch, error, "clEnqueueUnmapMemObject", base->device->info->name, fault);
 }
 
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_arg *arg)
@@ -102,15 +105,16 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_
     case ARG_VALUE_8:
         return cl.clSetKernelArg(kernel, index, 8, &arg->l);
     default:
-        return cl.clSetKernelArg(kernel, index, sizeof(cl_mem), &arg->buffer->memory);
+        return cl.clSetKernelArg(kernel, index, sizeof(cl_mem), &arg->buffer->handle);
     }
 }
 
-int device_batch_launch(struct device_batch *batch, const struct device_launch *launch,
+int opencl_batch_launch(struct device_batch *base, const struct device_launch *launch,
                         struct fault *fault)
 {
-    const char *name = device_kernel_name(launch->kernel);
-    cl_kernel kernel = device_kernel_handle(launch->kernel);
+    struct opencl_batch *batch = own_batch(base);
+    const char *name = launch->kernel->name;
+    cl_kernel kernel = ((const struct opencl_kernel *)launch->kernel)->handle;
     for (unsigned i = 0; i < launch->n_args; i++) {
         cl_int error = set_argument(kernel, i, &launch->args[i]);
         if (error != CL_SUCCESS)
@@ -121,64 +125,67 @@ int device_batch_launch(struct device_batch *batch, const struct device_launch *
         return FAULT_MEMORY;
     command->stage = launch->stage;
     command->kernel = name;
-    cl_int error = cl.clEnqueueNDRangeKernel(batch->device->queue, kernel, 2, NULL, launch->global,
+    cl_int error = cl.clEnqueueNDRangeKernel(batch->own->queue, kernel, 2, NULL, launch->global,
                                              launch->local, 0, NULL, &command->event);
     if (error != CL_SUCCESS)
         return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
-    atomic_fetch_add(&batch->device->counters.launches, 1);
+    atomic_fetch_add(&base->device->counters.launches, 1);
     return added(batch, error, "clEnqueueNDRangeKernel", name, fault);
 }
 
-int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault)
 {
+    struct opencl_batch *batch = own_batch(base);
     cl_int error;
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    buffer->mapped = cl.clEnqueueMapBuffer(batch->device->queue, buffer->memory, CL_FALSE,
-                                           CL_MAP_READ, 0, size, 0, NULL, &command->event, &error);
+    buffer->mapped = cl.clEnqueueMapBuffer(batch->own->queue, buffer->handle, CL_FALSE, CL_MAP_READ,
+                                           0, size, 0, NULL, &command->event, &error);
     *data = buffer->mapped;
-    atomic_fetch_add(&batch->device->counters.crossings_out, 1);
-    return added(batch, error, "clEnqueueMapBuffer", batch->device->info->name, fault);
+    atomic_fetch_add(&base->device->counters.crossings_out, 1);
+    return added(batch, error, "clEnqueueMapBuffer", base->device->info->name, fault);
 }
 
-static void stop_recording(struct device_batch *batch)
+static void stop_recording(struct opencl_batch *batch)
 {
     if (batch->recording)
-        pthread_mutex_unlock(&batch->device->lock);
+        pthread_mutex_unlock(&batch->own->lock);
     batch->recording = false;
 }
 
 /* What was submitted so far goes to the device. */
-static int send_off(struct device *device, struct fault *fault)
+static int send_off(struct opencl_batch *batch, struct fault *fault)
 {
-    unsigned submitted = atomic_load(&device->n_submitted);
-    cl_int error = cl.clFlush(device->queue);
-    atomic_store(&device->n_sent, submitted);
-    return error == CL_SUCCESS ? 0 : cl_fault(fault, "clFlush", error, device->info->name);
+    unsigned submitted = atomic_load(&batch->own->n_submitted);
+    cl_int error = cl.clFlush(batch->own->queue);
+    atomic_store(&batch->own->n_sent, submitted);
+    return error == CL_SUCCESS ? 0
+                               : cl_fault(fault, "clFlush", error, batch->base.device->info->name);
 }
 
-int device_batch_submit(struct device_batch *batch, struct fault *fault)
+int opencl_batch_submit(struct device_batch *base, struct fault *fault)
 {
-    struct device *device = batch->device;
+    struct opencl_batch *batch = own_batch(base);
+    struct opencl *own = batch->own;
     int result = 0;
     batch->under_way = true;
-    batch->number = atomic_fetch_add(&device->n_submitted, 1) + 1;
-    if (atomic_fetch_add(&device->n_under_way, 1) == 0)
-        result = send_off(device, fault);
+    batch->number = atomic_fetch_add(&own->n_submitted, 1) + 1;
+    if (atomic_fetch_add(&own->n_under_way, 1) == 0)
+        result = send_off(batch, fault);
     stop_recording(batch);
     return result;
 }
 
-static void leave(struct device_batch *batch)
+static void leave(struct opencl_batch *batch)
 {
     if (batch->under_way)
-        atomic_fetch_sub(&batch->device->n_under_way, 1);
+        atomic_fetch_sub(&batch->own->n_under_way, 1);
     batch->under_way = false;
 }
 
-static int command_fault(const struct device_batch *batch, struct fault *fault)
+static int command_fault(const struct opencl_batch *batch, struct fault *fault)
 {
     for (size_t i = 0; i < batch->n_commands; i++) {
         cl_int status = CL_COMPLETE;
@@ -188,25 +195,26 @@ static int command_fault(const struct device_batch *batch, struct fault *fault)
         if (status < 0 && command->kernel)
             return launch_fault(command->stage, command->kernel, "running", status, fault);
         if (status < 0)
-            return cl_fault(fault, "mapping", status, batch->device->info->name);
+            return cl_fault(fault, "mapping", status, batch->base.device->info->name);
     }
     return 0;
 }
 
-int device_batch_wait(struct device_batch *batch, struct fault *fault)
+int opencl_batch_wait(struct device_batch *base, struct fault *fault)
 {
+    struct opencl_batch *batch = own_batch(base);
     int result = 0;
     if (batch->n_commands == 0)
         return 0;
-    bool is_sent = (int)(atomic_load(&batch->device->n_sent) - batch->number) >= 0;
-    if (!is_sent && (result = send_off(batch->device, fault)) != 0)
+    bool is_sent = (int)(atomic_load(&batch->own->n_sent) - batch->number) >= 0;
+    if (!is_sent && (result = send_off(batch, fault)) != 0)
         return result;
     cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
     batch->waited = error == CL_SUCCESS;
     leave(batch);
     result = command_fault(batch, fault);
     if (result == 0 && error != CL_SUCCESS)
-        result = cl_fault(fault, "clWaitForEvents", error, batch->device->info->name);
+        result = cl_fault(fault, "clWaitForEvents", error, base->device->info->name);
     return result;
 }
 
@@ -224,8 +232,9 @@ static void read_timing(const struct command *command, struct device_timing *tim
     *timing = (struct device_timing){command->kernel, at[1] - at[0], at[2] - at[1], at[3] - at[2]};
 }
 
-const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count)
+const struct device_timing *opencl_batch_timings(struct device_batch *base, size_t *count)
 {
+    struct opencl_batch *batch = own_batch(base);
     if (!batch->timings && batch->n_commands > 0) {
         batch->timings = calloc(batch->n_commands, sizeof *batch->timings);
         for (size_t i = 0; batch->timings && i < batch->n_commands; i++)
@@ -236,14 +245,12 @@ const struct device_timing *device_batch_timings(struct device_batch *batch, siz
     return batch->timings;
 }
 
-void device_batch_finish(struct device_batch **batch)
+void opencl_batch_finish(struct device_batch *batch)
 {
-    struct device_batch *b = *batch;
-    if (!b)
-        return;
+    struct opencl_batch *b = own_batch(batch);
     /* Given up half-way, or the wait failed: nothing may run on in memory that is given back. */
     if (!b->waited && b->n_commands > 0)
-        cl.clFinish(b->device->queue);
+        cl.clFinish(b->own->queue);
     leave(b);
     stop_recording(b);
     for (size_t i = 0; i < b->n_commands; i++)
@@ -251,5 +258,4 @@ void device_batch_finish(struct device_batch **batch)
     free(b->timings);
     free(b->commands);
     free(b);
-    *batch = NULL;
 }

@@ -1,4 +1,4 @@
-#include "device/internal.h"
+#include "device/opencl/opencl.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,18 +13,11 @@ static struct {
     struct device_info *infos;
     cl_device_id *ids;
     size_t count;
-    struct fault fault;
 } devices;
 
-cl_device_id device_info_id(const struct device_info *info)
+cl_device_id opencl_id(const struct device_info *info)
 {
     return devices.ids[info - devices.infos];
-}
-
-const char *device_kind_name(enum device_kind kind)
-{
-    static const char *const names[] = {"gpu", "accelerator", "cpu"};
-    return names[kind];
 }
 
 static void query_text(cl_device_id id, cl_device_info what, char *text, size_t size)
@@ -99,7 +92,8 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
         return true;
     for (cl_uint i = 0; i < count; i++) {
         struct device_info *info = &infos[devices.count];
-        *info = (struct device_info){.platform_index = platform_index, .device_index = i};
+        *info = (struct device_info){
+            .backend = &device_opencl, .platform_index = platform_index, .device_index = i};
         describe(info, platform, ids[devices.count]);
         devices.count++;
     }
@@ -117,95 +111,24 @@ static void place_pocl_cache(void)
     setenv("POCL_CACHE_DIR", path, 0);
 }
 
-static void find_devices(void)
+int opencl_list(struct device_info **list, size_t *n, struct fault *fault)
 {
     cl_platform_id platforms[32];
     cl_uint count = 0;
-    if (cl_load(&devices.fault) != 0)
-        return;
-    place_pocl_cache();
-    cl_int error = cl.clGetPlatformIDs(32, platforms, &count);
-    if (error != CL_SUCCESS || count == 0) {
-        fault_set(&devices.fault, FAULT_NO_DEVICE,
-                  "the OpenCL loader found no platform: no driver is installed, or its .icd file "
-                  "in /etc/OpenCL/vendors is missing (Debian: apt-get install pocl-opencl-icd)");
-        return;
-    }
-    for (cl_uint i = 0; i < count && i < 32; i++)
-        if (!add_platform(platforms[i], i))
-            fault_set(&devices.fault, FAULT_MEMORY, "no memory for the list of devices");
-}
-
-int device_list(const struct device_info **list, size_t *count, struct fault *fault)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_devices);
-    if (devices.fault.code != FAULT_NONE)
-        return fault_set(fault, devices.fault.code, "%s", devices.fault.text);
-    *list = devices.infos;
-    *count = devices.count;
-    return 0;
-}
-
-void device_tell_fp64(const struct device_profile *profile, struct fault *fault)
-{
-    const struct device_info *list;
-    size_t count, used = strlen(fault->text);
-    struct fault none = FAULT_INIT;
-    const char *name = "reference"; /* the plain C ones do */
-    if (fault->code != FAULT_NO_DEVICE || profile->has_fp64)
-        return;
-    if (device_list(&list, &count, &none) == 0)
-        for (size_t i = count; i-- > 0;)
-            if (list[i].has_fp64)
-                name = list[i].name;
-    snprintf(fault->text + used, sizeof fault->text - used, "; --device '%s' has it", name);
-}
-
-static bool matches(const struct device_info *info, const struct device_options *options)
-{
-    const char *select = options->select;
-    if (options->platform_index >= 0 && (unsigned)options->platform_index != info->platform_index)
-        return false;
-    if (options->device_index >= 0 && (unsigned)options->device_index != info->device_index)
-        return false;
-    if (!select || strcmp(select, "auto") == 0)
-        return true;
-    if (strcmp(select, "gpu") == 0)
-        return info->kind == DEVICE_GPU;
-    if (strcmp(select, "cpu") == 0)
-        return info->kind == DEVICE_CPU;
-    return strcasestr(info->name, select) || strcasestr(info->platform, select);
-}
-
-static int nothing_fits(const struct device_options *options, struct fault *fault)
-{
-    struct text names = {0};
-    for (size_t i = 0; i < devices.count; i++)
-        text_printf(&names, "%s%s (%s, platform %u device %u)", i ? "; " : "",
-                    devices.infos[i].name, device_kind_name(devices.infos[i].kind),
-                    devices.infos[i].platform_index, devices.infos[i].device_index);
-    const char *select = options->select ? options->select : "auto";
-    int result = fault_set(fault, FAULT_NO_DEVICE,
-                           devices.count ? "no OpenCL device fits --device %s; there is %s"
-                                         : "no OpenCL device for --device %s%s",
-                           select, text_string(&names));
-    text_finish(&names);
-    return result;
-}
-
-int device_select(const struct device_options *options, size_t *order, size_t *count,
-                  struct fault *fault)
-{
-    const struct device_info *list;
-    size_t n, found = 0;
-    int result = device_list(&list, &n, fault);
+    int result = cl_load(fault);
     if (result != 0)
         return result;
-    for (int kind = DEVICE_GPU; kind <= DEVICE_CPU; kind++)
-        for (size_t i = 0; i < n; i++)
-            if ((int)list[i].kind == kind && matches(&list[i], options))
-                order[found++] = i;
-    *count = found;
-    return found ? 0 : nothing_fits(options, fault);
+    place_pocl_cache();
+    cl_int error = cl.clGetPlatformIDs(32, platforms, &count);
+    if (error != CL_SUCCESS || count == 0)
+        return fault_set(
+            fault, FAULT_NO_DEVICE,
+            "the OpenCL loader found no platform: no driver is installed, or its .icd file "
+            "in /etc/OpenCL/vendors is missing (Debian: apt-get install pocl-opencl-icd)");
+    for (cl_uint i = 0; i < count && i < 32; i++)
+        if (!add_platform(platforms[i], i))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
+    *list = devices.infos;
+    *n = devices.count;
+    return result;
 }

@@ -1,4 +1,4 @@
-#include "device/program.h"
+#include "device/opencl/opencl.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,26 +9,19 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "device/internal.h"
 
 #define IDLE_PROGRAMS_MAX 64
 
-struct device_kernel {
-    cl_kernel handle;
-    char name[128];
-    struct device_kernel *next;
-};
-
 /* Guarded by the device's program_lock, but for the handle, which never changes. */
-struct device_program {
+struct opencl_program {
+    struct device_program base;
     cl_program handle;
     struct text key;
     bool stored, dumped; /* the cache has it, or must not; --dump-binary has been done */
     bool kept;           /* until the device is closed */
     unsigned users;
-    struct device *device;
-    struct device_kernel *kernels; /* created so far */
-    struct device_program *next;   /* in the device's list, the latest used first */
+    struct opencl_kernel *kernels; /* created so far */
+    struct opencl_program *next;   /* in the device's list, the latest used first */
 };
 
 /* f32 arithmetic as written: no contraction, and a true division where the device has one. */
@@ -46,10 +39,11 @@ static int build_fault(struct device *device, cl_program handle, cl_int error, s
 {
     char name[CL_ERROR_NAME_MAX];
     size_t size = 0;
-    cl.clGetProgramBuildInfo(handle, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    cl.clGetProgramBuildInfo(handle, opencl_of(device)->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     char *log = calloc(1, size + 1);
     if (log)
-        cl.clGetProgramBuildInfo(handle, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+        cl.clGetProgramBuildInfo(handle, opencl_of(device)->id, CL_PROGRAM_BUILD_LOG, size, log,
+                                 NULL);
     if (log && log[0])
         log_info("build log of %s:\n%s", device->info->name, log);
     for (char *at = log; at && *at; at++)
@@ -70,7 +64,7 @@ static cl_int build(struct device *device, cl_program handle, const char *flags)
     struct sigaction before[sizeof signals / sizeof *signals];
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], NULL, &before[i]);
-    cl_int error = cl.clBuildProgram(handle, 1, &device->id, flags, NULL, NULL);
+    cl_int error = cl.clBuildProgram(handle, 1, &opencl_of(device)->id, flags, NULL, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &before[i], NULL);
     return error;
@@ -80,7 +74,8 @@ static cl_program from_source(struct device *device, const char *source, const c
                               struct fault *fault)
 {
     cl_int error;
-    cl_program handle = cl.clCreateProgramWithSource(device->context, 1, &source, NULL, &error);
+    cl_program handle =
+        cl.clCreateProgramWithSource(opencl_of(device)->context, 1, &source, NULL, &error);
     if (!handle) {
         cl_fault(fault, "clCreateProgramWithSource", error, device->info->name);
         return NULL;
@@ -100,8 +95,9 @@ static cl_program from_binary(struct device *device, const struct bytes *binary,
 {
     cl_int status, error;
     const unsigned char *data = binary->data;
-    cl_program handle = cl.clCreateProgramWithBinary(device->context, 1, &device->id, &binary->size,
-                                                     &data, &status, &error);
+    cl_program handle =
+        cl.clCreateProgramWithBinary(opencl_of(device)->context, 1, &opencl_of(device)->id,
+                                     &binary->size, &data, &status, &error);
     if (!handle) {
         cl_fault(fault, "clCreateProgramWithBinary", error, device->info->name);
         return NULL;
@@ -151,10 +147,10 @@ static cl_program from_cache(struct device *device, const struct text *key, cons
     return handle;
 }
 
-static void destroy(struct device_program *program)
+static void destroy(struct opencl_program *program)
 {
     while (program->kernels) {
-        struct device_kernel *kernel = program->kernels;
+        struct opencl_kernel *kernel = program->kernels;
         program->kernels = kernel->next;
         cl.clReleaseKernel(kernel->handle);
         free(kernel);
@@ -165,20 +161,20 @@ static void destroy(struct device_program *program)
     free(program);
 }
 
-void device_programs_destroy(struct device *device)
+void opencl_programs_destroy(struct device *device)
 {
-    while (device->programs) {
-        struct device_program *program = device->programs;
-        device->programs = program->next;
+    while (opencl_of(device)->programs) {
+        struct opencl_program *program = opencl_of(device)->programs;
+        opencl_of(device)->programs = program->next;
         destroy(program);
     }
 }
 
 static int create(struct device *device, const char *source, const char *flags,
-                  struct device_program *made, struct fault *fault)
+                  struct opencl_program *made, struct fault *fault)
 {
     const struct device_options *options = &device->options;
-    made->device = device;
+    made->base.device = device;
     made->stored = options->no_cache || options->load_binary;
     if (options->load_binary) {
         made->handle = from_file(device, options->load_binary, flags, fault);
@@ -196,10 +192,11 @@ static int create(struct device *device, const char *source, const char *flags,
 }
 
 /* Takes the program with that key out of the list. */
-static struct device_program *take(struct device *device, const struct text *key)
+static struct opencl_program *take(struct device *device, const struct text *key)
 {
-    for (struct device_program **link = &device->programs; *link; link = &(*link)->next) {
-        struct device_program *program = *link;
+    for (struct opencl_program **link = &opencl_of(device)->programs; *link;
+         link = &(*link)->next) {
+        struct opencl_program *program = *link;
         if (program->key.length == key->length &&
             memcmp(program->key.data, key->data, key->length) == 0) {
             *link = program->next;
@@ -212,8 +209,8 @@ static struct device_program *take(struct device *device, const struct text *key
 static void drop_oldest(struct device *device)
 {
     unsigned idle = 0;
-    for (struct device_program **link = &device->programs; *link;) {
-        struct device_program *program = *link;
+    for (struct opencl_program **link = &opencl_of(device)->programs; *link;) {
+        struct opencl_program *program = *link;
         if (program->users == 0 && !program->kept && ++idle > IDLE_PROGRAMS_MAX) {
             *link = program->next;
             destroy(program);
@@ -237,7 +234,7 @@ static int count(struct device *device, struct fault *fault)
 
 /* A program that is not there; NULL with result 0: it may not be made. */
 static int make(struct device *device, const char *source, const char *flags, struct text *key,
-                enum program_use use, struct device_program **made, struct fault *fault)
+                enum program_use use, struct opencl_program **made, struct fault *fault)
 {
     *made = NULL;
     if (use == PROGRAM_FOUND)
@@ -252,13 +249,7 @@ static int make(struct device *device, const char *source, const char *flags, st
     return create(device, source, flags, *made, fault);
 }
 
-int device_program_get(struct device *device, const char *source, struct device_program **program,
-                       struct fault *fault)
-{
-    return device_program_get_as(device, source, PROGRAM_ANY, program, fault);
-}
-
-int device_program_get_as(struct device *device, const char *source, enum program_use use,
+int opencl_program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault)
 {
     struct text flags = {0}, key = {0};
@@ -266,9 +257,9 @@ int device_program_get_as(struct device *device, const char *source, enum progra
     *program = NULL;
     compile_flags(device, &flags);
     device_cache_key(device, source, text_string(&flags), &key);
-    pthread_mutex_lock(&device->program_lock);
+    pthread_mutex_lock(&opencl_of(device)->program_lock);
     bool whole = !key.failed && !flags.failed;
-    struct device_program *found = whole ? take(device, &key) : NULL;
+    struct opencl_program *found = whole ? take(device, &key) : NULL;
     if (!whole)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
     else if (!found)
@@ -276,30 +267,28 @@ int device_program_get_as(struct device *device, const char *source, enum progra
     if (found && result == 0) {
         found->users++;
         found->kept |= use == PROGRAM_KEPT || use == PROGRAM_COUNTED;
-        found->next = device->programs;
-        device->programs = found;
-        *program = found;
+        found->next = opencl_of(device)->programs;
+        opencl_of(device)->programs = found;
+        *program = &found->base;
     } else if (found) {
         destroy(found);
     }
-    pthread_mutex_unlock(&device->program_lock);
+    pthread_mutex_unlock(&opencl_of(device)->program_lock);
     text_finish(&key);
     text_finish(&flags);
     return result;
 }
 
-void device_program_put(struct device *device, struct device_program **program)
+void opencl_program_put(struct device_program *program)
 {
-    if (!*program)
-        return;
-    pthread_mutex_lock(&device->program_lock);
-    (*program)->users--;
-    drop_oldest(device);
-    pthread_mutex_unlock(&device->program_lock);
-    *program = NULL;
+    struct opencl *own = program->device->own;
+    pthread_mutex_lock(&own->program_lock);
+    ((struct opencl_program *)program)->users--;
+    drop_oldest(program->device);
+    pthread_mutex_unlock(&own->program_lock);
 }
 
-static int read_binary(struct device *device, struct device_program *program, struct bytes *binary,
+static int read_binary(struct device *device, struct opencl_program *program, struct bytes *binary,
                        struct fault *fault)
 {
     size_t size = 0;
@@ -333,12 +322,14 @@ static int dump(const char *path, const struct bytes *binary, struct fault *faul
     return file_draft_commit(&draft, false, fault);
 }
 
-int device_program_store(struct device *device, struct device_program *program, struct fault *fault)
+int opencl_program_store(struct device_program *base, struct fault *fault)
 {
+    struct opencl_program *program = (struct opencl_program *)base;
+    struct device *device = base->device;
     const char *dump_to = device->options.dump_binary;
     struct bytes binary = {0};
     int result = 0;
-    pthread_mutex_lock(&device->program_lock);
+    pthread_mutex_lock(&opencl_of(device)->program_lock);
     bool store = !program->stored, dump_it = dump_to && !program->dumped;
     if (store || dump_it)
         result = read_binary(device, program, &binary, fault);
@@ -347,31 +338,34 @@ int device_program_store(struct device *device, struct device_program *program, 
     if (result == 0 && dump_it)
         result = dump(dump_to, &binary, fault);
     program->stored = program->dumped = true; /* whatever came of it: not again for each job */
-    pthread_mutex_unlock(&device->program_lock);
+    pthread_mutex_unlock(&opencl_of(device)->program_lock);
     bytes_finish(&binary);
     return result;
 }
 
-static struct device_kernel *find_kernel(struct device_program *program, const char *name)
+static struct opencl_kernel *find_kernel(struct opencl_program *program, const char *name)
 {
-    struct device_kernel *kernel = program->kernels;
+    struct opencl_kernel *kernel = program->kernels;
     while (kernel && strcmp(kernel->name, name) != 0)
         kernel = kernel->next;
     return kernel;
 }
 
-int device_program_kernel(struct device_program *program, const char *name,
+int opencl_program_kernel(struct device_program *base, const char *name,
                           struct device_kernel **kernel, struct fault *fault)
 {
+    struct opencl_program *program = (struct opencl_program *)base;
+    struct opencl *own = base->device->own;
     cl_int error = CL_SUCCESS;
-    pthread_mutex_lock(&program->device->program_lock);
-    struct device_kernel *found = find_kernel(program, name);
+    pthread_mutex_lock(&own->program_lock);
+    struct opencl_kernel *found = find_kernel(program, name);
     if (!found) {
         found = calloc(1, sizeof *found);
         if (found)
             found->handle = cl.clCreateKernel(program->handle, name, &error);
         if (found && found->handle) {
             strncpy(found->name, name, sizeof found->name - 1);
+            found->base.name = found->name;
             found->next = program->kernels;
             program->kernels = found;
         } else {
@@ -379,20 +373,10 @@ int device_program_kernel(struct device_program *program, const char *name,
             found = NULL;
         }
     }
-    pthread_mutex_unlock(&program->device->program_lock);
-    *kernel = found;
+    pthread_mutex_unlock(&own->program_lock);
+    *kernel = found ? &found->base : NULL;
     if (found)
         return 0;
     return error != CL_SUCCESS ? cl_fault(fault, "clCreateKernel", error, name)
                                : fault_set(fault, FAULT_MEMORY, "no memory for a kernel");
-}
-
-cl_kernel device_kernel_handle(const struct device_kernel *kernel)
-{
-    return kernel->handle;
-}
-
-const char *device_kernel_name(const struct device_kernel *kernel)
-{
-    return kernel->name;
 }

@@ -1,0 +1,60 @@
+/* Shared by the files of device/opencl/ alone. */
+#ifndef SLUICE_DEVICE_OPENCL_OPENCL_H
+#define SLUICE_DEVICE_OPENCL_OPENCL_H
+
+#include "device/internal.h"
+#include "device/opencl/api.h"
+#include <stdatomic.h>
+
+/* device->own */
+struct opencl {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue; /* kernels, and the maps that follow them; in order */
+    cl_command_queue
+        hand_over;           /* maps of fresh buffers: must not wait behind other jobs' kernels */
+    pthread_mutex_t lock;    /* recording: kernels' arguments belong to one job at a time */
+    atomic_uint n_under_way; /* batches submitted and not waited for */
+    atomic_uint n_submitted; /* batches ever; wraps round */
+    atomic_uint n_sent;      /* and how many of them were there at a flush */
+    pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
+    struct opencl_program *programs;
+};
+
+static inline struct opencl *opencl_of(const struct device *device)
+{
+    return device->own;
+}
+
+struct opencl_kernel {
+    struct device_kernel base;
+    cl_kernel handle;
+    char name[128];
+    struct opencl_kernel *next;
+};
+
+/* The back end's functions, by the file that has them. Buffers' handles are cl_mem. */
+int opencl_list(struct device_info **list, size_t *count, struct fault *fault);
+cl_device_id opencl_id(const struct device_info *info); /* of an entry of that list */
+
+int opencl_program_get_as(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault);
+void opencl_program_put(struct device_program *program);
+int opencl_program_kernel(struct device_program *program, const char *name,
+                          struct device_kernel **kernel, struct fault *fault);
+int opencl_program_store(struct device_program *program, struct fault *fault);
+void opencl_programs_destroy(struct device *device); /* none has a user */
+
+int opencl_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
+int opencl_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
+                       struct fault *fault);
+int opencl_batch_launch(struct device_batch *batch, const struct device_launch *launch,
+                        struct fault *fault);
+int opencl_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+                     void **data, struct fault *fault);
+int opencl_batch_submit(struct device_batch *batch, struct fault *fault);
+int opencl_batch_wait(struct device_batch *batch, struct fault *fault);
+const struct device_timing *opencl_batch_timings(struct device_batch *batch, size_t *count);
+void opencl_batch_finish(struct device_batch *batch);
+
+#endif
