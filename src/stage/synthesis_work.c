@@ -222,6 +222,9 @@ static int finish_cascade(const struct source *source, unsigned sequence, unsign
     if (result != 0)
         return result;
     bool cropped = source->crop && source->original;
+    if (cropped && (result = filterbank_check_type(&source->config, "synthesis",
+                                                   source->original->type, fault)) != 0)
+        return result;
     if (cropped) {
         const struct filterbank_node *node =
             &source->tree.nodes[source->tree.path[sequence][depth - cascade->n_levels]];

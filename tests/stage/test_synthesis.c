@@ -767,6 +767,8 @@ static void test_refusals(void **state)
     harness_refuses("synthesis:haar", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE, "none of the bands");
     harness_refuses("analysis:haar,synthesis:levels=2", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE,
                     "but there are 1");
+    harness_refuses("analysis:haar:precision=double,convert:type=f32,synthesis:precision=single",
+                    SAMPLE_I32, 9, 9, 1, FAULT_SHAPE, "i32 samples need precision=double");
     harness_refuses("synthesis:@dct9", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "@dct3");
 }
 
