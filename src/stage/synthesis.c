@@ -274,29 +274,37 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     pass->work = 2.0 * task->n_bands * stencil.n_taps;
 }
 
+/* Two bands are read by one pass; in generic plans only ones of one type, so that kernels are few.
+ */
+static unsigned count_together(const struct run *run, const struct place *bands, unsigned n)
+{
+    bool same = n > 1 && plane_at(run, &bands[0])->type == plane_at(run, &bands[1])->type;
+    return n > 1 && (same || !run->plan->profile->generic) ? 2 : 1;
+}
+
 /* All bands of one direction into `to`. */
 static void add_passes(struct run *run, bool rows, const struct bank_direction *direction,
                        const struct place *bands, const bool *present, const struct place *to)
 {
-    struct place sums = *to;
-    unsigned left = 0;
-    for (unsigned i = 0; i < direction->n_filters; i++)
-        left += present[i];
-    if (left > 2 && plane_at(run, to)->type != run->sum) {
-        rewind_scratch(&run->sums);
-        sums = add_scratch(run, &run->sums, &run->sums_size, to->x, to->y);
-    }
+    struct place from[BANK_FILTERS_MAX], sums = *to;
+    const struct bank_filter *filters[BANK_FILTERS_MAX];
     struct task task = {.factor = direction->factor, .rows = rows};
+    unsigned n = 0;
     for (unsigned i = 0; i < direction->n_filters; i++) {
         if (!present[i])
             continue;
-        task.from[task.n_bands] = bands[i];
-        task.filter[task.n_bands++] = &direction->synthesis[i];
-        left--;
-        if (task.n_bands < 2 && left > 0)
-            continue;
-        add_pass(run, &task, left > 0 ? &sums : to);
-        task.n_bands = 0;
+        from[n] = bands[i];
+        filters[n++] = &direction->synthesis[i];
+    }
+    if (count_together(run, from, n) < n && plane_at(run, to)->type != run->sum) {
+        rewind_scratch(&run->sums);
+        sums = add_scratch(run, &run->sums, &run->sums_size, to->x, to->y);
+    }
+    for (unsigned i = 0; i < n; i += task.n_bands) {
+        task.n_bands = count_together(run, from + i, n - i);
+        memcpy(task.from, from + i, task.n_bands * sizeof *from);
+        memcpy(task.filter, filters + i, task.n_bands * sizeof *filters);
+        add_pass(run, &task, i + task.n_bands < n ? &sums : to);
         task.sums = &sums;
     }
 }
