@@ -2,6 +2,14 @@
 
 #include "stage/common.h"
 
+/* Formats have planes with their channels, without alpha, or grey with alpha as RGBA. */
+static bool is_known(const struct plane *in, const struct plane *out)
+{
+    return (out->type == SAMPLE_U8 || out->type == SAMPLE_U16) && in->type != SAMPLE_I32 &&
+           (out->channels == in->channels ||
+            (plane_has_alpha(in) && (out->channels == in->channels - 1 || out->channels == 4)));
+}
+
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -10,6 +18,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         struct plane plane = in->planes[i];
         plane.type = config->targets[i].type;
         plane.channels = config->targets[i].channels;
+        if (!is_known(&in->planes[i], &plane))
+            return fault_set(fault, FAULT_INTERNAL, "no format asks for such planes");
         if (!frame_add_plane(out, &plane, alignment))
             return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     }
