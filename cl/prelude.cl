@@ -130,7 +130,11 @@ inline uint hidden(uint w)
 #define TAKE_ALPHA(n, ch, v, a) CAT4(TAKE_ALPHA_, n, _, ch)(v, a)
 
 /* The part of the grid that this launch covers: x from 0 to grid_width, y from begin to end. */
+#ifdef NATIVE
+#define GRID int grid_width, int grid_y_begin, int grid_y_end, int grid_x, int grid_ring
+#else
 #define GRID int grid_width, int grid_y_begin, int grid_y_end
+#endif
 
 #define PLANE_IN(type, p)  __global const type *restrict p##_base, int p##_offset, int p##_stride
 #define PLANE_OUT(type, p) __global type *restrict p##_base, int p##_offset, int p##_stride
@@ -138,6 +142,11 @@ inline uint hidden(uint w)
 
 /* How a template begins its kernel, this work-item's row, and where its span of it begins and ends.
  * PART 1: the kernel is a function of another one, which gives it a whole row (cl/lines.cl). */
+#ifdef NATIVE
+#define ENTRY        __kernel
+#define GRID_Y       grid_y_begin
+#define SPAN_BEGIN   grid_x
+#else
 #define ENTRY_0      __kernel
 #define ENTRY_1      inline
 #define ENTRY        CAT(ENTRY_, PART)
@@ -147,6 +156,7 @@ inline uint hidden(uint w)
 #define SPAN_BEGIN_0 ((int)get_global_id(0) * SPAN)
 #define SPAN_BEGIN_1 0
 #define SPAN_BEGIN   CAT(SPAN_BEGIN_, PART)
+#endif
 #define SPAN_END(b)  min((b) + SPAN, grid_width)
 
 /* Borders, numbered as enum border in src/image/border.h; crop has no outside. */

@@ -16,6 +16,7 @@ ALLOWED = {
     'device': {'base', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
+    'kernels': {'base', 'bank', 'image', 'stage', 'chain'},
     'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},
     'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
     'daemon': {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'},

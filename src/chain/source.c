@@ -125,6 +125,17 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     return 0;
 }
 
+void source_add_prelude(struct text *text)
+{
+    add_file(text, "prelude", stage_source("prelude"));
+}
+
+int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
+                      struct fault *fault)
+{
+    return add_instance(text, pass, name, false, fault);
+}
+
 static bool same_instance(const struct pass *a, const struct pass *b);
 
 static bool same_parts(const struct fused *a, const struct fused *b)
@@ -183,7 +194,7 @@ int program_source_create(struct program_source *source, const struct plan *plan
                                       .names = calloc(count + 1, sizeof *source->names)};
     if (!source->names)
         return fault_set(fault, FAULT_MEMORY, "no memory for a program");
-    add_file(&source->text, "prelude", stage_source("prelude"));
+    source_add_prelude(&source->text);
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         name_kernel(source, plan, i);

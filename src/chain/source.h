@@ -17,4 +17,10 @@ int program_source_create(struct program_source *source, const struct plan *plan
                           struct fault *fault);
 void program_source_finish(struct program_source *source);
 
+/* The same in parts: what stands at the head, and the instance of one pass's template as the kernel
+ * `name`. */
+void source_add_prelude(struct text *text);
+int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
+                      struct fault *fault);
+
 #endif

@@ -9,6 +9,23 @@
  * work_per_second is what a small machine of the class does; an open device has its own figure. */
 static const struct device_profile profiles[] = {
     {
+        .name = "native",
+        .form = FORM_ROWS,
+        .vector_bytes = 16,
+        .segment = 16384,
+        .local = {[FORM_ROWS] = {1, 1}, [FORM_VECTOR] = {1, 1}, [FORM_SCALAR] = {1, 1}},
+        .units = 4,
+        .packs_shorts = true,
+        .has_fp64 = true,
+        .generic = true,
+        .prebuilt = true,
+        .host_memory = true,
+        .exact_divide = true,
+        .work_per_second = 1e15,
+        .max_allocation = UINT64_C(4) << 30,
+        .memory = UINT64_C(4) << 30,
+    },
+    {
         .name = "cpu",
         .form = FORM_ROWS,
         .vector_bytes = 16,

@@ -15,7 +15,7 @@ enum kernel_form {
 };
 
 struct device_profile {
-    const char *name;                /* of the class: "cpu", "gpu", "mali" */
+    const char *name;                /* of the class: "native", "cpu", "gpu", "mali" */
     enum kernel_form form;           /* preferred where a stage has several */
     unsigned vector_bytes;           /* that one work-item of FORM_VECTOR moves in one access */
     unsigned segment;                /* samples of a row that one work-item of FORM_ROWS walks */
@@ -26,8 +26,9 @@ struct device_profile {
                                         samples in a word (cl/packed.cl) */
     unsigned local_memory;           /* bytes for a work-group, where it is faster than the rest */
     bool has_fp64;
-    bool generic; /* plans take kernels into whose text no parameter of a stage is written: slower,
-                     but few for any number of chains (chain/programs.h) */
+    bool generic;  /* plans take kernels into whose text no parameter of a stage is written: slower,
+                      but few for any number of chains (chain/programs.h) */
+    bool prebuilt; /* kernels were compiled when sluice was built, so plans are generic */
     bool host_memory;        /* buffers may be memory of the host's, used where it lies */
     bool exact_divide;       /* f32 division is correctly rounded when asked for */
     bool has_watchdog;       /* the kernel driver kills launches that take long */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 void stage_plan_finish(struct stage_plan *plan)
 {
     for (unsigned i = 0; i < plan->n_scratch; i++)
@@ -134,6 +136,14 @@ void pass_channels(struct pass *pass, uint32_t source, uint32_t destination)
     pass_define(pass, "CH", "%u", source);
     pass_define(pass, "DST_CH", "%u", destination);
     pass_define(pass, "ALPHA", "%d", source == destination && source % 2 == 0);
+}
+
+uint64_t pass_hash(const struct pass *pass)
+{
+    uint64_t hash = hash_bytes(HASH_INIT, pass->source, strlen(pass->source) + 1);
+    hash = hash_bytes(hash, pass->name, strlen(pass->name) + 1);
+    hash = hash_bytes(hash, pass->defines, strlen(pass->defines) + 1);
+    return hash_bytes(hash, &pass->lanes, sizeof pass->lanes);
 }
 
 static struct pass_arg *add_arg(struct pass *pass)

@@ -194,6 +194,9 @@ void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type 
  */
 void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function);
 
+/* Of all that the text of the pass's kernel depends on. */
+uint64_t pass_hash(const struct pass *pass);
+
 /* "uchar" for u8: the OpenCL C name of a sample type. */
 const char *pass_type_name(enum sample_type type);
 

@@ -134,7 +134,7 @@ static enum kernel_form choose_form(const struct sobel_config *config,
 {
     struct device_profile profile = *plan->profile;
     bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out, eighth);
-    if (config->kernel == SOBEL_KERNEL_VECTOR)
+    if (config->kernel == SOBEL_KERNEL_VECTOR && !profile.prebuilt)
         profile.form = FORM_VECTOR;
     if (profile.form == FORM_VECTOR && (config->kernel == SOBEL_KERNEL_SCALAR || !vector_fits))
         profile.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;

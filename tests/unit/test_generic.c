@@ -3,12 +3,11 @@
  * No device is needed. */
 #include "test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/plan.h"
+#include "random_chain.h"
 
 #define SEEN_SLOTS 65536
 #define PICTURES   8 /* for each chain */
@@ -26,35 +25,9 @@ static unsigned n_chains(void)
 
 /* Kernels seen, by a hash of all that their text depends on. */
 static uint64_t seen[SEEN_SLOTS];
-static uint64_t random_state = 88172645463325252u;
-
-/* Marsaglia's xorshift. */
-static uint32_t random_below(uint32_t n)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)((random_state >> 16) % n);
-}
-
-static double random_between(double low, double high)
-{
-    return low + (high - low) * random_below(1000001) / 1e6;
-}
-
-static void hash_bytes(uint64_t *hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        *hash = (*hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
-}
-
 static bool note(const struct pass *pass)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    hash_bytes(&hash, pass->source, strlen(pass->source) + 1);
-    hash_bytes(&hash, pass->name, strlen(pass->name) + 1);
-    hash_bytes(&hash, pass->defines, strlen(pass->defines) + 1);
-    hash_bytes(&hash, &pass->lanes, sizeof pass->lanes);
+    uint64_t hash = pass_hash(pass);
     hash += hash == 0;
     size_t at = hash % SEEN_SLOTS;
     while (seen[at] != 0 && seen[at] != hash)
@@ -64,104 +37,10 @@ static bool note(const struct pass *pass)
     return !found;
 }
 
-/* Numbers of every size, most of them small. */
-static double random_number(const struct param *p)
-{
-    bool bounded = p->min != 0 || p->max != 0;
-    double low = bounded ? p->min : -1e6, high = bounded ? p->max : 1e6;
-    double size = pow(10, random_between(-3, 9)), v = random_between(-size, size);
-    return v < low ? low : v > high ? high : v;
-}
-
-static const char *random_choice(const struct param_choice *choices)
-{
-    unsigned count = 0;
-    while (choices[count].name)
-        count++;
-    return choices[random_below(count)].name;
-}
-
-static void add_number(struct text *text, const struct param *p)
-{
-    double v = random_number(p);
-    text_printf(text, "%.*f", (int)random_below(4) * (v > -1e6 && v < 1e6), v);
-}
-
-static void add_matrix(struct text *text, const struct param *p, unsigned columns, unsigned rows)
-{
-    for (unsigned i = 0; i < columns * rows; i++) {
-        text_append(text, i == 0 ? "" : i % columns ? "_" : "/");
-        add_number(text, p);
-    }
-}
-
-static void add_value(struct text *text, const struct param *p)
-{
-    static const char *const banks[] = {"haar", "legall53", "cdf97"};
-    bool chosen = p->choices && random_below(2);
-    switch (p->type) {
-    case PARAM_FLAG:
-        text_printf(text, "%u", random_below(2));
-        break;
-    case PARAM_INTEGER:
-        text_printf(text, "%d", (int)fmin(p->max, p->min + random_below(1u << random_below(12))));
-        break;
-    case PARAM_INTEGERS:
-        for (unsigned i = 0, n = 1 + random_below(3); i < n; i++)
-            text_printf(text, "%s%u", i ? "_" : "", 1 + random_below(1u << random_below(9)));
-        break;
-    case PARAM_CHOICE:
-        text_append(text, random_choice(p->choices));
-        break;
-    case PARAM_WORD:
-        text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(3)]);
-        break;
-    case PARAM_WORDS:
-        text_printf(text, "%s_%s", banks[random_below(3)], banks[random_below(3)]);
-        break;
-    default:
-        if (chosen)
-            text_append(text, random_choice(p->choices));
-        else if (p->type == PARAM_MATRIX)
-            add_matrix(text, p, 1 + 2 * random_below(5), 1 + 2 * random_below(4));
-        else if (p->type == PARAM_REALS)
-            add_matrix(text, p, 3, 1);
-        else
-            add_number(text, p);
-    }
-}
-
-static void random_chain(const struct stage *stage, struct text *text)
-{
-    if (strcmp(stage->name, "idwt") == 0 || strcmp(stage->name, "shrink") == 0) {
-        text_printf(text, "dwt:%s:levels=%u", random_below(2) ? "cdf53" : "db3",
-                    1 + random_below(4));
-        text_append(text, random_below(3) ? "," : ":precision=double,");
-    }
-    if (strcmp(stage->name, "synthesis") == 0)
-        text_printf(text, "analysis:%s:levels=%u%s,", random_below(2) ? "haar" : "cdf97",
-                    1 + random_below(3), random_below(2) ? ":precision=double" : "");
-    text_append(text, stage->name);
-    for (const struct param *p = stage->params; p && p->name; p++) {
-        if (!p->required && random_below(2))
-            continue;
-        text_printf(text, ":%s=", p->name);
-        add_value(text, p);
-    }
-}
-
-static uint32_t random_side(void)
-{
-    return 1 + random_below(1u << (1 + random_below(12)));
-}
-
 /* New kernels that a random picture needs; 0 where the chain cannot take it. */
 static unsigned plan_one(const struct chain *chain, const struct device_profile *profile)
 {
-    struct plane plane = {.width = random_side(),
-                          .height = random_side(),
-                          .channels = 1 + random_below(4),
-                          .type = (enum sample_type)random_below(SAMPLE_TYPES)};
+    struct plane plane = random_plane();
     struct plan_options options = {.profile = profile,
                                    .mosaic_gain = random_below(4) ? 0 : random_between(0.1, 9)};
     struct frame frame = {0};
@@ -190,7 +69,7 @@ static unsigned plan_many(const struct stage *stage, const struct device_profile
         struct chain chain = {0};
         struct fault fault = FAULT_INIT;
         random_chain(stage, &text);
-        if (chain_parse(&chain, text_string(&text), &fault) == 0) {
+        if (chain_parse_with(&chain, text_string(&text), random_definitions(), &fault) == 0) {
             ++*parsed;
             for (int k = 0; k < PICTURES; k++) {
                 count += plan_one(&chain, profile);

@@ -1,0 +1,221 @@
+/* What OpenCL C gives kernels, for Clang that compiles them as functions of the program (-x cl, without its own
+ * header, in front of cl/prelude.cl): the types, and those built-in functions that kernels in rows form use. One
+ * that is missing here does not compile.
+ *
+ * A kernel becomes a function that is inlined into the one that walks its grid, which src/kernels/make_kernels.c
+ * writes. cl/prelude.cl asks for NATIVE where that makes a difference. */
+#define NATIVE
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __SIZE_TYPE__ size_t;
+
+/* A kernel's argument: union native_arg of src/device/native/kernels.h. */
+typedef union {
+    int i;
+    uint u;
+    float f;
+    long l;
+    double d;
+    __global void *p;
+} native_arg;
+
+#define INT_MAX  2147483647
+#define INT_MIN  (-2147483647 - 1)
+#define INFINITY __builtin_inff()
+
+#define VECTOR(type, n) typedef type type##n __attribute__((ext_vector_type(n)));
+#define VECTORS(type)   VECTOR(type, 2) VECTOR(type, 3) VECTOR(type, 4) VECTOR(type, 8) VECTOR(type, 16)
+VECTORS(char) VECTORS(uchar) VECTORS(short) VECTORS(ushort) VECTORS(int) VECTORS(uint)
+VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
+
+#define convert_char(v)      ((char)(v))
+#define convert_uchar(v)     ((uchar)(v))
+#define convert_short(v)     ((short)(v))
+#define convert_ushort(v)    ((ushort)(v))
+#define convert_int(v)       ((int)(v))
+#define convert_uint(v)      ((uint)(v))
+#define convert_long(v)      ((long)(v))
+#define convert_ulong(v)     ((ulong)(v))
+#define convert_float(v)     ((float)(v))
+#define convert_double(v)    ((double)(v))
+#define convert_char4(v)     __builtin_convertvector(v, char4)
+#define convert_char8(v)     __builtin_convertvector(v, char8)
+#define convert_char16(v)    __builtin_convertvector(v, char16)
+#define convert_uchar4(v)    __builtin_convertvector(v, uchar4)
+#define convert_uchar8(v)    __builtin_convertvector(v, uchar8)
+#define convert_uchar16(v)   __builtin_convertvector(v, uchar16)
+#define convert_short4(v)    __builtin_convertvector(v, short4)
+#define convert_short8(v)    __builtin_convertvector(v, short8)
+#define convert_short16(v)   __builtin_convertvector(v, short16)
+#define convert_ushort4(v)   __builtin_convertvector(v, ushort4)
+#define convert_ushort8(v)   __builtin_convertvector(v, ushort8)
+#define convert_ushort16(v)  __builtin_convertvector(v, ushort16)
+#define convert_int4(v)      __builtin_convertvector(v, int4)
+#define convert_int8(v)      __builtin_convertvector(v, int8)
+#define convert_int16(v)     __builtin_convertvector(v, int16)
+#define convert_uint4(v)     __builtin_convertvector(v, uint4)
+#define convert_uint8(v)     __builtin_convertvector(v, uint8)
+#define convert_uint16(v)    __builtin_convertvector(v, uint16)
+#define convert_long4(v)     __builtin_convertvector(v, long4)
+#define convert_long8(v)     __builtin_convertvector(v, long8)
+#define convert_long16(v)    __builtin_convertvector(v, long16)
+#define convert_ulong4(v)    __builtin_convertvector(v, ulong4)
+#define convert_ulong8(v)    __builtin_convertvector(v, ulong8)
+#define convert_ulong16(v)   __builtin_convertvector(v, ulong16)
+#define convert_float4(v)    __builtin_convertvector(v, float4)
+#define convert_float8(v)    __builtin_convertvector(v, float8)
+#define convert_float16(v)   __builtin_convertvector(v, float16)
+#define convert_double4(v)   __builtin_convertvector(v, double4)
+#define convert_double8(v)   __builtin_convertvector(v, double8)
+#define convert_double16(v)  __builtin_convertvector(v, double16)
+
+#define as_int(v)            __builtin_astype(v, int)
+#define as_uint(v)           __builtin_astype(v, uint)
+#define as_long(v)           __builtin_astype(v, long)
+#define as_ulong(v)          __builtin_astype(v, ulong)
+#define as_float(v)          __builtin_astype(v, float)
+#define as_double(v)         __builtin_astype(v, double)
+#define as_char4(v)          __builtin_astype(v, char4)
+#define as_char8(v)          __builtin_astype(v, char8)
+#define as_char16(v)         __builtin_astype(v, char16)
+#define as_uchar4(v)         __builtin_astype(v, uchar4)
+#define as_uchar8(v)         __builtin_astype(v, uchar8)
+#define as_uchar16(v)        __builtin_astype(v, uchar16)
+#define as_short4(v)         __builtin_astype(v, short4)
+#define as_short8(v)         __builtin_astype(v, short8)
+#define as_short16(v)        __builtin_astype(v, short16)
+#define as_ushort4(v)        __builtin_astype(v, ushort4)
+#define as_ushort8(v)        __builtin_astype(v, ushort8)
+#define as_ushort16(v)       __builtin_astype(v, ushort16)
+#define as_int4(v)           __builtin_astype(v, int4)
+#define as_int8(v)           __builtin_astype(v, int8)
+#define as_int16(v)          __builtin_astype(v, int16)
+#define as_uint4(v)          __builtin_astype(v, uint4)
+#define as_uint8(v)          __builtin_astype(v, uint8)
+#define as_uint16(v)         __builtin_astype(v, uint16)
+#define as_long4(v)          __builtin_astype(v, long4)
+#define as_long8(v)          __builtin_astype(v, long8)
+#define as_long16(v)         __builtin_astype(v, long16)
+#define as_ulong4(v)         __builtin_astype(v, ulong4)
+#define as_ulong8(v)         __builtin_astype(v, ulong8)
+#define as_ulong16(v)        __builtin_astype(v, ulong16)
+
+/* Functions are overloaded by the types of their arguments. */
+#define BUILT_IN static inline __attribute__((overloadable, always_inline))
+#define EACH_WHOLE(f)  f(char) f(uchar) f(short) f(ushort) f(int) f(uint) f(long) f(ulong)
+#define EACH_WIDTH(f, type) f(type, type##4) f(type, type##8) f(type, type##16)
+#define EACH_LANE(T, value)                                                                        \
+    T r;                                                                                           \
+    for (int k = 0; k < (int)(sizeof(T) / sizeof(r.s0)); k++)                                      \
+        r[k] = (value);                                                                            \
+    return r
+
+#define ORDER(T)                                                                                   \
+    BUILT_IN T min(T a, T b) { return __builtin_elementwise_min(a, b); }                           \
+    BUILT_IN T max(T a, T b) { return __builtin_elementwise_max(a, b); }                           \
+    BUILT_IN T clamp(T v, T low, T high) { return min(max(v, low), high); }
+#define ORDER_WIDE(type, T)                                                                        \
+    ORDER(T)                                                                                       \
+    BUILT_IN T min(T a, type b) { return min(a, (T)b); }                                           \
+    BUILT_IN T max(T a, type b) { return max(a, (T)b); }                                           \
+    BUILT_IN T clamp(T v, type low, type high) { return clamp(v, (T)low, (T)high); }
+#define ORDER_ALL(type) ORDER(type) EACH_WIDTH(ORDER_WIDE, type)
+EACH_WHOLE(ORDER_ALL)
+ORDER(float)
+
+/* Where `a` is no number the result is b, which always is one here. */
+#ifdef __aarch64__
+#define FLOAT_MIN(a, b) __builtin_elementwise_min(a, b)
+#define FLOAT_MAX(a, b) __builtin_elementwise_max(a, b)
+#else /* one instruction of SSE */
+#define FLOAT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define FLOAT_MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#define FLOATS(type, T)                                                                            \
+    BUILT_IN T fmin(T a, type b) { return FLOAT_MIN(a, (T)b); }                                    \
+    BUILT_IN T fmax(T a, type b) { return FLOAT_MAX(a, (T)b); }                                    \
+    BUILT_IN T fabs(T v) { return __builtin_elementwise_abs(v); }
+FLOATS(float, float) EACH_WIDTH(FLOATS, float)
+BUILT_IN double fabs(double v) { return __builtin_fabs(v); }
+
+#define ABSOLUTE(T, U) BUILT_IN U abs(T v) { return __builtin_astype(__builtin_elementwise_abs(v), U); }
+ABSOLUTE(int, uint) ABSOLUTE(int4, uint4) ABSOLUTE(int8, uint8) ABSOLUTE(int16, uint16)
+
+#define ROOT(type, T) BUILT_IN T sqrt(T v) { EACH_LANE(T, __builtin_sqrtf(v[k])); }
+BUILT_IN float sqrt(float v) { return __builtin_sqrtf(v); }
+BUILT_IN double sqrt(double v) { return __builtin_sqrt(v); }
+EACH_WIDTH(ROOT, float)
+BUILT_IN float rint(float v) { return __builtin_rintf(v); }
+BUILT_IN double rint(double v) { return __builtin_rint(v); }
+BUILT_IN float floor(float v) { return __builtin_floorf(v); }
+BUILT_IN double floor(double v) { return __builtin_floor(v); }
+BUILT_IN float copysign(float v, float sign) { return __builtin_copysignf(v, sign); }
+BUILT_IN double copysign(double v, double sign) { return __builtin_copysign(v, sign); }
+
+/* In one rounding where the processor has an instruction for it; elsewhere that is a call for each lane. */
+#if defined(__FMA__) || defined(__aarch64__)
+BUILT_IN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#define FUSED(type, T) BUILT_IN T fma(T a, T b, T c) { EACH_LANE(T, fma(a[k], b[k], c[k])); }
+EACH_WIDTH(FUSED, float) EACH_WIDTH(FUSED, double)
+#else
+#define fma(a, b, c) ((a) * (b) + (c))
+#endif
+
+BUILT_IN uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
+BUILT_IN ulong mul_hi(ulong a, ulong b) { return (ulong)((unsigned __int128)a * b >> 64); }
+#define HIGH_32(n)                                                                                 \
+    BUILT_IN uint##n mul_hi(uint##n a, uint##n b)                                                  \
+    {                                                                                              \
+        return convert_uint##n(convert_ulong##n(a) * convert_ulong##n(b) >> 32UL);                 \
+    }
+#define HIGH_64(n)                                                                                 \
+    BUILT_IN ulong##n mul_hi(ulong##n a, ulong##n b)                                               \
+    {                                                                                              \
+        ulong##n low = (a & 0xffffffffUL) * (b & 0xffffffffUL), first = (a >> 32UL) * (b & 0xffffffffUL); \
+        ulong##n second = (a & 0xffffffffUL) * (b >> 32UL) + (low >> 32UL);                        \
+        second += first & 0xffffffffUL;                                                            \
+        return (a >> 32UL) * (b >> 32UL) + (first >> 32UL) + (second >> 32UL);                     \
+    }
+HIGH_32(4) HIGH_32(8) HIGH_32(16) HIGH_64(4) HIGH_64(8) HIGH_64(16)
+
+BUILT_IN uint8 rotate(uint8 v, uint8 n) { return v << n | v >> (32u - n); }
+
+/* Beyond a type's range its ends, and of doubles the nearest number, the even one of two. */
+#define SATURATED(T, low, high)                                                                    \
+    BUILT_IN T convert_##T##_sat(int v) { return (T)clamp(v, (int)(low), (int)(high)); }           \
+    BUILT_IN T convert_##T##_sat_rte(double v)                                                     \
+    {                                                                                              \
+        v = rint(v);                                                                               \
+        return v > (double)(low) ? v < (double)(high) ? (T)v : (T)(high) : (T)(low);               \
+    }                                                                                              \
+    BUILT_IN T##16 convert_##T##16_sat(int16 v)                                                    \
+    {                                                                                              \
+        return convert_##T##16(clamp(v, (int)(low), (int)(high)));                                 \
+    }                                                                                              \
+    BUILT_IN T##16 convert_##T##16_sat_rte(double16 v) { EACH_LANE(T##16, convert_##T##_sat_rte(v[k])); }
+SATURATED(char, -128, 127) SATURATED(uchar, 0, 255) SATURATED(short, -32768, 32767)
+SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
+
+/* At addresses that are multiples of a sample's size. */
+#define STORES(type)                                                                               \
+    typedef type##16 __attribute__((aligned(sizeof(type)))) stored_##type##16;                     \
+    typedef type##8 __attribute__((aligned(sizeof(type)))) stored_##type##8;                       \
+    BUILT_IN void vstore16(type##16 v, size_t i, __private type *p) { ((__private stored_##type##16 *)p)[i] = v; } \
+    BUILT_IN void vstore16(type##16 v, size_t i, __global type *p) { ((__global stored_##type##16 *)p)[i] = v; } \
+    BUILT_IN void vstore8(type##8 v, size_t i, __global type *p) { ((__global stored_##type##8 *)p)[i] = v; } \
+    BUILT_IN void vstore3(type##3 v, size_t i, __global type *p)                                   \
+    {                                                                                              \
+        p += 3 * i;                                                                                \
+        p[0] = v.s0, p[1] = v.s1, p[2] = v.s2;                                                     \
+    }
+STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float) STORES(double)
+
+#define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
+#define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)
+
+#define __kernel static __attribute__((always_inline))
+#define inline   static inline

@@ -1,0 +1,170 @@
+/* make_kernels FOLDER LEVEL…: a program of the build. Writes into FOLDER an OpenCL C text NAME.cl
+ * for each stage, with all its kernels in rows form as functions of the program, and
+ * native_table.c, the table of these functions, which are there once for each level.
+ *
+ * Nothing is listed here: kernels are what generic plans of all stages ask for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/source.h"
+#include "kernels/walk.h"
+
+struct kernel {
+    uint64_t text; /* pass_hash */
+    char name[PASS_NAME_MAX + 12];
+};
+
+struct texts {
+    size_t n, capacity;
+    struct kernel *kernels;
+    struct text *of_stage; /* as the registry has them */
+    int status;
+};
+
+static int fail(struct texts *texts, const char *what)
+{
+    fprintf(stderr, "make_kernels: %s\n", what);
+    texts->status = 1;
+    return 1;
+}
+
+/* The function that walks the grid: native_function of device/native/kernels.h. */
+static void add_function(struct text *text, const struct pass *pass, const char *name)
+{
+    unsigned n = 2;
+    text_printf(text,
+                "\nvoid NATIVE_NAME(%s)(const native_arg *a, int item, int item_end, int row,\n"
+                "                     int row_end)\n{\n"
+                "    for (int y = row; y < row_end; y++)\n"
+                "        for (int x = item; x < item_end; x++)\n"
+                "            %s(a[0].i, y, y + 1, x * %u, a[1].i",
+                name, name, pass->span);
+    for (unsigned i = 0; i < pass->n_args; i++) {
+        static const char members[] = {
+            [PASS_PLANE] = 'p', [PASS_BUFFER] = 'p', [PASS_INT] = 'i',   [PASS_UINT] = 'u',
+            [PASS_FLOAT] = 'f', [PASS_LONG] = 'l',   [PASS_DOUBLE] = 'd'};
+        text_printf(text, ", a[%u].%c", n++, members[pass->args[i].kind]);
+        if (pass->args[i].kind == PASS_PLANE) {
+            text_printf(text, ", a[%u].i, a[%u].i", n, n + 1);
+            n += 2;
+        }
+    }
+    text_append(text, ");\n}\n");
+}
+
+static struct text *text_of(struct texts *texts, const struct stage *stage)
+{
+    size_t index = 0;
+    while (stage_registry[index] != stage)
+        index++;
+    return &texts->of_stage[index];
+}
+
+static bool is_known(const struct texts *texts, uint64_t hash)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        if (texts->kernels[i].text == hash)
+            return true;
+    return false;
+}
+
+static void found(void *texts_, const struct stage *stage, const struct pass *pass)
+{
+    struct texts *texts = texts_;
+    struct fault fault = FAULT_INIT;
+    uint64_t hash = pass_hash(pass);
+    if (texts->status != 0 || is_known(texts, hash))
+        return;
+    if (texts->n == texts->capacity) {
+        texts->capacity = texts->capacity ? 2 * texts->capacity : 256;
+        void *grown = realloc(texts->kernels, texts->capacity * sizeof *texts->kernels);
+        if (!grown) {
+            fail(texts, "out of memory");
+            return;
+        }
+        texts->kernels = grown;
+    }
+    struct kernel *kernel = &texts->kernels[texts->n++];
+    struct text *text = text_of(texts, stage);
+    kernel->text = hash;
+    snprintf(kernel->name, sizeof kernel->name, "%s_%zu", pass->name, texts->n);
+    if (source_add_kernel(text, pass, kernel->name, &fault) != 0)
+        fail(texts, fault.text);
+    add_function(text, pass, kernel->name);
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const struct kernel *)a)->text, y = ((const struct kernel *)b)->text;
+    return (x > y) - (x < y);
+}
+
+static void make_table(const struct texts *texts, char **levels, int n_levels, struct text *table)
+{
+    text_append(table, "/* Made by src/kernels/make_kernels.c. */\n"
+                       "#include \"device/native/kernels.h\"\n\n");
+    for (int l = 0; l < n_levels; l++)
+        for (size_t i = 0; i < texts->n; i++)
+            text_printf(table, "native_function %s_%s;\n", texts->kernels[i].name, levels[l]);
+    text_append(table, "\nconst struct native_entry native_entries[] = {\n");
+    for (size_t i = 0; i < texts->n; i++) {
+        const struct kernel *kernel = &texts->kernels[i];
+        int length = (int)(strrchr(kernel->name, '_') - kernel->name);
+        text_printf(table, "    {0x%016" PRIx64 ", \"%.*s\", {", kernel->text, length,
+                    kernel->name);
+        for (int l = 0; l < n_levels; l++)
+            text_printf(table, "%s%s_%s", l ? ", " : "", kernel->name, levels[l]);
+        text_append(table, "}},\n");
+    }
+    text_printf(table, "};\nconst size_t native_n_entries = %zu;\n", texts->n);
+    text_append(table, "\nconst char *const native_levels[NATIVE_LEVELS_MAX + 1] = {");
+    for (int l = 0; l < n_levels; l++)
+        text_printf(table, "\"%s\", ", levels[l]);
+    text_append(table, "NULL};\n");
+}
+
+static int write_file(struct texts *texts, const char *folder, const char *name,
+                      const struct text *head, const struct text *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return fail(texts, path);
+    fputs(head ? text_string(head) : "", file);
+    fputs(text_string(text), file);
+    if (ferror(file) | fclose(file) || text->failed)
+        return fail(texts, path);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct texts texts = {0};
+    struct text head = {0}, table = {0};
+    size_t n_stages = 0;
+    if (argc < 3)
+        return fail(&texts, "make_kernels FOLDER LEVEL…");
+    while (stage_registry[n_stages])
+        n_stages++;
+    texts.of_stage = calloc(n_stages, sizeof *texts.of_stage);
+    if (!texts.of_stage || !walk_plans(device_profile_by_name("native"), found, &texts))
+        return fail(&texts, "out of memory");
+    source_add_prelude(&head);
+    for (size_t i = 0; i < n_stages; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.cl", stage_registry[i]->name);
+        write_file(&texts, argv[1], name, &head, &texts.of_stage[i]);
+        text_finish(&texts.of_stage[i]);
+    }
+    qsort(texts.kernels, texts.n, sizeof *texts.kernels, compare);
+    make_table(&texts, argv + 2, argc - 2, &table);
+    write_file(&texts, argv[1], "native_table.c", NULL, &table);
+    text_finish(&table);
+    text_finish(&head);
+    free(texts.of_stage);
+    free(texts.kernels);
+    return texts.status;
+}

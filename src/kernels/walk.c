@@ -1,0 +1,646 @@
+#include "kernels/walk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bank/bank.h"
+
+/* Texts: values of a parameter, settings of a stage, chains. */
+struct texts {
+    size_t n, n_plain; /* of a stage's settings the first are for pictures of every size */
+    struct text *texts;
+};
+
+struct walk {
+    const struct device_profile *profile;
+    walk_found *found;
+    void *context;
+    struct definitions definitions; /* a bank of three filters each way, "thirds" */
+    bool failed;                    /* memory is out */
+    uint32_t channels;              /* of pictures, at most */
+    struct plane target;            /* what `fit` makes of a plane; no channels: the plane stays */
+    struct frame out;               /* a copy of the last plan's; no planes: there is none */
+};
+
+static void add_text(struct walk *walk, struct texts *texts, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add_text(struct walk *walk, struct texts *texts, const char *format, ...)
+{
+    char buffer[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(buffer, sizeof buffer, format, args);
+    va_end(args);
+    struct text *grown = realloc(texts->texts, (texts->n + 1) * sizeof *grown);
+    if (grown) {
+        texts->texts = grown;
+        grown[texts->n] = (struct text){0};
+        text_append(&grown[texts->n], buffer);
+        texts->n++;
+    }
+    walk->failed |= !grown || grown[texts->n - 1].failed;
+}
+
+static void finish_texts(struct texts *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        text_finish(&texts->texts[i]);
+    free(texts->texts);
+    *texts = (struct texts){0};
+}
+
+/* ---- values of a parameter ---- */
+
+/* Numbers of every size, since sums of few and of many samples need other types. Those in front
+ * are enough where two parameters vary at once. */
+static const double wholes[] = {0, 1, 2, 3, 16, 999, 65536};
+static const double reals[] = {0, -1, 0.5, 65536, 1e9, 1, 3, 0.1, 1.3, 100.5, 255, -1000, -1e9};
+enum {
+    WHOLES_DENSE = 128, /* and each up to here where one varies */
+    REALS_FEW = 5
+};
+#define COUNT(list) (sizeof list / sizeof *list)
+
+static bool is_allowed(const struct param *p, double v)
+{
+    return (p->min == 0 && p->max == 0) || (v >= p->min && v <= p->max);
+}
+
+static void add_number(struct walk *walk, struct texts *values, const struct param *p, double v)
+{
+    if (is_allowed(p, v))
+        add_text(walk, values, "%.12g", v);
+}
+
+static void add_numbers(struct walk *walk, struct texts *values, const struct param *p, bool few)
+{
+    if (p->type == PARAM_INTEGER || p->type == PARAM_INTEGERS) {
+        for (size_t i = 0; i < COUNT(wholes); i++)
+            add_number(walk, values, p, wholes[i]);
+        for (int v = 0; v <= WHOLES_DENSE && !few; v++)
+            add_number(walk, values, p, v);
+    } else {
+        for (size_t i = 0; i < (few ? REALS_FEW : COUNT(reals)); i++)
+            add_number(walk, values, p, reals[i]);
+    }
+    if (p->max > p->min && !few) {
+        add_number(walk, values, p, p->min);
+        add_number(walk, values, p, p->max);
+    }
+}
+
+/* Of more than a dozen choices few are the first and every eighth. */
+static void add_choices(struct walk *walk, struct texts *values, const struct param *p, bool few)
+{
+    size_t count = 0, index = 0;
+    while (p->choices && p->choices[count].name)
+        count++;
+    for (size_t i = 0; i < count; i++) {
+        const struct param_choice *c = &p->choices[i];
+        if (strcmp(param_choice_name(p->choices, c->value), c->name) == 0 && /* no alias */
+            (!few || count <= 12 || index++ < 4 || index % 8 == 0))
+            add_text(walk, values, "%s", c->name);
+    }
+}
+
+static void add_matrix(struct walk *walk, struct texts *values, unsigned columns, unsigned rows,
+                       double value)
+{
+    struct text matrix = {0};
+    for (unsigned i = 0; i < columns * rows; i++)
+        text_printf(&matrix, "%s%.12g", i == 0 ? "" : i % columns ? "_" : "/", value);
+    add_text(walk, values, "%s", text_string(&matrix));
+    walk->failed |= matrix.failed;
+    text_finish(&matrix);
+}
+
+static void add_matrices(struct walk *walk, struct texts *values, const struct param *p, bool few)
+{
+    static const unsigned char sides[][2] = {{1, 1}, {3, 3}, {31, 31}, {3, 1},
+                                             {1, 3}, {5, 5}, {7, 7},   {9, 9}};
+    for (size_t s = 0; s < (few ? 3 : COUNT(sides)); s++)
+        for (size_t i = 0; i < (few ? REALS_FEW : COUNT(reals)); i++)
+            if (is_allowed(p, reals[i]))
+                add_matrix(walk, values, sides[s][0], sides[s][1], reals[i]);
+}
+
+/* Words without choices are names of banks. One with an odd number of filters has kernels of its
+ * own, since these take two at a time. */
+static void add_words(struct walk *walk, struct texts *values, const struct param *p, bool few)
+{
+    add_choices(walk, values, p, few);
+    for (size_t i = 0; !p->choices && bank_builtin_name(i) && (!few || i == 0); i++)
+        add_text(walk, values, "%s", bank_builtin_name(i));
+    if (!p->choices)
+        add_text(walk, values, "@thirds");
+    if (p->type == PARAM_WORDS)
+        add_text(walk, values, "%s_%s", bank_builtin_name(0), bank_builtin_name(1));
+}
+
+static void values_of(struct walk *walk, const struct param *p, bool few, struct texts *values)
+{
+    switch (p->type) {
+    case PARAM_FLAG:
+        add_text(walk, values, "0");
+        add_text(walk, values, "1");
+        break;
+    case PARAM_INTEGERS:
+        add_text(walk, values, "3_9_27");
+        add_text(walk, values, "3_%.12g", p->max);
+        add_numbers(walk, values, p, few);
+        break;
+    case PARAM_WORD:
+    case PARAM_WORDS:
+        add_words(walk, values, p, few);
+        break;
+    case PARAM_MATRIX:
+        add_choices(walk, values, p, few);
+        add_matrices(walk, values, p, few);
+        break;
+    case PARAM_REALS:
+        add_choices(walk, values, p, few);
+        add_matrix(walk, values, 3, 1, 1);
+        add_text(walk, values, "0.299_0.587_0.11");
+        break;
+    case PARAM_CHOICE:
+        add_choices(walk, values, p, few);
+        break;
+    default:
+        add_choices(walk, values, p, few);
+        add_numbers(walk, values, p, few);
+    }
+}
+
+/* ---- settings of a stage ---- */
+
+#define PARAMS_MAX 16
+
+struct subject {
+    const struct stage *stage;
+    size_t n;
+    struct texts values[PARAMS_MAX], few[PARAMS_MAX]; /* of each parameter */
+    struct text base;                                 /* what must be given: ":width=3" */
+};
+
+static bool parses(const struct walk *walk, const char *stage, const char *base, const char *more)
+{
+    struct chain chain = {0};
+    struct text text = {0};
+    text_printf(&text, "%s%s%s", stage, base, more);
+    bool good =
+        !text.failed && chain_parse_with(&chain, text_string(&text), &walk->definitions, NULL) == 0;
+    chain_finish(&chain);
+    text_finish(&text);
+    return good;
+}
+
+/* A stage that cannot be without parameters gets the first value of the first that lets it. */
+static void find_base(const struct walk *walk, struct subject *s)
+{
+    if (parses(walk, s->stage->name, "", ""))
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t v = 0; v < s->values[i].n; v++) {
+            char given[8192];
+            snprintf(given, sizeof given, ":%s=%s", s->stage->params[i].name,
+                     text_string(&s->values[i].texts[v]));
+            if (parses(walk, s->stage->name, given, "")) {
+                text_append(&s->base, given);
+                return;
+            }
+        }
+}
+
+/* `base` NULL: whatever the stage cannot be without. */
+static void begin_subject(struct walk *walk, struct subject *s, const struct stage *stage,
+                          const char *base)
+{
+    *s = (struct subject){.stage = stage};
+    for (const struct param *p = stage->params; p && p->name && s->n < PARAMS_MAX; p++) {
+        values_of(walk, p, false, &s->values[s->n]);
+        values_of(walk, p, true, &s->few[s->n++]);
+    }
+    if (base)
+        text_append(&s->base, base);
+    else
+        find_base(walk, s);
+}
+
+static void finish_subject(struct subject *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        finish_texts(&s->values[i]);
+        finish_texts(&s->few[i]);
+    }
+    text_finish(&s->base);
+}
+
+/* One parameter given, or two, on top of the base where that leaves them free. */
+static void add_setting(struct walk *walk, const struct subject *s, struct texts *settings,
+                        const char *given)
+{
+    const char *base = text_string(&s->base);
+    if (!parses(walk, s->stage->name, base, given))
+        base = "";
+    if (base[0] || parses(walk, s->stage->name, base, given))
+        add_text(walk, settings, "%s%s%s", s->stage->name, base, given);
+}
+
+static void add_singles(struct walk *walk, const struct subject *s, const struct texts *values,
+                        struct texts *settings)
+{
+    char given[8192];
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t v = 0; v < values[i].n; v++) {
+            snprintf(given, sizeof given, ":%s=%s", s->stage->params[i].name,
+                     text_string(&values[i].texts[v]));
+            add_setting(walk, s, settings, given);
+        }
+}
+
+static void add_pairs(struct walk *walk, const struct subject *s, struct texts *settings)
+{
+    char given[16384];
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = i + 1; k < s->n; k++)
+            for (size_t v = 0; v < s->few[i].n; v++)
+                for (size_t w = 0; w < s->few[k].n; w++) {
+                    snprintf(given, sizeof given, ":%s=%s:%s=%s", s->stage->params[i].name,
+                             text_string(&s->few[i].texts[v]), s->stage->params[k].name,
+                             text_string(&s->few[k].texts[w]));
+                    add_setting(walk, s, settings, given);
+                }
+}
+
+/* Each parameter with each value, and where asked for each two with few. */
+static void settings_of(struct walk *walk, const struct subject *s, bool pairs,
+                        struct texts *settings)
+{
+    add_setting(walk, s, settings, "");
+    add_singles(walk, s, s->few, settings);
+    settings->n_plain = settings->n;
+    if (pairs)
+        add_pairs(walk, s, settings);
+    add_singles(walk, s, s->values, settings);
+}
+
+/* ---- plans ---- */
+
+static int fit(void *walk_, struct plane *plane, struct fault *fault)
+{
+    const struct walk *walk = walk_;
+    (void)fault;
+    plane->type = walk->target.type;
+    plane->channels = walk->target.channels;
+    return 0;
+}
+
+/* Whether the chain takes the frame. */
+static bool plan_one(struct walk *walk, const struct chain *chain, const struct frame *frame,
+                     double mosaic_gain)
+{
+    struct plan_options options = {.profile = walk->profile,
+                                   .no_fuse = true,
+                                   .fit = walk->target.channels ? fit : NULL,
+                                   .fit_context = walk,
+                                   .mosaic_gain = mosaic_gain};
+    struct plan *plan = NULL;
+    if (plan_create(&plan, chain, frame, &options, NULL) != 0)
+        return false;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
+            walk->found(walk->context, plan->steps[i].stage, &plan->steps[i].work.passes[p]);
+    frame_finish(&walk->out);
+    walk->failed |= !frame_copy(&walk->out, plan->out);
+    plan_destroy(&plan);
+    return true;
+}
+
+/* A picture of each type; planes that the chain takes are added to `taken`. */
+static void plan_types(struct walk *walk, const struct chain *chain, struct plane plane,
+                       double mosaic_gain, struct frame *taken)
+{
+    for (int type = 0; type < SAMPLE_TYPES; type++) {
+        struct frame one = {0};
+        plane.type = (enum sample_type)type;
+        snprintf(plane.name, sizeof plane.name, "%s%u", sample_name(plane.type), plane.channels);
+        walk->failed |= !frame_add_plane(&one, &plane, FRAME_ALIGNMENT);
+        if (!walk->failed && plan_one(walk, chain, &one, mosaic_gain))
+            walk->failed |= !frame_add_plane(taken, &plane, FRAME_ALIGNMENT);
+        frame_finish(&one);
+    }
+}
+
+/* One picture of some rows, one that is all edge, and one whose sums are large. */
+#define SIZES 3
+static const uint32_t sizes[SIZES][2] = {{61, 43}, {1, 1}, {5000, 3000}};
+
+/* Pictures of the first `n_sizes` sizes; returns how many the chain takes. Behind the first size,
+ * also all that it takes as planes of one frame: one that a stage would leave alone has work to do
+ * beside others. */
+static size_t plan_pictures(struct walk *walk, const char *text, size_t n_sizes, double mosaic_gain)
+{
+    struct chain chain = {0};
+    size_t count = 0;
+    if (chain_parse_with(&chain, text, &walk->definitions, NULL) != 0)
+        return 0;
+    for (size_t size = 0; size < n_sizes; size++) {
+        struct frame taken = {0};
+        struct plane plane = {.width = sizes[size][0], .height = sizes[size][1]};
+        for (plane.channels = 1; plane.channels <= walk->channels; plane.channels++)
+            plan_types(walk, &chain, plane, mosaic_gain, &taken);
+        if (size > 0 && taken.n_planes > 1)
+            plan_one(walk, &chain, &taken, mosaic_gain);
+        count += taken.n_planes;
+        frame_finish(&taken);
+    }
+    chain_finish(&chain);
+    return count;
+}
+
+/* What comes out of the chain for one picture, in walk->out; false: it takes none. */
+static bool plan_sample(struct walk *walk, const char *text)
+{
+    struct chain chain = {0};
+    bool planned = false;
+    if (chain_parse_with(&chain, text, &walk->definitions, NULL) == 0)
+        for (int type = 0; type < SAMPLE_TYPES && !planned; type++) {
+            struct plane plane = {
+                .width = 61, .height = 43, .channels = 1, .type = (enum sample_type)type};
+            struct frame frame = {0};
+            walk->failed |= !frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
+            planned = !walk->failed && plan_one(walk, &chain, &frame, 0);
+            frame_finish(&frame);
+        }
+    chain_finish(&chain);
+    return planned;
+}
+
+/* ---- stages ---- */
+
+/* A transform's settings, and some after which planes are of other types, or more or fewer. */
+enum {
+    KINDS_A_TYPE = 8
+};
+struct transform {
+    struct texts settings, kinds;
+};
+
+static void settings_for(struct walk *walk, const struct stage *stage, const char *base, bool pairs,
+                         struct texts *settings)
+{
+    struct subject s;
+    begin_subject(walk, &s, stage, base);
+    settings_of(walk, &s, pairs, settings);
+    finish_subject(&s);
+}
+
+/* All settings of the stage, on pictures; false: it takes none, but what transforms give. */
+static bool walk_stage(struct walk *walk, const struct stage *stage)
+{
+    struct texts settings = {0};
+    size_t taken = 0;
+    settings_for(walk, stage, NULL, true, &settings);
+    for (size_t i = 0; i < settings.n; i++)
+        taken += plan_pictures(walk, text_string(&settings.texts[i]),
+                               i < settings.n_plain ? SIZES : 1, 0);
+    finish_texts(&settings);
+    return taken > 0;
+}
+
+/* Whether the stage is a transform: what comes out says what it came from. */
+static bool walk_transform(struct walk *walk, const struct stage *stage,
+                           struct transform *transform)
+{
+    bool seen[SAMPLE_TYPES][8] = {{false}};
+    struct texts settings = {0};
+    *transform = (struct transform){0};
+    settings_for(walk, stage, NULL, false, &transform->settings);
+    settings_for(walk, stage, NULL, true, &settings);
+    for (size_t i = 0; i < settings.n; i++) {
+        const char *text = text_string(&settings.texts[i]);
+        if (!plan_sample(walk, text) || walk->out.n_origins == 0)
+            continue;
+        unsigned size = 0; /* 4 to 7 planes, 8 to 15, and so on */
+        while (size < 7 && walk->out.n_planes >> (size + 1) > 0)
+            size++;
+        if (!seen[walk->out.planes[0].type][size])
+            add_text(walk, &transform->kinds, "%s", text);
+        seen[walk->out.planes[0].type][size] = true;
+    }
+    finish_texts(&settings);
+    for (size_t k = 0; k < transform->kinds.n; k++) { /* a third parameter with those two */
+        const char *given = strchr(text_string(&transform->kinds.texts[k]), ':');
+        settings_for(walk, stage, given, false, &settings);
+        for (size_t i = 0; given && i < settings.n_plain; i++)
+            plan_pictures(walk, text_string(&settings.texts[i]), 2, 0);
+        finish_texts(&settings);
+    }
+    if (transform->kinds.n == 0)
+        finish_texts(&transform->settings);
+    return transform->kinds.n > 0;
+}
+
+/* Calls `plan` with each chain that gives the transform's planes other types, for pictures of one
+ * channel: how many makes no difference to planes of types that transforms do not give. */
+static void
+each_converted(struct walk *walk, const struct transform *transform, const struct stage *inverse,
+               void (*plan)(struct walk *walk, const struct stage *inverse, const char *chain))
+{
+    walk->channels = 1;
+    for (size_t k = 0; k < transform->kinds.n; k++) {
+        bool seen[SAMPLE_TYPES] = {false};
+        for (const struct stage *const *s = stage_registry; *s; s++) {
+            struct texts settings = {0};
+            if ((*s)->pixel)
+                settings_for(walk, *s, NULL, false, &settings);
+            for (size_t i = 0; i < settings.n; i++) {
+                char chain[16384];
+                snprintf(chain, sizeof chain, "%s,%s", text_string(&transform->kinds.texts[k]),
+                         text_string(&settings.texts[i]));
+                if (!plan_sample(walk, chain) || seen[walk->out.planes[0].type])
+                    continue;
+                seen[walk->out.planes[0].type] = true;
+                plan(walk, inverse, chain);
+            }
+            finish_texts(&settings);
+        }
+    }
+    walk->channels = PLANE_CHANNELS_MAX;
+}
+
+/* Behind `chain`, the stage with each of its parameters. */
+static void walk_behind(struct walk *walk, const struct stage *stage, const char *chain)
+{
+    struct texts settings = {0};
+    settings_for(walk, stage, NULL, false, &settings);
+    for (size_t i = 0; i < settings.n_plain; i++) {
+        char text[32768];
+        snprintf(text, sizeof text, "%s,%s", chain, text_string(&settings.texts[i]));
+        plan_pictures(walk, text, 1, 0);
+    }
+    finish_texts(&settings);
+}
+
+/* How many of the frames the chain takes that have only one of the first or last planes, or all
+ * but one, as files may have them. */
+static size_t plan_partial(struct walk *walk, const char *text, const struct frame *all)
+{
+    struct chain chain = {0};
+    size_t count = 0;
+    if (chain_parse_with(&chain, text, &walk->definitions, NULL) != 0)
+        return 0;
+    for (size_t k = 0; k < 2 * all->n_planes; k++) {
+        struct frame some = {0};
+        if (k / 2 >= 2 && k / 2 + 2 < all->n_planes)
+            continue;
+        for (size_t p = 0; p < all->n_planes; p++)
+            if ((p == k / 2) == (k % 2 == 0))
+                walk->failed |= !frame_add_plane(&some, &all->planes[p], FRAME_ALIGNMENT);
+        count += plan_one(walk, &chain, &some, 0);
+        frame_finish(&some);
+    }
+    chain_finish(&chain);
+    return count;
+}
+
+/* A parameter with which the stage takes part of the chain's planes, and each other one with it. */
+static void walk_partial(struct walk *walk, const struct stage *stage, const char *chain)
+{
+    struct texts settings = {0}, more = {0};
+    struct frame all = {0};
+    if (!plan_sample(walk, chain) || !frame_copy(&all, &walk->out))
+        return;
+    settings_for(walk, stage, NULL, false, &settings);
+    for (size_t i = 0; i < settings.n_plain && more.n == 0; i++) {
+        const char *text = text_string(&settings.texts[i]);
+        if (plan_partial(walk, text, &all) > 0)
+            settings_for(walk, stage, strchr(text, ':') ? strchr(text, ':') : "", false, &more);
+    }
+    for (size_t i = 0; i < more.n_plain; i++)
+        plan_partial(walk, text_string(&more.texts[i]), &all);
+    finish_texts(&settings);
+    finish_texts(&more);
+    frame_finish(&all);
+}
+
+static bool takes_planes_of(struct walk *walk, const struct transform *transform,
+                            const struct texts *settings)
+{
+    for (size_t i = 0; i < settings->n_plain; i++) {
+        char text[32768];
+        snprintf(text, sizeof text, "%s,%s", text_string(&transform->kinds.texts[0]),
+                 text_string(&settings->texts[i]));
+        if (plan_sample(walk, text))
+            return true;
+    }
+    return false;
+}
+
+/* A stage that works on what a transform gives. Its own settings go with each kind of that, the
+ * transform's with one of its own. */
+static void walk_planes_of(struct walk *walk, const struct transform *transform,
+                           const struct stage *stage)
+{
+    struct texts settings = {0};
+    settings_for(walk, stage, NULL, false, &settings);
+    if (takes_planes_of(walk, transform, &settings)) {
+        for (size_t i = 0; i < transform->settings.n; i++) {
+            char text[32768];
+            snprintf(text, sizeof text, "%s,%s", text_string(&transform->settings.texts[i]),
+                     text_string(&settings.texts[0]));
+            plan_pictures(walk, text, 2, 0);
+        }
+        for (size_t k = 0; k < transform->kinds.n; k++)
+            walk_behind(walk, stage, text_string(&transform->kinds.texts[k]));
+        if (stage->inverse) {
+            each_converted(walk, transform, stage, walk_behind);
+            each_converted(walk, transform, stage, walk_partial);
+        }
+    }
+    finish_texts(&settings);
+}
+
+static void walk_mosaic_of(struct walk *walk, const struct stage *none, const char *chain)
+{
+    (void)none;
+    plan_pictures(walk, chain, 1, 1);
+}
+
+/* Mosaics of a transform's planes, alone and beside planes that are none of its. */
+static void walk_mosaics(struct walk *walk, const struct transform *transform)
+{
+    const struct chain nothing = {0};
+    for (size_t i = 0; i < transform->settings.n; i++)
+        plan_pictures(walk, text_string(&transform->settings.texts[i]), 1, 1);
+    each_converted(walk, transform, NULL, walk_mosaic_of);
+    for (size_t k = 0; k < transform->kinds.n; k++) {
+        struct frame frame = {0};
+        if (!plan_sample(walk, text_string(&transform->kinds.texts[k])) ||
+            !frame_copy(&frame, &walk->out))
+            continue;
+        for (int type = 0; type < SAMPLE_TYPES; type++) {
+            struct plane plane = {
+                .width = 61, .height = 43, .channels = 1, .type = (enum sample_type)type};
+            snprintf(plane.name, sizeof plane.name, "%s", sample_name(plane.type));
+            walk->failed |= !frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
+        }
+        plan_one(walk, &nothing, &frame, 1);
+        frame_finish(&frame);
+    }
+}
+
+/* What outputs make of planes. */
+static void walk_sink(struct walk *walk)
+{
+    static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_U16};
+    for (size_t type = 0; type < sizeof types / sizeof *types; type++)
+        for (uint32_t channels = 1; channels <= PLANE_CHANNELS_MAX; channels++) {
+            walk->target = (struct plane){.type = types[type], .channels = channels};
+            plan_pictures(walk, "", 2, 0);
+        }
+    walk->target = (struct plane){0};
+}
+
+static bool define_thirds(struct definitions *definitions)
+{
+    struct definition_bank bank = {.name = "thirds", .filters = calloc(6, sizeof *bank.filters)};
+    for (int i = 0; bank.filters && i < 6; i++)
+        bank.filters[i] = (struct bank_filter){
+            .n_taps = 3, .zero = i < 3 ? 2 : 0, .taps = {1, i % 3 - 1, i % 3 == 2 ? 1 : -1}};
+    struct bank_direction direction = {3, 3, bank.filters, bank.filters + 3};
+    bank.bank.x = bank.bank.y = direction;
+    bool added = bank.filters && definitions_add_bank(definitions, &bank);
+    if (!added)
+        free(bank.filters);
+    return added;
+}
+
+bool walk_plans(const struct device_profile *profile, walk_found *found, void *context)
+{
+    struct walk walk = {
+        .profile = profile, .found = found, .context = context, .channels = PLANE_CHANNELS_MAX};
+    struct transform transforms[8];
+    size_t n = 0;
+    walk.failed = !define_thirds(&walk.definitions);
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (!(*s)->internal && !(*s)->inverse && n < sizeof transforms / sizeof *transforms)
+            n += walk_transform(&walk, *s, &transforms[n]);
+    for (const struct stage *const *s = stage_registry; *s && !walk.failed; s++)
+        if (!(*s)->internal && !walk_stage(&walk, *s))
+            for (size_t i = 0; i < n; i++)
+                walk_planes_of(&walk, &transforms[i], *s);
+    for (size_t i = 0; i < n; i++)
+        walk_mosaics(&walk, &transforms[i]);
+    walk_sink(&walk);
+    for (size_t i = 0; i < n; i++) {
+        finish_texts(&transforms[i].settings);
+        finish_texts(&transforms[i].kinds);
+    }
+    frame_finish(&walk.out);
+    definitions_finish(&walk.definitions);
+    return !walk.failed;
+}

@@ -1,0 +1,147 @@
+#include "random_chain.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t random_state = 88172645463325252u;
+
+/* Marsaglia's xorshift. */
+uint32_t random_below(uint32_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)((random_state >> 16) % n);
+}
+
+double random_between(double low, double high)
+{
+    return low + (high - low) * random_below(1000001) / 1e6;
+}
+
+/* Numbers of every size, most of them small. */
+static double random_number(const struct param *p)
+{
+    bool bounded = p->min != 0 || p->max != 0;
+    double low = bounded ? p->min : -1e6, high = bounded ? p->max : 1e6;
+    double size = pow(10, random_between(-3, 9)), v = random_between(-size, size);
+    return v < low ? low : v > high ? high : v;
+}
+
+static const char *random_choice(const struct param_choice *choices)
+{
+    unsigned count = 0;
+    while (choices[count].name)
+        count++;
+    return choices[random_below(count)].name;
+}
+
+static void add_number(struct text *text, const struct param *p)
+{
+    double v = random_number(p);
+    text_printf(text, "%.*f", (int)random_below(4) * (v > -1e6 && v < 1e6), v);
+}
+
+static void add_matrix(struct text *text, const struct param *p, unsigned columns, unsigned rows)
+{
+    for (unsigned i = 0; i < columns * rows; i++) {
+        text_append(text, i == 0 ? "" : i % columns ? "_" : "/");
+        add_number(text, p);
+    }
+}
+
+static void add_value(struct text *text, const struct param *p)
+{
+    static const char *const banks[] = {"haar", "legall53", "cdf97", "@thirds"};
+    bool chosen = p->choices && random_below(2);
+    switch (p->type) {
+    case PARAM_FLAG:
+        text_printf(text, "%u", random_below(2));
+        break;
+    case PARAM_INTEGER:
+        text_printf(text, "%d", (int)fmin(p->max, p->min + random_below(1u << random_below(12))));
+        break;
+    case PARAM_INTEGERS:
+        for (unsigned i = 0, n = 1 + random_below(3); i < n; i++)
+            text_printf(text, "%s%u", i ? "_" : "", 1 + random_below(1u << random_below(9)));
+        break;
+    case PARAM_CHOICE:
+        text_append(text, random_choice(p->choices));
+        break;
+    case PARAM_WORD:
+        text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(4)]);
+        break;
+    case PARAM_WORDS:
+        text_printf(text, "%s_%s", banks[random_below(3)], banks[random_below(3)]);
+        break;
+    default:
+        if (chosen)
+            text_append(text, random_choice(p->choices));
+        else if (p->type == PARAM_MATRIX)
+            add_matrix(text, p, 1 + 2 * random_below(5), 1 + 2 * random_below(4));
+        else if (p->type == PARAM_REALS)
+            add_matrix(text, p, 3, 1);
+        else
+            add_number(text, p);
+    }
+}
+
+static void add_parameters(const struct stage *stage, struct text *text)
+{
+    for (const struct param *p = stage->params; p && p->name; p++) {
+        if (!p->required && random_below(2))
+            continue;
+        text_printf(text, ":%s=", p->name);
+        add_value(text, p);
+    }
+}
+
+/* In front of a stage that takes what a transform gives. */
+static void add_transform(const char *name, struct text *text)
+{
+    if (strcmp(name, "idwt") == 0 || strcmp(name, "shrink") == 0)
+        text_printf(text, "dwt:%s:levels=%u%s,", random_below(2) ? "cdf53" : "db3",
+                    1 + random_below(4),
+                    random_below(3)   ? ""
+                    : random_below(2) ? ":precision=double"
+                                      : ":precision=reversible");
+    if (strcmp(name, "synthesis") == 0)
+        text_printf(text, "analysis:%s:levels=%u%s,",
+                    random_below(3)   ? "haar"
+                    : random_below(2) ? "cdf97"
+                                      : "@thirds",
+                    1 + random_below(3), random_below(2) ? ":precision=double" : "");
+}
+
+void random_chain(const struct stage *stage, struct text *text)
+{
+    add_transform(stage->name, text);
+    text_append(text, stage->name);
+    add_parameters(stage, text);
+}
+
+const struct definitions *random_definitions(void)
+{
+    static struct bank_filter filters[6];
+    static struct definition_bank thirds = {.name = "thirds"}, *banks[] = {&thirds};
+    static struct definitions definitions = {.n_banks = 1, .banks = banks};
+    for (int i = 0; i < 6; i++)
+        filters[i] = (struct bank_filter){
+            .n_taps = 3, .zero = i < 3 ? 2 : 0, .taps = {1, i % 3 - 1, i % 3 == 2 ? 1 : -1}};
+    struct bank_direction direction = {3, 3, filters, filters + 3};
+    thirds.bank = (struct bank){thirds.name, direction, direction};
+    return &definitions;
+}
+
+static uint32_t random_side(void)
+{
+    return random_below(4) ? 1 + random_below(1u << (1 + random_below(12))) : 1;
+}
+
+struct plane random_plane(void)
+{
+    return (struct plane){.width = random_side(),
+                          .height = random_side(),
+                          .channels = 1 + random_below(4),
+                          .type = (enum sample_type)random_below(SAMPLE_TYPES)};
+}
