@@ -21,7 +21,7 @@ static size_t count_passes(const struct plan *plan)
 /* The kernels of one program: all of the plan, or its one pass. */
 static int add_program(struct plan_programs *programs, const struct plan *plan,
                        struct device *device, enum program_use use, bool *found,
-                       struct device_kernel **kernels, struct fault *fault)
+                       const struct device_kernel **kernels, struct fault *fault)
 {
     struct program_source source;
     struct device_program *program = NULL;
@@ -65,6 +65,16 @@ static int add_each(struct plan_programs *programs, const struct pass **passes, 
     return result;
 }
 
+static int find_each(struct plan_programs *programs, const struct pass **passes, size_t count,
+                     struct device *device, struct fault *fault)
+{
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = device_kernel_find(device, pass_hash(passes[i]), passes[i]->name,
+                                    &programs->kernels[i], fault);
+    return result;
+}
+
 int plan_programs_get(struct plan_programs *programs, const struct plan *plan,
                       struct device *device, enum program_use use, bool *found, struct fault *fault)
 {
@@ -72,14 +82,16 @@ int plan_programs_get(struct plan_programs *programs, const struct plan *plan,
     *found = true;
     *programs = (struct plan_programs){
         .programs = calloc(count + 1, sizeof(struct device_program *)),
-        .kernels = calloc(count + 1, sizeof(struct device_kernel *)),
+        .kernels = calloc(count + 1, sizeof(const struct device_kernel *)),
     };
     const struct pass **passes = calloc(count + 1, sizeof *passes);
     int result = programs->programs && programs->kernels && passes ? 0 : no_memory(fault);
     for (size_t i = 0; i < plan->n_steps && result == 0; i++)
         for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
             passes[n++] = &plan->steps[i].work.passes[p];
-    if (result == 0 && plan->profile->generic)
+    if (result == 0 && plan->profile->prebuilt)
+        result = find_each(programs, passes, count, device, fault);
+    else if (result == 0 && plan->profile->generic)
         result = add_each(programs, passes, count, device, use, found, fault);
     else if (result == 0 && count > 0)
         result = add_program(programs, plan, device, use, found, programs->kernels, fault);

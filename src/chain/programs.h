@@ -1,4 +1,5 @@
-/* The programs that a plan's passes run from.
+/* The kernels that a plan's passes are, and the programs that these are of. A device whose kernels
+ * were compiled with sluice has no programs.
  *
  * A plan has one program with all its kernels: fewer to load, and nothing but what it needs. A
  * generic plan (profile->generic) has one for each kernel, since chains of other people share
@@ -11,8 +12,8 @@
 
 struct plan_programs {
     size_t n_programs;
-    struct device_program **programs; /* NULL where there are none */
-    struct device_kernel **kernels;   /* one a pass, in the order of steps and passes */
+    struct device_program **programs;     /* NULL where there are none */
+    const struct device_kernel **kernels; /* one a pass, in the order of steps and passes */
 };
 
 /* Finds or makes them as `use` says. With PROGRAM_FOUND, `*found` tells whether all are there; else

@@ -152,6 +152,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
         args[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)y};
         args[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)end};
         launch.global[1] = round_up(end - y, launch.local[1]);
+        launch.work = pass->work * pass->grid_width * (end - y);
         int result = device_batch_launch(run->batch, &launch, fault);
         if (result != 0)
             return result;
@@ -162,7 +163,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
 static int record_steps(const struct recording *r, const struct recording_run *run,
                         struct fault *fault)
 {
-    struct device_kernel *const *kernel = r->programs.kernels;
+    const struct device_kernel *const *kernel = r->programs.kernels;
     for (size_t i = 0; i < r->plan->n_steps; i++) {
         const struct stage_plan *work = &r->plan->steps[i].work;
         for (unsigned p = 0; p < work->n_passes; p++) {

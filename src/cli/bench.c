@@ -214,25 +214,18 @@ static struct plane shape_for(const struct bench_options *o, const char *text, c
 static int open_device(const struct bench_options *o, struct device_options *wanted,
                        struct device **device, struct fault *fault)
 {
-    const struct device_info *list;
+    const struct device_info *order[DEVICES_MAX];
     struct engine_options engine;
-    size_t count, fitting;
+    size_t fitting;
     cli_engine_options(&o->common, &engine);
     *wanted = engine.device;
     if (engine.reference)
         return 0;
-    int result = device_list(&list, &count, fault);
-    if (result != 0)
-        return result;
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (!order)
-        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
-    result = device_select(wanted, order, &fitting, fault);
+    int result = device_select(wanted, order, &fitting, fault);
     if (result == 0)
-        result = device_open(device, &list[order[0]], wanted, fault);
+        result = device_open(device, order[0], wanted, fault);
     if (result == 0) /* as the engine does: each run is in memory that was there before */
         device_pool_limit(*device, engine.memory);
-    free(order);
     return result;
 }
 

@@ -25,14 +25,19 @@ static const struct options_usage usage = {
 static void print_device(const struct device_info *info, bool taken)
 {
     char memory[NUMBER_TEXT_MAX], allocation[NUMBER_TEXT_MAX];
-    fprintf(cli_stdout, "%s platform %u device %u: %s (%s)\n", taken ? "*" : " ",
+    number_format_size(info->memory & ~0xfffffull, memory);
+    if (info->kind == DEVICE_NATIVE) {
+        fprintf(cli_stdout, "%s native: %s\n    kernels for %s, %u processors, %s of memory\n",
+                taken ? "*" : " ", info->vendor, info->version, info->compute_units, memory);
+        return;
+    }
+    fprintf(cli_stdout, "%s platform %d device %d: %s (%s)\n", taken ? "*" : " ",
             info->platform_index, info->device_index, info->name, device_kind_name(info->kind));
     fprintf(cli_stdout, "    %s, %s, driver %s\n", info->platform, info->version, info->driver);
     fprintf(cli_stdout,
             "    %u compute units at %u MHz, %s of memory, buffers up to %s, work-groups up to "
             "%zu\n",
-            info->compute_units, info->clock_mhz,
-            number_format_size(info->memory & ~0xfffffull, memory),
+            info->compute_units, info->clock_mhz, memory,
             number_format_size(info->max_allocation & ~0xfffffull, allocation),
             info->work_group_size);
     fprintf(cli_stdout,
@@ -42,15 +47,15 @@ static void print_device(const struct device_info *info, bool taken)
             info->unified_memory ? "yes" : "no", info->profile);
 }
 
-static void print_all(const struct devices_options *o, const struct device_info *list, size_t count,
-                      size_t taken)
+static void print_all(const struct devices_options *o, const struct device_info *const *list,
+                      size_t count, const struct device_info *taken)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         if (o->common.json)
-            json_array_append_new(array, describe_device(&list[i], i == taken));
+            json_array_append_new(array, describe_device(list[i], list[i] == taken));
         else
-            print_device(&list[i], i == taken);
+            print_device(list[i], list[i] == taken);
     }
     if (o->common.json) {
         json_dumpf(array, cli_stdout, JSON_INDENT(1));
@@ -64,8 +69,8 @@ int command_devices(int argc, char **argv)
     struct devices_options o = {0};
     struct fault fault = FAULT_INIT, none = FAULT_INIT;
     struct engine_options engine;
-    const struct device_info *list;
-    size_t count, fitting = 0;
+    const struct device_info *list[DEVICES_MAX], *order[DEVICES_MAX];
+    size_t fitting = 0;
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
@@ -73,15 +78,12 @@ int command_devices(int argc, char **argv)
     if (cli_refuse_operands("devices", first, argc, argv) != 0)
         return 64;
     cli_engine_options(&o.common, &engine);
-    if (device_list(&list, &count, &fault) != 0)
+    size_t count = device_list(list, &fault);
+    if (count == 0)
         return cli_complain(NULL, &fault);
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (!order)
-        return 70;
     int status = 0;
     if (device_select(&engine.device, order, &fitting, &none) != 0 && !engine.reference)
         status = cli_complain(NULL, &none);
-    print_all(&o, list, count, fitting && !engine.reference ? order[0] : count);
-    free(order);
+    print_all(&o, list, count, fitting && !engine.reference ? order[0] : NULL);
     return status;
 }

@@ -38,7 +38,7 @@ static const struct options_row options[] = {
      {.name = "profile",
       .type = PARAM_TEXT,
       .offset = AT(profile),
-      .help = "plan for a class of device that need not be there: cpu, gpu or mali"}},
+      .help = "plan for a class of device that need not be there: native, cpu, gpu or mali"}},
     {0,
      NULL,
      {.name = "source",
@@ -223,32 +223,26 @@ static int print_source(const struct plan *plan)
 static int find_profile(const struct plan_command_options *o, struct device **device,
                         const struct device_profile **profile, struct fault *fault)
 {
-    const struct device_info *list;
+    const struct device_info *order[DEVICES_MAX];
     struct engine_options engine;
-    size_t count, fitting;
+    size_t fitting;
     if (o->profile) {
         *profile = device_profile_by_name(o->profile);
-        return *profile ? 0
-                        : fault_set(fault, FAULT_USAGE,
-                                    "--profile=%s: expected one of cpu, gpu, mali", o->profile);
+        return *profile
+                   ? 0
+                   : fault_set(fault, FAULT_USAGE,
+                               "--profile=%s: expected one of native, cpu, gpu, mali", o->profile);
     }
     cli_engine_options(&o->common, &engine);
     if (engine.reference) {
         *profile = device_profile_by_name("cpu");
         return 0;
     }
-    int result = device_list(&list, &count, fault);
-    if (result != 0)
-        return result;
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (!order)
-        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
-    result = device_select(&engine.device, order, &fitting, fault);
+    int result = device_select(&engine.device, order, &fitting, fault);
     if (result == 0)
-        result = device_open(device, &list[order[0]], &engine.device, fault);
+        result = device_open(device, order[0], &engine.device, fault);
     if (result == 0)
         *profile = device_profile(*device);
-    free(order);
     return result;
 }
 

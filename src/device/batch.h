@@ -35,6 +35,7 @@ struct device_launch {
     const struct device_arg *args;
     unsigned n_args;
     size_t global[2], local[2]; /* work-items; local divides global */
+    double work;                /* scalar operations, an estimate */
 };
 
 /* How long a launch took, in nanoseconds by the device's own clock. */

@@ -18,7 +18,8 @@ static void fill_profile(struct device *device)
     double lanes = info->kind == DEVICE_CPU ? 2 : 4;
     double clock = info->clock_mhz ? info->clock_mhz : 400;
     profile->units = info->compute_units ? info->compute_units : 1;
-    profile->work_per_second = profile->units * clock * 1e6 * lanes;
+    if (!profile->prebuilt) /* those launches need no end */
+        profile->work_per_second = profile->units * clock * 1e6 * lanes;
     for (int form = 0; form < KERNEL_FORMS; form++)
         while (profile->local[form][0] * profile->local[form][1] > info->work_group_size &&
                profile->local[form][1] > 1)
@@ -99,9 +100,15 @@ void device_program_put(struct device *device, struct device_program **program)
 }
 
 int device_program_kernel(struct device_program *program, const char *name,
-                          struct device_kernel **kernel, struct fault *fault)
+                          const struct device_kernel **kernel, struct fault *fault)
 {
     return program->device->info->backend->program_kernel(program, name, kernel, fault);
+}
+
+int device_kernel_find(struct device *device, uint64_t hash, const char *name,
+                       const struct device_kernel **kernel, struct fault *fault)
+{
+    return device->info->backend->kernel_find(device, hash, name, kernel, fault);
 }
 
 const char *device_kernel_name(const struct device_kernel *kernel)

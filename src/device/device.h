@@ -1,5 +1,6 @@
-/* An OpenCL device: chosen, opened, asked what it can do. OpenCL itself is loaded when the first
- * device is listed or opened, never before: work that needs no device works without it.
+/* A device: chosen, opened, asked what it can do. There are OpenCL's, and `native`, the processor
+ * with kernels that were compiled when sluice was. OpenCL is loaded when one of its devices may be
+ * what is asked for, never before: all else works without it.
  *
  * One process opens a device once and keeps it. Everything here may be called from any thread
  * unless a function says otherwise; CL types stay inside this folder. */
@@ -16,16 +17,19 @@
 struct device;
 struct device_backend; /* device/'s own */
 
+/* In the order in which `auto` takes them. */
 enum device_kind {
     DEVICE_GPU,
     DEVICE_ACCELERATOR,
-    DEVICE_CPU,
+    DEVICE_CPU, /* OpenCL on the processor */
+    DEVICE_NATIVE,
+    DEVICE_KINDS
 };
 
-/* One OpenCL device as it describes itself. Lives as long as the process. */
+/* One device as it describes itself. Lives as long as the process. */
 struct device_info {
     const struct device_backend *backend;
-    unsigned platform_index, device_index; /* as --platform-index and --device-index count */
+    int platform_index, device_index; /* as --platform-index and --device-index count; -1: native */
     enum device_kind kind;
     char platform[128], name[128], vendor[128], version[128], driver[128];
     unsigned compute_units, clock_mhz;
@@ -37,7 +41,7 @@ struct device_info {
 };
 
 struct device_options {
-    const char *select;      /* auto, gpu, cpu, or part of a device's or platform's name */
+    const char *select;      /* auto, gpu, native, cpu, or part of a device's or platform's name */
     int platform_index;      /* -1: any */
     int device_index;        /* -1: any */
     const char *flags;       /* further compiler options, or NULL */
@@ -59,19 +63,19 @@ struct device_counters {
     atomic_uint_fast64_t launches;
 };
 
-/* All devices of all platforms in the order of their indices, in an array that lives as long as the
- * process. FAULT_NO_DEVICE when there is no OpenCL loader, or no platform; an empty list is fine.
- */
-int device_list(const struct device_info **list, size_t *count, struct fault *fault);
+/* All devices that there are, which loads OpenCL; returns how many. FAULT_NO_DEVICE tells why there
+ * are none of OpenCL's: no loader, or no platform. */
+#define DEVICES_MAX 64
+size_t device_list(const struct device_info *list[DEVICES_MAX], struct fault *fault);
 
 /* To a FAULT_NO_DEVICE of a plan for `profile`, when that has no fp64, adds which --device has it.
  */
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault);
 
-/* The devices that `options` allow, best first (GPUs, accelerators, CPUs), as indices into the
- * list. `order` has room for all. FAULT_NO_DEVICE names what there is when nothing fits. */
-int device_select(const struct device_options *options, size_t *order, size_t *count,
-                  struct fault *fault);
+/* The devices that `options` allow, best first. FAULT_NO_DEVICE says why there are none, or names
+ * what there is when nothing fits. */
+int device_select(const struct device_options *options,
+                  const struct device_info *order[DEVICES_MAX], size_t *count, struct fault *fault);
 
 /* Opens a device of the list: context and profiled queues. `options` are kept by reference. */
 int device_open(struct device **device, const struct device_info *info,
@@ -104,7 +108,7 @@ void device_learn(const struct device *device, const char *fact);
  * For a cache that makes every start crash. Before any device is listed. */
 void device_cache_wipe(void);
 
-/* "gpu", "accelerator", "cpu". */
+/* "gpu", "accelerator", "cpu", "native". */
 const char *device_kind_name(enum device_kind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /* Shared by the files of device/ alone: what all kinds of devices have, and the table of what each
- * kind does in its own way. OpenCL's is in opencl/. */
+ * kind does in its own way: native/ and opencl/. */
 #ifndef SLUICE_DEVICE_INTERNAL_H
 #define SLUICE_DEVICE_INTERNAL_H
 
@@ -36,8 +36,8 @@ struct device_batch {
     struct device *device;
 };
 
-/* One kind of devices. Functions that a header of device/ describes have its name without
- * "device_". */
+/* One kind of devices: programs or kernels of its own, the rest all. Functions that a header of
+ * device/ describes have its name without "device_". */
 struct device_backend {
     /* Its devices, in an array that lives as long as the process. Called once. */
     int (*list)(struct device_info **list, size_t *count, struct fault *fault);
@@ -58,8 +58,11 @@ struct device_backend {
                           struct device_program **program, struct fault *fault);
     void (*program_put)(struct device_program *program);
     int (*program_kernel)(struct device_program *program, const char *name,
-                          struct device_kernel **kernel, struct fault *fault);
+                          const struct device_kernel **kernel, struct fault *fault);
     int (*program_store)(struct device_program *program, struct fault *fault);
+    /* In place of programs, where kernels were compiled with sluice. */
+    int (*kernel_find)(struct device *device, uint64_t hash, const char *name,
+                       const struct device_kernel **kernel, struct fault *fault);
 
     int (*batch_begin)(struct device *device, struct device_batch **batch, struct fault *fault);
     int (*batch_unmap)(struct device_batch *batch, struct device_buffer *buffer,
@@ -75,6 +78,7 @@ struct device_backend {
 };
 
 extern const struct device_backend device_opencl;
+extern const struct device_backend device_native; /* where SLUICE_NATIVE is defined */
 
 /* Frees the pool's idle buffers. */
 void device_pool_drain(struct device *device);

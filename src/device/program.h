@@ -40,7 +40,12 @@ void device_program_put(struct device *device, struct device_program **program);
 
 /* The kernel of that name; it belongs to the program. */
 int device_program_kernel(struct device_program *program, const char *name,
-                          struct device_kernel **kernel, struct fault *fault);
+                          const struct device_kernel **kernel, struct fault *fault);
+
+/* Of a device whose kernels were compiled with sluice (profile->prebuilt): the kernel whose passes
+ * have that hash (pass_hash in stage/pass.h). FAULT_INTERNAL names one that is not there. */
+int device_kernel_find(struct device *device, uint64_t hash, const char *name,
+                       const struct device_kernel **kernel, struct fault *fault);
 
 const char *device_kernel_name(const struct device_kernel *kernel);
 

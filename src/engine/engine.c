@@ -136,7 +136,7 @@ struct device *engine_device(struct engine *engine)
 static bool needs_check(const struct engine *engine, const struct device_info *info)
 {
     const char *select = engine->options.device.select;
-    return info->kind != DEVICE_CPU && (!select || strcmp(select, "auto") == 0);
+    return info->kind < DEVICE_CPU && (!select || strcmp(select, "auto") == 0);
 }
 
 static int open_one(struct engine *engine, const struct device_info *info,
@@ -164,25 +164,18 @@ static int open_one(struct engine *engine, const struct device_info *info,
 static int open_best(struct engine *engine, const struct chain *chain, bool warming,
                      struct fault *fault)
 {
-    const struct device_info *list;
-    size_t count, fitting;
-    int result = device_list(&list, &count, fault);
-    if (result != 0)
-        return result;
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (!order)
-        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
-    result = device_select(&engine->options.device, order, &fitting, fault);
+    const struct device_info *order[DEVICES_MAX];
+    size_t fitting;
+    int result = device_select(&engine->options.device, order, &fitting, fault);
     for (size_t i = 0; result == 0 && i < fitting && !engine->device; i++) {
         struct fault why = FAULT_INIT;
-        if (open_one(engine, &list[order[i]], chain, warming, &why) == 0)
+        if (open_one(engine, order[i], chain, warming, &why) == 0)
             break;
         if (i + 1 == fitting)
-            result = fault_set(fault, why.code, "device %s: %s", list[order[i]].name, why.text);
+            result = fault_set(fault, why.code, "device %s: %s", order[i]->name, why.text);
         else
-            log_error("device %s is not used: %s", list[order[i]].name, why.text);
+            log_error("device %s is not used: %s", order[i]->name, why.text);
     }
-    free(order);
     return result;
 }
 

@@ -63,17 +63,12 @@ static int open_other_cpu(struct engine *engine, struct fault *fault)
 {
     static const struct device_options cpu = {
         .select = "cpu", .platform_index = -1, .device_index = -1};
-    const struct device_info *list;
-    size_t count, fitting;
-    int result = device_list(&list, &count, fault);
-    size_t *order = result == 0 ? calloc(count + 1, sizeof *order) : NULL;
-    if (result != 0 || !order)
-        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
-    result = device_select(&cpu, order, &fitting, fault);
+    const struct device_info *order[DEVICES_MAX];
+    size_t fitting;
+    int result = device_select(&cpu, order, &fitting, fault);
     for (size_t i = 0; result == 0 && i < fitting && !engine->cpu; i++)
-        if (!engine->device || device_info(engine->device) != &list[order[i]])
-            result = device_open(&engine->cpu, &list[order[i]], &cpu, fault);
-    free(order);
+        if (!engine->device || device_info(engine->device) != order[i])
+            result = device_open(&engine->cpu, order[i], &cpu, fault);
     if (result == 0 && !engine->cpu)
         result = fault_set(fault, FAULT_NO_DEVICE, "there is no other CPU device");
     return result;

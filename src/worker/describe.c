@@ -48,9 +48,9 @@ json_t *describe_device(const struct device_info *info, bool taken)
 {
     return json_pack(
         "{s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:b}",
-        "platform_index", (int)info->platform_index, "device_index", (int)info->device_index,
-        "name", info->name, "kind", device_kind_name(info->kind), "platform", info->platform,
-        "version", info->version, "driver", info->driver, "compute_units", (int)info->compute_units,
+        "platform_index", info->platform_index, "device_index", info->device_index, "name",
+        info->name, "kind", device_kind_name(info->kind), "platform", info->platform, "version",
+        info->version, "driver", info->driver, "compute_units", (int)info->compute_units,
         "clock_mhz", (int)info->clock_mhz, "memory", (json_int_t)info->memory, "max_allocation",
         (json_int_t)info->max_allocation, "work_group_size", (json_int_t)info->work_group_size,
         "fp64", (int)info->has_fp64, "exact_divide", (int)info->exact_divide, "unified_memory",
@@ -69,12 +69,11 @@ static json_t *all_stages(void)
 static json_t *all_devices(const struct device_info *taken)
 {
     struct fault none = FAULT_INIT;
-    const struct device_info *list;
-    size_t count;
+    const struct device_info *list[DEVICES_MAX];
+    size_t count = device_list(list, &none);
     json_t *array = json_array();
-    if (device_list(&list, &count, &none) == 0)
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(array, describe_device(&list[i], taken && &list[i] == taken));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, describe_device(list[i], list[i] == taken));
     return array;
 }
 

@@ -565,9 +565,9 @@ class Mistakes(Cli):
         self.grey()
         self.complains(69, 'no-such-device', 'run', '--device', 'no-such-device', '-c', 'sobel', '-o',
                        'x.png', 'grey.pgm')
-        self.complains(69, 'OpenCL', 'run', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
+        self.complains(69, 'OpenCL', 'run', '--device', 'cpu', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
                        env={'OCL_ICD_VENDORS': '/nonexistent'})
-        self.complains(69, 'OpenCL', 'run', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
+        self.complains(69, 'no-such-device', 'run', '-c', 'sobel', '-o', 'x.png', 'grey.pgm',
                        env={'SLUICE_DEVICE': 'no-such-device'})
 
 

@@ -33,13 +33,14 @@ static struct device *device_for(const struct device_profile *profile)
     return hasty && strcmp(profile->name, profiles[0].name) != 0 ? hasty : device;
 }
 
-/* Environment HARNESS_PROFILES=own leaves the GPU forms out, for runs where compiling is slow. */
+/* Environment HARNESS_PROFILES=own leaves the GPU forms out, for runs where compiling is slow. The
+ * native device has none. */
 static void choose_profiles(void)
 {
     static const char *const classes[] = {"gpu", "mali"};
     const char *wanted = getenv("HARNESS_PROFILES");
     profiles[n_profiles++] = *device_profile(device);
-    if (wanted && strcmp(wanted, "own") == 0)
+    if ((wanted && strcmp(wanted, "own") == 0) || profiles[0].prebuilt)
         return;
     for (size_t i = 0; i < 2; i++) {
         struct device_profile p = *device_profile_by_name(classes[i]);
@@ -63,17 +64,16 @@ static void open_hasty(const struct device_info *info, const struct device_optio
 int harness_setup(void **state)
 {
     static struct device_options options = {.platform_index = -1, .device_index = -1};
-    const struct device_info *list;
-    size_t count, order[64], fitting = 0;
+    const struct device_info *order[DEVICES_MAX];
+    size_t fitting = 0;
     struct fault fault = FAULT_INIT;
     (void)state;
     options.select = getenv("SLUICE_DEVICE");
-    if (device_list(&list, &count, &fault) == 0 && count <= 64 &&
-        device_select(&options, order, &fitting, &fault) == 0)
-        device_open(&device, &list[order[0]], &options, &fault);
+    if (device_select(&options, order, &fitting, &fault) == 0)
+        device_open(&device, order[0], &options, &fault);
     if (device) {
         choose_profiles();
-        open_hasty(&list[order[0]], &options);
+        open_hasty(order[0], &options);
     } else
         snprintf(skip_reason, sizeof skip_reason, "no device: %s", fault.text);
     return 0;

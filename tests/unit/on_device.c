@@ -11,13 +11,13 @@ static struct device *device;
 
 int on_device_setup(void **state)
 {
-    const struct device_info *list;
+    const struct device_info *list[DEVICES_MAX];
     size_t count;
     struct fault fault = FAULT_INIT;
     struct device_options options = {.platform_index = -1, .device_index = -1};
     (void)state;
-    if (device_list(&list, &count, &fault) != 0 || count == 0 ||
-        device_open(&device, &list[0], &options, &fault) != 0)
+    if (device_select(&options, list, &count, &fault) != 0 ||
+        device_open(&device, list[0], &options, &fault) != 0)
         printf("no device: %s\n", fault.text);
     return 0;
 }

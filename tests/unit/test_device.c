@@ -16,19 +16,18 @@ static char reason[512];
 
 static int setup(void **state)
 {
-    const struct device_info *list;
-    size_t count, order[64];
+    const struct device_info *order[DEVICES_MAX];
+    size_t count;
     struct fault fault = FAULT_INIT;
     struct device_options options = {
-        .select = getenv("SLUICE_DEVICE"), .platform_index = -1, .device_index = -1};
+        .select = getenv("SLUICE_DEVICE"), .platform_index = -1, .device_index = 0};
     (void)state;
     snprintf(cache, sizeof cache, "/tmp/sluice-test-XXXXXX");
     if (!mkdtemp(cache))
         return -1;
     setenv("SLUICE_CACHE_DIR", cache, 1);
-    if (device_list(&list, &count, &fault) == 0 && count <= 64 &&
-        device_select(&options, order, &count, &fault) == 0)
-        info = &list[order[0]];
+    if (device_select(&options, order, &count, &fault) == 0)
+        info = order[0];
     snprintf(reason, sizeof reason, "%s", fault.text);
     return 0;
 }
@@ -63,7 +62,7 @@ static void run_doubler(struct device *device)
 {
     struct fault fault = FAULT_INIT;
     struct device_program *program = NULL;
-    struct device_kernel *kernel;
+    const struct device_kernel *kernel;
     struct device_buffer *buffer;
     struct device_batch *batch;
     int32_t *in;
@@ -199,7 +198,7 @@ static void test_errors_are_named(void **state)
 {
     struct fault fault = FAULT_INIT;
     struct device_program *program = NULL;
-    struct device_kernel *kernel;
+    const struct device_kernel *kernel;
     struct device_buffer *buffer;
     (void)state;
     struct device *device = open_device(NULL);
@@ -266,7 +265,7 @@ static void test_launch_errors(void **state)
 {
     struct fault fault = FAULT_INIT;
     struct device_program *program = NULL;
-    struct device_kernel *kernel;
+    const struct device_kernel *kernel;
     struct device_buffer *buffer;
     struct device_batch *batch;
     (void)state;
@@ -312,7 +311,8 @@ static void test_pool(void **state)
 static void test_select(void **state)
 {
     struct fault fault = FAULT_INIT;
-    size_t order[64], count;
+    const struct device_info *order[DEVICES_MAX];
+    size_t count;
     struct device_options options = {
         .select = "no such device", .platform_index = -1, .device_index = -1};
     (void)state;

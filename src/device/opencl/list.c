@@ -1,6 +1,5 @@
 #include "device/opencl/opencl.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +91,9 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
         return true;
     for (cl_uint i = 0; i < count; i++) {
         struct device_info *info = &infos[devices.count];
-        *info = (struct device_info){
-            .backend = &device_opencl, .platform_index = platform_index, .device_index = i};
+        *info = (struct device_info){.backend = &device_opencl,
+                                     .platform_index = (int)platform_index,
+                                     .device_index = (int)i};
         describe(info, platform, ids[devices.count]);
         devices.count++;
     }

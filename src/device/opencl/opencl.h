@@ -41,7 +41,7 @@ int opencl_program_get_as(struct device *device, const char *source, enum progra
                           struct device_program **program, struct fault *fault);
 void opencl_program_put(struct device_program *program);
 int opencl_program_kernel(struct device_program *program, const char *name,
-                          struct device_kernel **kernel, struct fault *fault);
+                          const struct device_kernel **kernel, struct fault *fault);
 int opencl_program_store(struct device_program *program, struct fault *fault);
 void opencl_programs_destroy(struct device *device); /* none has a user */
 

@@ -352,7 +352,7 @@ static struct opencl_kernel *find_kernel(struct opencl_program *program, const c
 }
 
 int opencl_program_kernel(struct device_program *base, const char *name,
-                          struct device_kernel **kernel, struct fault *fault)
+                          const struct device_kernel **kernel, struct fault *fault)
 {
     struct opencl_program *program = (struct opencl_program *)base;
     struct opencl *own = base->device->own;

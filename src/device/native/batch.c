@@ -1,0 +1,323 @@
+/* Batches: their launches one after the other, each in pieces of rows that whoever has time takes:
+ * the device's threads, and the one that waits for the batch. So a small picture is done without
+ * waking anybody, and a large one by all processors.
+ *
+ * Pieces are handed out under the device's lock, which also orders the memory of one launch before
+ * the next one. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "device/native/native.h"
+
+/* Scalar operations (by the pass's estimate) that a piece has at least, some tens of microseconds;
+ * and pieces for each processor, so that they end together. */
+#define PIECE_WORK      2e6
+#define PIECES_A_THREAD 8
+
+struct launch {
+    const struct native_kernel *kernel;
+    union native_arg *args; /* owned */
+    int items, row;         /* work-items of a row, and the first row */
+    int n_units, piece;     /* rows, or work-items where rows are few; and of a piece */
+    bool by_rows;
+    uint64_t queued, started, ended;
+};
+
+struct native_batch {
+    struct device_batch base;
+    size_t n_launches, capacity;
+    struct launch *launches;
+    struct device_timing *timings;
+    uint64_t submitted;
+    /* Under the device's lock once it is submitted. */
+    bool in_list;
+    size_t current;  /* launch */
+    int taken;       /* units of it that are handed out */
+    unsigned pieces; /* of it that are being computed */
+    struct native_batch *next;
+};
+
+static struct native_batch *own_batch(struct device_batch *batch)
+{
+    return (struct native_batch *)batch;
+}
+
+int native_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault)
+{
+    struct native_batch *made = calloc(1, sizeof *made);
+    if (!made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a batch");
+    made->base.device = device;
+    *batch = &made->base;
+    return 0;
+}
+
+int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
+                       struct fault *fault)
+{
+    (void)fault;
+    buffer->mapped = NULL;
+    atomic_fetch_add(&batch->device->counters.crossings_in, 1);
+    return 0;
+}
+
+int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
+                     void **data, struct fault *fault)
+{
+    (void)size;
+    (void)fault;
+    *data = buffer->mapped = buffer->handle;
+    atomic_fetch_add(&batch->device->counters.crossings_out, 1);
+    return 0;
+}
+
+/* The kernel's arguments, of which the first three are the grid's width and rows. */
+static union native_arg *copy_arguments(const struct device_launch *launch)
+{
+    enum {
+        GRID_ARGS = 3
+    };
+    union native_arg *args = calloc(NATIVE_ARGS + launch->n_args, sizeof *args);
+    if (!args)
+        return NULL;
+    args[NATIVE_WIDTH].i = launch->args[0].i;
+    for (unsigned i = GRID_ARGS; i < launch->n_args; i++) {
+        union native_arg *to = &args[NATIVE_ARGS + i - GRID_ARGS];
+        if (launch->args[i].kind == ARG_MEMORY)
+            to->p = launch->args[i].buffer->handle;
+        else
+            to->l = launch->args[i].l;
+    }
+    return args;
+}
+
+static int choose_piece(const struct launch *launch, double work, unsigned processors)
+{
+    double least = PIECE_WORK / (work / launch->n_units + 1);
+    double piece = (double)launch->n_units / (PIECES_A_THREAD * processors);
+    piece = piece > least ? piece : least;
+    return piece < 1 ? 1 : piece > launch->n_units ? launch->n_units : (int)piece;
+}
+
+int native_batch_launch(struct device_batch *base, const struct device_launch *launch,
+                        struct fault *fault)
+{
+    struct native_batch *batch = own_batch(base);
+    if (batch->n_launches == batch->capacity) {
+        size_t capacity = batch->capacity ? 2 * batch->capacity : 8;
+        struct launch *grown = realloc(batch->launches, capacity * sizeof *grown);
+        if (!grown)
+            return fault_set(fault, FAULT_MEMORY, "no memory for %zu launches", capacity);
+        batch->launches = grown;
+        batch->capacity = capacity;
+    }
+    struct launch *made = &batch->launches[batch->n_launches];
+    unsigned processors = base->device->info->compute_units;
+    int row = launch->args[1].i, rows = launch->args[2].i - row;
+    int items = (int)launch->global[0];
+    *made = (struct launch){.kernel = (const struct native_kernel *)launch->kernel,
+                            .args = copy_arguments(launch),
+                            .items = items,
+                            .row = row,
+                            .by_rows = items == 1 || rows >= (int)(2 * processors),
+                            .queued = clock_now()};
+    if (!made->args)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a launch");
+    made->n_units = made->by_rows ? rows : rows * items;
+    made->piece = choose_piece(made, launch->work, processors);
+    batch->n_launches++;
+    atomic_fetch_add(&base->device->counters.launches, 1);
+    return 0;
+}
+
+static void run_piece(const struct launch *launch, int begin, int end)
+{
+    if (launch->by_rows) {
+        launch->kernel->function(launch->args, 0, launch->items, launch->row + begin,
+                                 launch->row + end);
+        return;
+    }
+    for (int unit = begin; unit < end; unit++) {
+        int row = launch->row + unit / launch->items, item = unit % launch->items;
+        launch->kernel->function(launch->args, item, item + 1, row, row + 1);
+    }
+}
+
+/* ---- under the device's lock ---- */
+
+static bool has_ended(const struct native_batch *batch)
+{
+    return batch->current == batch->n_launches;
+}
+
+static void remove_from_list(struct native *native, struct native_batch *batch)
+{
+    for (struct native_batch **link = &native->first; *link; link = &(*link)->next)
+        if (*link == batch) {
+            *link = batch->next;
+            break;
+        }
+    batch->in_list = false;
+}
+
+/* After the last piece of a launch. */
+static void end_launch(struct native *native, struct native_batch *batch)
+{
+    batch->launches[batch->current].ended = clock_now();
+    batch->current++;
+    batch->taken = 0;
+    if (has_ended(batch))
+        remove_from_list(native, batch);
+    else if (batch->launches[batch->current].n_units > batch->launches[batch->current].piece)
+        pthread_cond_broadcast(&native->work);
+    pthread_cond_broadcast(&native->progress);
+}
+
+/* Computes the batch's next piece, if there is one that may begin now; the lock is given up
+ * meanwhile. */
+static bool do_piece(struct native *native, struct native_batch *batch)
+{
+    if (has_ended(batch) || batch->taken == batch->launches[batch->current].n_units)
+        return false;
+    struct launch *launch = &batch->launches[batch->current];
+    int begin = batch->taken, left = launch->n_units - begin;
+    int end = begin + (left < launch->piece ? left : launch->piece);
+    if (begin == 0)
+        launch->started = clock_now();
+    batch->taken = end;
+    batch->pieces++;
+    pthread_mutex_unlock(&native->lock);
+    run_piece(launch, begin, end);
+    pthread_mutex_lock(&native->lock);
+    if (--batch->pieces == 0 && batch->taken == launch->n_units)
+        end_launch(native, batch);
+    return true;
+}
+
+static void *work(void *native_)
+{
+    struct native *native = native_;
+    pthread_mutex_lock(&native->lock);
+    while (!native->closing) {
+        struct native_batch *batch = native->first;
+        while (batch && !do_piece(native, batch))
+            batch = batch->next;
+        if (!batch)
+            pthread_cond_wait(&native->work, &native->lock);
+    }
+    pthread_mutex_unlock(&native->lock);
+    return NULL;
+}
+
+/* Fewer threads will do, or none. */
+static void start_threads(struct native *native)
+{
+    sigset_t all, before;
+    native->threads = calloc(native->n_wanted, sizeof *native->threads);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for threads that know of them */
+    while (native->threads && native->n_threads < native->n_wanted &&
+           pthread_create(&native->threads[native->n_threads], NULL, work, native) == 0)
+        native->n_threads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    native->n_wanted = native->n_threads;
+}
+
+void native_threads_stop(struct native *native)
+{
+    pthread_mutex_lock(&native->lock);
+    native->closing = true;
+    pthread_cond_broadcast(&native->work);
+    pthread_mutex_unlock(&native->lock);
+    for (unsigned i = 0; i < native->n_threads; i++)
+        pthread_join(native->threads[i], NULL);
+    free(native->threads);
+}
+
+/* ---- */
+
+static bool can_be_shared(const struct native_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_launches; i++)
+        if (batch->launches[i].n_units > batch->launches[i].piece)
+            return true;
+    return false;
+}
+
+int native_batch_submit(struct device_batch *base, struct fault *fault)
+{
+    struct native_batch *batch = own_batch(base);
+    struct native *native = base->device->own;
+    (void)fault;
+    batch->submitted = clock_now();
+    if (batch->n_launches == 0)
+        return 0;
+    pthread_mutex_lock(&native->lock);
+    struct native_batch **end = &native->first;
+    while (*end)
+        end = &(*end)->next;
+    *end = batch;
+    batch->in_list = true;
+    if (can_be_shared(batch)) {
+        if (native->n_threads < native->n_wanted)
+            start_threads(native);
+        pthread_cond_broadcast(&native->work);
+    }
+    pthread_mutex_unlock(&native->lock);
+    return 0;
+}
+
+int native_batch_wait(struct device_batch *base, struct fault *fault)
+{
+    struct native_batch *batch = own_batch(base);
+    struct native *native = base->device->own;
+    (void)fault;
+    pthread_mutex_lock(&native->lock);
+    while (!has_ended(batch))
+        if (!do_piece(native, batch))
+            pthread_cond_wait(&native->progress, &native->lock);
+    pthread_mutex_unlock(&native->lock);
+    return 0;
+}
+
+const struct device_timing *native_batch_timings(struct device_batch *base, size_t *count)
+{
+    struct native_batch *batch = own_batch(base);
+    if (!batch->timings)
+        batch->timings = calloc(batch->n_launches + 1, sizeof *batch->timings);
+    for (size_t i = 0; batch->timings && i < batch->n_launches; i++) {
+        const struct launch *launch = &batch->launches[i];
+        uint64_t ready = i > 0 ? batch->launches[i - 1].ended : batch->submitted;
+        batch->timings[i] =
+            (struct device_timing){launch->kernel->base.name, batch->submitted - launch->queued,
+                                   launch->started - ready, launch->ended - launch->started};
+    }
+    *count = batch->timings ? batch->n_launches : 0;
+    return batch->timings;
+}
+
+/* Given up half-way, nothing of it begins any more, and nothing runs on in memory that is given
+ * back. */
+void native_batch_finish(struct device_batch *base)
+{
+    struct native_batch *batch = own_batch(base);
+    struct native *native = base->device->own;
+    size_t n_launches = batch->n_launches;
+    pthread_mutex_lock(&native->lock);
+    if (batch->in_list) {
+        batch->launches[batch->current].n_units = batch->taken;
+        batch->n_launches = batch->current + (batch->taken > 0);
+        while (batch->pieces > 0)
+            pthread_cond_wait(&native->progress, &native->lock);
+        if (batch->in_list)
+            remove_from_list(native, batch);
+    }
+    pthread_mutex_unlock(&native->lock);
+    for (size_t i = 0; i < n_launches; i++)
+        free(batch->launches[i].args);
+    free(batch->launches);
+    free(batch->timings);
+    free(batch);
+}

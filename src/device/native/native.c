@@ -1,0 +1,164 @@
+/* The device: its description, kernels and buffers. */
+#include "device/native/native.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned count_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+/* "model name : …" on x86; what ARM says is less telling. */
+static void read_processor(char *name, size_t size)
+{
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    snprintf(name, size, "processor");
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value)
+            continue;
+        snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static int list(struct device_info **infos, size_t *count, struct fault *fault)
+{
+    static struct device_info info;
+    int level = native_level(fault);
+    if (level < 0)
+        return FAULT_NO_DEVICE;
+    info = (struct device_info){
+        .backend = &device_native,
+        .kind = DEVICE_NATIVE,
+        .platform = "native",
+        .name = "native",
+        .compute_units = count_processors(),
+        .work_group_size = 1,
+        .memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+        .has_fp64 = true,
+        .exact_divide = true,
+        .unified_memory = true,
+        .profile = "native",
+    };
+    info.max_allocation = info.memory;
+    snprintf(info.version, sizeof info.version, "%s", native_levels[level]);
+    read_processor(info.vendor, sizeof info.vendor);
+    *infos = &info;
+    *count = 1;
+    return 0;
+}
+
+static int open_device(struct device *device, struct fault *fault)
+{
+    int level = native_level(fault);
+    if (level < 0)
+        return FAULT_NO_DEVICE;
+    struct native *native = device->own = calloc(1, sizeof *native);
+    if (native)
+        native->kernels = calloc(native_n_entries, sizeof *native->kernels);
+    if (!native || !native->kernels)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a device");
+    pthread_mutex_init(&native->lock, NULL);
+    pthread_cond_init(&native->work, NULL);
+    pthread_cond_init(&native->progress, NULL);
+    native->n_wanted = device->info->compute_units - 1; /* who waits for a batch works, too */
+    for (size_t i = 0; i < native_n_entries; i++)
+        native->kernels[i] = (struct native_kernel){.base = {.name = native_entries[i].name},
+                                                    .function = native_entries[i].at[level]};
+    return 0;
+}
+
+static void close_device(struct device *device)
+{
+    struct native *native = device->own;
+    if (!native)
+        return;
+    if (native->kernels) {
+        native_threads_stop(native);
+        pthread_cond_destroy(&native->progress);
+        pthread_cond_destroy(&native->work);
+        pthread_mutex_destroy(&native->lock);
+    }
+    free(native->kernels);
+    free(native);
+}
+
+static int kernel_find(struct device *device, uint64_t text, const char *name,
+                       const struct device_kernel **kernel, struct fault *fault)
+{
+    const struct native *native = device->own;
+    size_t low = 0, high = native_n_entries;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (native_entries[middle].text < text)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == native_n_entries || native_entries[low].text != text)
+        return fault_set(fault, FAULT_INTERNAL, "kernel %s was not compiled with sluice", name);
+    *kernel = &native->kernels[low].base;
+    return 0;
+}
+
+static int buffer_create(struct device *device, const void *hosts, struct device_buffer *buffer,
+                         struct fault *fault)
+{
+    (void)device;
+    buffer->handle = (void *)hosts;
+    if (!hosts && posix_memalign(&buffer->handle, 4096, buffer->size) != 0)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer of %zu bytes", buffer->size);
+    return 0;
+}
+
+static void buffer_destroy(struct device_buffer *buffer)
+{
+    if (!buffer->is_hosts)
+        free(buffer->handle);
+}
+
+static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
+                      struct fault *fault)
+{
+    (void)device;
+    (void)size;
+    (void)fault;
+    buffer->mapped = buffer->handle;
+    return 0;
+}
+
+static int buffer_unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
+{
+    (void)device;
+    (void)fault;
+    buffer->mapped = NULL;
+    return 0;
+}
+
+const struct device_backend device_native = {
+    .list = list,
+    .open = open_device,
+    .close = close_device,
+    .kernel_find = kernel_find,
+    .buffer_create = buffer_create,
+    .buffer_destroy = buffer_destroy,
+    .buffer_map = buffer_map,
+    .buffer_unmap = buffer_unmap,
+    .batch_begin = native_batch_begin,
+    .batch_unmap = native_batch_unmap,
+    .batch_launch = native_batch_launch,
+    .batch_map = native_batch_map,
+    .batch_submit = native_batch_submit,
+    .batch_wait = native_batch_wait,
+    .batch_timings = native_batch_timings,
+    .batch_finish = native_batch_finish,
+};
