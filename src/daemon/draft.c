@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
-#include "daemon/name.h"
+#include "base/name.h"
 
 /* The same from the claim or, after a restart, from its note: no plane is in it, since the first
  * draft is opened before the planes are known. */

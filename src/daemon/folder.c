@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/name.h"
+#include "base/name.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
 #include "daemon/reason.h"
 #include "daemon/record.h"
 

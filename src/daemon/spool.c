@@ -13,13 +13,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
+#include "base/walk.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
-#include "daemon/walk.h"
 
 static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
 {

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "daemon/name.h"
+#include "base/name.h"
 
 static void test_results(void **state)
 {

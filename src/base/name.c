@@ -1,4 +1,4 @@
-#include "daemon/name.h"
+#include "base/name.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Names of results, of originals set aside and of temporary files. Pure. A name is one component of
  * a path, at most NAME_BYTES long; one that would be longer loses the end of its stem, never half a
  * character of UTF-8. */
-#ifndef SLUICE_DAEMON_NAME_H
-#define SLUICE_DAEMON_NAME_H
+#ifndef SLUICE_BASE_NAME_H
+#define SLUICE_BASE_NAME_H
 
 #include <limits.h>
 #include <stdbool.h>
