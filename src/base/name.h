@@ -23,6 +23,14 @@ struct name_parts {
 };
 void name_expand(name_buffer name, const char *template, const struct name_parts *parts);
 
+/* {date} of today, by UTC. */
+#define NAME_DAY_MAX 16
+void name_today(char day[NAME_DAY_MAX]);
+
+/* A result's name under a number and of a plane, its own extension behind them: "a.png", 2, "dx" →
+ * "a-2.dx.png". Number 0 and an empty plane leave no trace. */
+void name_of_plane(name_buffer name, const char *result, unsigned number, const char *plane);
+
 /* What an original is called among others: "a.jpg", 2 → "a-2.jpg". */
 void name_of_original(name_buffer name, const char *original, unsigned number);
 

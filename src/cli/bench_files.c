@@ -86,7 +86,7 @@ static int close_result(void *context, int fd, bool good, struct fault *fault)
 
 static void begin_job(struct job *job, struct run *run, unsigned number)
 {
-    *job = (struct job){.run = run, .draft = {.fd = -1, .directory_fd = -1}};
+    *job = (struct job){.run = run, .draft = {.fd = -1}};
     job->job = (struct engine_job){.in_fd = -1,
                                    .chain = &run->chain,
                                    .format = &run->format,

@@ -187,7 +187,7 @@ static int prepare_file(struct run *run, struct run_file *file, const char *inpu
 {
     file->run = run;
     file->input = input;
-    file->draft = (struct file_draft){.fd = -1, .directory_fd = -1};
+    file->draft = (struct file_draft){.fd = -1};
     file->output = paths_output(run->options.output, input, run->format.extension);
     if (!file->output)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");

@@ -169,7 +169,7 @@ static int copy_all(int from, int to, struct fault *fault)
 
 static int write_result(struct submission *file, const char *plane, int fd, struct fault *fault)
 {
-    struct file_draft draft = {.fd = -1, .directory_fd = -1};
+    struct file_draft draft = {.fd = -1};
     if (strcmp(file->output, "-") == 0)
         return plane[0] ? fault_set(fault, FAULT_USAGE,
                                     "several planes do not fit one stream of this format; say "

@@ -145,11 +145,8 @@ static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
 static void choose_base(struct claim *claim, const char *extension)
 {
     const struct watch_settings *rules = claim->spool->rules;
-    char day[16] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc))
-        strftime(day, sizeof day, "%Y-%m-%d", &utc);
+    char day[NAME_DAY_MAX];
+    name_today(day);
     struct name_parts parts = {.original = claim_base(claim),
                                .chain = rules->chain_name ? rules->chain_name : rules->chain,
                                .extension = extension,
