@@ -53,6 +53,8 @@ struct engine_report {
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
+    bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
+    double largest_difference; /* between the two; 0: they are equal */
     const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
                          "write"; a constant */
     uint64_t bytes_in, bytes_out;
@@ -108,6 +110,11 @@ void engine_submit(struct engine *engine, struct engine_job *job);
  * without one this is FAULT_VERIFY. */
 int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
                 struct fault *wrong, struct fault *fault);
+
+/* What jobs wait for while nothing runs: "opening the device", "compiling kernels for …"; "" when
+ * nothing is being prepared. Any thread. */
+#define ENGINE_PREPARING_MAX 96
+void engine_preparing(struct engine *engine, char text[ENGINE_PREPARING_MAX]);
 
 /* The device, or NULL when none is open (reference, or not yet). */
 struct device *engine_device(struct engine *engine);

@@ -275,7 +275,12 @@ static int start_on_device(struct job_state *s, struct fault *fault)
 static int wait_for_device(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
+    bool is_first = !s->prepared->stored; /* PoCL compiles the rest now */
+    if (is_first)
+        engine_tell_preparing(s->engine, "running kernels for the first time");
     int result = recording_wait(s->prepared->recording, &s->run, fault);
+    if (is_first)
+        engine_tell_preparing(s->engine, "");
     s->job->report.device += span(s);
     if (result != 0)
         return result;
@@ -285,7 +290,9 @@ static int wait_for_device(struct job_state *s, struct fault *fault)
     if (result == 0 && s->job->verify) {
         result = reference_run(plan, &s->host_in, &s->host_out, fault);
         if (result == 0)
-            result = reference_compare(plan, &s->host_out, &s->result, fault);
+            result = reference_compare(plan, &s->host_out, &s->result,
+                                       &s->job->report.largest_difference, fault);
+        s->job->report.verified = result == 0;
         span(s);
     }
     return result;
