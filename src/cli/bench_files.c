@@ -65,7 +65,7 @@ struct figures {
 static int open_result(void *context, const char *plane, int *fd, struct fault *fault)
 {
     struct job *job = context;
-    char *path = paths_plane(job->path, plane);
+    char *path = paths_result(job->path, 0, plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&job->draft, path, fault);

@@ -48,37 +48,26 @@ void report_print_timing(const char *input, const struct engine_job *job, struct
             r->crossings_in, r->crossings_out, r->bytes_copied);
 }
 
-struct report_json {
-    json_t *root, *files;
-};
-
-struct report_json *report_json_begin(const struct chain *chain, struct engine *engine,
-                                      uint64_t wall)
+json_t *report_head(const struct chain *chain, struct engine *engine)
 {
-    struct report_json *json = malloc(sizeof *json);
-    struct device *device = engine_device(engine);
+    struct device *device = engine ? engine_device(engine) : NULL;
     struct text canonical = {0};
-    if (!json)
-        return NULL;
-    json->root = json_object();
-    json->files = json_array();
+    json_t *head = json_object();
     chain_print(chain, &canonical);
-    json_object_set_new(json->root, "chain", json_string(text_string(&canonical)));
+    json_object_set_new(head, "chain", json_string(text_string(&canonical)));
     text_finish(&canonical);
     if (device) {
         struct device_counters *c = device_counters(device);
-        json_object_set_new(json->root, "device", json_string(device_info(device)->name));
-        json_object_set_new(json->root, "platform", json_string(device_info(device)->platform));
-        json_object_set_new(json->root, "driver", json_string(device_info(device)->driver));
-        json_object_set_new(json->root, "builds", json_integer((json_int_t)c->builds));
-        json_object_set_new(json->root, "cache_hits", json_integer((json_int_t)c->cache_hits));
-        json_object_set_new(json->root, "allocations", json_integer((json_int_t)c->allocations));
+        json_object_set_new(head, "device", json_string(device_info(device)->name));
+        json_object_set_new(head, "platform", json_string(device_info(device)->platform));
+        json_object_set_new(head, "driver", json_string(device_info(device)->driver));
+        json_object_set_new(head, "builds", json_integer((json_int_t)c->builds));
+        json_object_set_new(head, "cache_hits", json_integer((json_int_t)c->cache_hits));
+        json_object_set_new(head, "allocations", json_integer((json_int_t)c->allocations));
     } else {
-        json_object_set_new(json->root, "device", json_null());
+        json_object_set_new(head, "device", json_null());
     }
-    json_object_set_new(json->root, "wall_s", json_real((double)wall * 1e-9));
-    json_object_set(json->root, "files", json->files);
-    return json;
+    return head;
 }
 
 static json_t *plane_json(const char *format, const struct plane *plane)
@@ -102,36 +91,21 @@ static json_t *launches_json(const struct engine_report *r)
     return launches;
 }
 
-void report_json_add(struct report_json *json, const char *input, const char *output,
-                     const struct engine_job *job)
+void report_add(json_t *entry, const struct engine_job *job)
 {
     const struct engine_report *r = &job->report;
-    if (!json)
-        return;
-    json_t *file = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, "
-        "s:I, "
-        "s:o}",
-        "input", input, "output", output, "result", fault_name(job->fault.code), "in",
-        plane_json(r->in_format, &r->in), "out", plane_json(r->out_format, &r->out), "stored_luma",
-        (int)r->stored_luma, "read_s", ms(r->read) * 1e-3, "decode_s", ms(r->decode) * 1e-3,
-        "prepare_s", ms(r->prepare) * 1e-3, "device_s", ms(r->device) * 1e-3, "encode_s",
-        ms(r->encode) * 1e-3, "write_s", ms(r->write) * 1e-3, "total_s", ms(r->total) * 1e-3,
-        "bytes_in", (json_int_t)r->bytes_in, "bytes_out", (json_int_t)r->bytes_out, "bytes_copied",
-        (json_int_t)r->bytes_copied, "crossings_in", (json_int_t)r->crossings_in, "crossings_out",
-        (json_int_t)r->crossings_out, "launches", launches_json(r));
-    if (file && job->fault.code)
-        json_object_set_new(file, "message", json_string(job->fault.text));
-    json_array_append_new(json->files, file ? file : json_null());
-}
-
-void report_json_end(struct report_json *json, FILE *to)
-{
-    if (!json)
-        return;
-    json_dumpf(json->root, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', to);
-    json_decref(json->files);
-    json_decref(json->root);
-    free(json);
+    json_object_update_new(
+        entry,
+        json_pack("{s:o, s:o, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, "
+                  "s:o, s:o}",
+                  "in", plane_json(r->in_format, &r->in), "out", plane_json(r->out_format, &r->out),
+                  "stored_luma", (int)r->stored_luma, "read_s", ms(r->read) * 1e-3, "decode_s",
+                  ms(r->decode) * 1e-3, "prepare_s", ms(r->prepare) * 1e-3, "device_s",
+                  ms(r->device) * 1e-3, "encode_s", ms(r->encode) * 1e-3, "write_s",
+                  ms(r->write) * 1e-3, "total_s", ms(r->total) * 1e-3, "bytes_in",
+                  (json_int_t)r->bytes_in, "bytes_out", (json_int_t)r->bytes_out, "bytes_copied",
+                  (json_int_t)r->bytes_copied, "crossings_in", (json_int_t)r->crossings_in,
+                  "crossings_out", (json_int_t)r->crossings_out, "largest_difference",
+                  r->verified ? json_real(r->largest_difference) : json_null(), "launches",
+                  launches_json(r)));
 }

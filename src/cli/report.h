@@ -3,19 +3,16 @@
 #define SLUICE_CLI_REPORT_H
 
 #include "engine/engine.h"
+#include <jansson.h>
 #include <stdio.h>
 
 void report_print_timing(const char *input, const struct engine_job *job, struct engine *engine,
                          FILE *to);
 
-struct report_json;
+/* What --json says of the whole run: chain, device, what was compiled. `engine` may be NULL. */
+json_t *report_head(const struct chain *chain, struct engine *engine);
 
-/* One object a run: device, canonical chain, and one entry a file. `wall` in nanoseconds. */
-struct report_json *report_json_begin(const struct chain *chain, struct engine *engine,
-                                      uint64_t wall);
-void report_json_add(struct report_json *json, const char *input, const char *output,
-                     const struct engine_job *job);
-/* Prints and frees it. */
-void report_json_end(struct report_json *json, FILE *to);
+/* Adds what --json says of one job to the object that names its file. */
+void report_add(json_t *entry, const struct engine_job *job);
 
 #endif

@@ -97,6 +97,7 @@ static json_t *report_json(const struct jobs_request *request, const struct mess
                   report->extension ? report->extension : "", "bytes_in",
                   (json_int_t)report->bytes_in, "bytes_out", (json_int_t)report->bytes_out,
                   "bytes_copied", (json_int_t)(request->copied + (uint64_t)report->copied));
+    json_object_set_new(answer, "pixels", json_integer((json_int_t)report->pixels));
     json_object_update_new(
         answer, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "queue",
                           (json_int_t)request->job->waited, "read", (json_int_t)report->read,
