@@ -175,6 +175,7 @@ EXIT_STATUS = [
     ('75', 'The daemon has no room for the job now: try again later.'),
     ('77', 'Not permitted.'),
     ('78', 'A wrong configuration or environment.'),
+    ('129, 130, 143', '`run` and `submit` were ended by SIGHUP, SIGINT or SIGTERM. Nothing unfinished is left behind.'),
 ]
 SHARED_OPTIONS = {'device', 'platform-index', 'device-index', 'cl-flags', 'dump-binary', 'load-binary', 'max-pixels',
                   'max-file', 'memory', 'threads', 'config', 'json', 'quiet', 'verbose', 'help'}
@@ -222,7 +223,7 @@ def sluice_page(sluice, commands):
 
 A folder of them, blurred:
 
-    sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg
+    sluice run -r -c luminance,box:radius=4 -f jpg:quality=80 -o out photos/
 
 What a chain would do, and what is wrong with this machine:
 
