@@ -241,9 +241,7 @@ static void print_json(struct bench_context *context)
     const struct device_info *info = context->device ? device_info(context->device) : NULL;
     json_t *json = json_pack("{s:s, s:s, s:o}", "device", info ? info->name : "reference", "driver",
                              info ? info->driver : "", "rows", json_incref(context->rows));
-    json_dumpf(json, cli_stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', cli_stdout);
-    json_decref(json);
+    cli_print_json(json);
 }
 
 static int run_bench(struct bench_context *context, const struct bench *bench, struct fault *fault)

@@ -1,9 +1,10 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
+#include "cli/common.h"
 
 static double ms(uint64_t nanoseconds)
 {
@@ -48,90 +49,52 @@ void report_print_timing(const char *input, const struct engine_job *job, struct
             r->crossings_in, r->crossings_out, r->bytes_copied);
 }
 
-struct report_json {
-    json_t *root, *files;
-};
-
-struct report_json *report_json_begin(const struct chain *chain, struct engine *engine,
-                                      uint64_t wall)
+/* Bytes of a file's name that are no UTF-8 are replaced: JSON has no others. */
+static json_t *text_json(const char *string)
 {
-    struct report_json *json = malloc(sizeof *json);
-    struct device *device = engine_device(engine);
-    struct text canonical = {0};
-    if (!json)
-        return NULL;
-    json->root = json_object();
-    json->files = json_array();
-    chain_print(chain, &canonical);
-    json_object_set_new(json->root, "chain", json_string(text_string(&canonical)));
-    text_finish(&canonical);
-    if (device) {
-        struct device_counters *c = device_counters(device);
-        json_object_set_new(json->root, "device", json_string(device_info(device)->name));
-        json_object_set_new(json->root, "platform", json_string(device_info(device)->platform));
-        json_object_set_new(json->root, "driver", json_string(device_info(device)->driver));
-        json_object_set_new(json->root, "builds", json_integer((json_int_t)c->builds));
-        json_object_set_new(json->root, "cache_hits", json_integer((json_int_t)c->cache_hits));
-        json_object_set_new(json->root, "allocations", json_integer((json_int_t)c->allocations));
-    } else {
-        json_object_set_new(json->root, "device", json_null());
-    }
-    json_object_set_new(json->root, "wall_s", json_real((double)wall * 1e-9));
-    json_object_set(json->root, "files", json->files);
+    struct text valid = {0};
+    text_append_utf8(&valid, string);
+    json_t *json = json_string(text_string(&valid));
+    text_finish(&valid);
     return json;
 }
 
-static json_t *plane_json(const char *format, const struct plane *plane)
+void report_add(json_t *files, const char *input, const char *output, const struct fault *fault,
+                json_t *report, const char *step)
 {
-    if (plane->width == 0)
-        return json_null();
-    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "format", format, "width", (int)plane->width,
-                     "height", (int)plane->height, "channels", (int)plane->channels, "type",
-                     sample_name(plane->type));
+    bool failed = fault->code != FAULT_NONE;
+    json_t *entry =
+        json_pack("{s:o, s:o, s:s}", "input", text_json(input), "output",
+                  failed ? json_null() : text_json(output), "result", fault_name(fault->code));
+    if (failed)
+        json_object_update_new(
+            entry, json_pack("{s:o, s:s?}", "message", text_json(fault->text), "step", step));
+    json_object_update_new(entry, report);
+    json_array_append_new(files, entry);
 }
 
-static json_t *launches_json(const struct engine_report *r)
+/* The first file that a device was used for; NULL: there is none. */
+static const json_t *device_of(const json_t *files)
 {
-    json_t *launches = json_array();
-    for (size_t i = 0; i < r->n_launches; i++)
-        json_array_append_new(
-            launches,
-            json_pack("{s:s, s:s, s:f, s:f, s:f}", "stage", r->launches[i].stage, "kernel",
-                      r->launches[i].kernel, "queued_s", ms(r->launches[i].queued) * 1e-3, "wait_s",
-                      ms(r->launches[i].wait) * 1e-3, "run_s", ms(r->launches[i].run) * 1e-3));
-    return launches;
+    for (size_t i = 0; i < json_array_size(files); i++)
+        if (json_is_string(json_object_get(json_array_get(files, i), "device")))
+            return json_array_get(files, i);
+    return NULL;
 }
 
-void report_json_add(struct report_json *json, const char *input, const char *output,
-                     const struct engine_job *job)
+static json_t *count_json(const struct device_counters *counters, uint64_t value)
 {
-    const struct engine_report *r = &job->report;
-    if (!json)
-        return;
-    json_t *file = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, "
-        "s:I, "
-        "s:o}",
-        "input", input, "output", output, "result", fault_name(job->fault.code), "in",
-        plane_json(r->in_format, &r->in), "out", plane_json(r->out_format, &r->out), "stored_luma",
-        (int)r->stored_luma, "read_s", ms(r->read) * 1e-3, "decode_s", ms(r->decode) * 1e-3,
-        "prepare_s", ms(r->prepare) * 1e-3, "device_s", ms(r->device) * 1e-3, "encode_s",
-        ms(r->encode) * 1e-3, "write_s", ms(r->write) * 1e-3, "total_s", ms(r->total) * 1e-3,
-        "bytes_in", (json_int_t)r->bytes_in, "bytes_out", (json_int_t)r->bytes_out, "bytes_copied",
-        (json_int_t)r->bytes_copied, "crossings_in", (json_int_t)r->crossings_in, "crossings_out",
-        (json_int_t)r->crossings_out, "launches", launches_json(r));
-    if (file && job->fault.code)
-        json_object_set_new(file, "message", json_string(job->fault.text));
-    json_array_append_new(json->files, file ? file : json_null());
+    return counters ? json_integer((json_int_t)value) : json_null();
 }
 
-void report_json_end(struct report_json *json, FILE *to)
+void report_print_json(const char *chain, uint64_t wall, const struct device_counters *c,
+                       json_t *files)
 {
-    if (!json)
-        return;
-    json_dumpf(json->root, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', to);
-    json_decref(json->files);
-    json_decref(json->root);
-    free(json);
+    const json_t *device = device_of(files);
+    cli_print_json(json_pack(
+        "{s:o, s:O?, s:O?, s:O?, s:o, s:o, s:o, s:f, s:o}", "chain", text_json(chain), "device",
+        json_object_get(device, "device"), "platform", json_object_get(device, "platform"),
+        "driver", json_object_get(device, "driver"), "builds", count_json(c, c ? c->builds : 0),
+        "cache_hits", count_json(c, c ? c->cache_hits : 0), "allocations",
+        count_json(c, c ? c->allocations : 0), "wall_s", (double)wall * 1e-9, "files", files));
 }

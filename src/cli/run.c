@@ -16,6 +16,7 @@
 #include "cli/paths.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "worker/describe.h"
 
 struct run_options {
     struct common_options common;
@@ -306,10 +307,18 @@ static void print_failures(const struct run *run)
 static void print_reports(struct run *run, uint64_t wall)
 {
     if (run->options.common.json) {
-        struct report_json *json = report_json_begin(&run->chain, run->engine, wall);
-        for (size_t i = 0; i < run->n_files; i++)
-            report_json_add(json, run->files[i].input, run->files[i].output, &run->files[i].job);
-        report_json_end(json, cli_stdout);
+        struct device *device = engine_device(run->engine);
+        json_t *files = json_array();
+        struct text canonical = {0};
+        chain_print(&run->chain, &canonical);
+        for (size_t i = 0; i < run->n_files; i++) {
+            const struct run_file *file = &run->files[i];
+            report_add(files, file->input, file->output, &file->job.fault,
+                       describe_report(&file->job.report, SIZE_MAX), file->job.report.step);
+        }
+        report_print_json(text_string(&canonical), wall, device ? device_counters(device) : NULL,
+                          files);
+        text_finish(&canonical);
     } else if (run->options.timing) {
         /* To stderr when the picture itself goes to stdout. */
         FILE *to = strcmp(run->options.output, "-") == 0 ? stderr : cli_stdout;

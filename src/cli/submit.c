@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/daemon.h"
 #include "cli/paths.h"
+#include "cli/report.h"
+#include "worker/describe.h"
 
 /* Requests that are under way: enough for the daemon never to wait for us. */
 #define AHEAD 8
@@ -291,25 +294,29 @@ static int add_files(struct submit *submit, char **inputs, size_t count, struct 
     return 0;
 }
 
-static void print_json(const struct submit *submit)
+/* Of the daemon's answer what `sluice run` would tell too; of a job that came to none a report of
+ * nothing. A chain that only the daemon knows is told as it was given. */
+static void print_json(const struct submit *submit, uint64_t wall)
 {
-    json_t *list = json_array();
+    static const struct engine_report nothing;
+    const char *text = submit->options.chain ? submit->options.chain : "";
+    struct chain chain = {0};
+    struct text canonical = {0};
+    json_t *files = json_array();
+    if (chain_parse(&chain, text, NULL) == 0)
+        chain_print(&chain, &canonical);
+    else
+        text_append(&canonical, text);
     for (size_t i = 0; i < submit->n_files; i++) {
         const struct submission *file = &submit->files[i];
-        json_t *entry = file->report
-                            ? json_copy(file->report)
-                            : json_pack("{s:s, s:s}", "result", fault_name(file->fault.code),
-                                        "text", file->fault.text);
-        json_object_del(entry, "type");
-        json_object_del(entry, "id");
-        json_object_set_new(entry, "input", json_string(file->input));
-        if (!file->fault.code)
-            json_object_set_new(entry, "output", json_string(file->output));
-        json_array_append_new(list, entry);
+        json_t *report = describe_report(&nothing, 0);
+        json_object_update_existing(report, file->report);
+        report_add(files, file->input, file->output, &file->fault, report,
+                   json_string_value(json_object_get(file->report, "step")));
     }
-    json_dumpf(list, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(list);
+    report_print_json(text_string(&canonical), wall, NULL, files);
+    text_finish(&canonical);
+    chain_finish(&chain);
 }
 
 static int exit_status(const struct submit *submit)
@@ -341,11 +348,12 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
         fputs("sluice: --json and -o - both want stdout\n", stderr);
         return 64;
     }
+    uint64_t begin = clock_now();
     if (daemon_connect(submit->options.socket, &submit->socket, &fault) != 0 ||
         run_all(submit, &fault) != 0)
         return cli_complain("submit", &fault);
     if (submit->options.common.json)
-        print_json(submit);
+        print_json(submit, clock_now() - begin);
     return exit_status(submit);
 }
 

@@ -106,10 +106,8 @@ int command_why(int argc, char **argv)
         status = one ? one : status;
     }
     close(socket);
-    if (o.common.json && json_array_size(all) > 0) {
-        json_dumpf(argc - first == 1 ? json_array_get(all, 0) : all, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-    }
+    if (o.common.json && json_array_size(all) > 0)
+        cli_print_json(json_incref(argc - first == 1 ? json_array_get(all, 0) : all));
     json_decref(all);
     return argc - first > 1 && failed > 0 ? 1 : status;
 }

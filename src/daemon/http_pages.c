@@ -9,7 +9,7 @@
 
 void http_answer_json(struct http_request *request, json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(json);
     if (text)
         http_answer_text(request, 200, "application/json", text);
