@@ -3,9 +3,10 @@
 that refuses to map makes the device layer copy, and another one writes down what it copies."""
 import json
 import os
+import re
 import subprocess
 
-from sluice_test import SLUICE, DaemonTest, main, picture, pictures
+from sluice_test import SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 LAYERS = ':'.join((os.environ['CL_TRACE'], os.environ['CL_LAYER']))
@@ -175,6 +176,26 @@ class Daemon(Counts):
         client.close()
         self.assertEqual((message['bytes_copied'], message['crossings_in']), (len(picture()), 1))
         self.assertEqual(self.metric('sluice_bytes_copied_total'), len(picture()))
+        d.stop()
+
+
+class Log(DaemonTest):
+    def test_queue_and_work_apart(self):
+        """Of four files of 0.3 s, one after the other, the last one waits for three."""
+        d = self.fake('--jobs', '1').start()
+        for name in 'abcd':
+            d.drop(name, b'slow', 'rename')
+        d.expect_all([name + '.pgm' for name in 'abcd'])
+        line = r'(\w): done in (\S+) ms, after (\S+) ms in the queue: \1\.pgm$'
+        wait_for('four lines', lambda: d.count_lines(line) == 4)
+        told = [re.search(line, one).groups() for one in d.lines if re.search(line, one)]
+        work, queue = zip(*((float(w), float(q)) for _, w, q in told))
+        self.assertGreaterEqual(min(work), 300)
+        self.assertGreaterEqual(max(queue), 900)
+        self.assertLess(min(queue), 900)
+        self.assertLess(max(work), max(queue))
+        d.drop('e', b'truncated', 'link')
+        d.expect_line(r'e: failed: truncated: .* \(in \S+ ms, after \S+ ms in the queue\)$')
         d.stop()
 
 
