@@ -55,8 +55,9 @@ static void print(const char *file, const json_t *answer)
             fprintf(cli_stdout, "  %s: %s\n", key, json_string_value(value));
         else if (json_is_integer(value))
             fprintf(cli_stdout, "  %s: %lld\n", key, (long long)json_integer_value(value));
-        else if (json_is_real(value))
-            fprintf(cli_stdout, "  %s: %.1f s\n", key, json_real_value(value));
+        else if (json_is_real(value)) /* for_s, next_try_s */
+            fprintf(cli_stdout, "  %.*s: %.1f s\n", (int)strlen(key) - 2, key,
+                    json_real_value(value));
         else if (json_is_boolean(value))
             fprintf(cli_stdout, "  %s: %s\n", key, json_is_true(value) ? "yes" : "no");
     }
