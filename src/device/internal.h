@@ -11,7 +11,7 @@ struct device {
     const struct device_info *info;
     struct device_options options;
     struct device_profile profile, generic_profile;
-    atomic_bool refuses_maps; /* it has refused to map a buffer */
+    atomic_bool maps, refuses; /* it has mapped a buffer; it refused to map the first one */
     struct device_counters counters;
     cl_device_id id;
     cl_context context;

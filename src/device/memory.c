@@ -157,46 +157,51 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
     return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
-/* Of a driver that cannot map. Other errors mean that it is in trouble. */
-static bool is_refusal(cl_int error)
-{
-    return error == CL_MAP_FAILURE || error == CL_INVALID_OPERATION;
-}
-
-static int take_staging(struct device *device, struct device_buffer *buffer, cl_int why,
-                        struct fault *fault)
+/* Maps, unless the driver has refused the first map of all: then buffer->mapped stays NULL. */
+static int try_to_map(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                      cl_map_flags how, size_t size, cl_event *done, struct fault *fault)
 {
     char name[CL_ERROR_NAME_MAX];
-    if (!atomic_exchange(&device->refuses_maps, true))
+    cl_int error;
+    if (atomic_load(&device->refuses))
+        return 0;
+    buffer->mapped =
+        cl.clEnqueueMapBuffer(queue, buffer->memory, CL_FALSE, how, 0, size, 0, NULL, done, &error);
+    if (error == CL_SUCCESS) {
+        atomic_store(&device->maps, true);
+        return 0;
+    }
+    bool refused = error == CL_MAP_FAILURE || error == CL_INVALID_OPERATION;
+    if (!refused || atomic_load(&device->maps))
+        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    if (!atomic_exchange(&device->refuses, true))
         log_warning("device %s does not map its memory (%s): pictures are copied there and back",
-                    device->info->name, cl_error_name(why, name));
-    buffer->staging = aligned_alloc(4096, buffer->size); /* which is a multiple of it */
-    return buffer->staging ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a copy");
+                    device->info->name, cl_error_name(error, name));
+    return 0;
 }
 
 int device_buffer_to_host(struct device *device, cl_command_queue queue,
                           struct device_buffer *buffer, cl_map_flags how, size_t size,
                           struct device_traffic *traffic, cl_event *done, struct fault *fault)
 {
-    cl_int error = CL_SUCCESS;
     *done = NULL;
-    if (!buffer->staging) {
-        buffer->mapped = cl.clEnqueueMapBuffer(queue, buffer->memory, CL_FALSE, how, 0, size, 0,
-                                               NULL, done, &error);
-        if (error != CL_SUCCESS && !is_refusal(error))
-            return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
-        if (error != CL_SUCCESS && take_staging(device, buffer, error, fault) != 0)
-            return FAULT_MEMORY;
-    }
-    if (buffer->staging)
-        buffer->mapped = buffer->staging;
-    if (buffer->staging && how == CL_MAP_READ) {
-        error = cl.clEnqueueReadBuffer(queue, buffer->memory, CL_FALSE, 0, size, buffer->staging, 0,
-                                       NULL, done);
+    buffer->mapped = NULL;
+    int result = try_to_map(device, queue, buffer, how, size, done, fault);
+    if (result != 0)
+        return result;
+    if (!buffer->mapped && !buffer->staging)
+        buffer->staging = aligned_alloc(4096, buffer->size); /* which is a multiple of it */
+    if (!buffer->mapped && !buffer->staging)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a copy");
+    if (!buffer->mapped && how == CL_MAP_READ) {
+        cl_int error = cl.clEnqueueReadBuffer(queue, buffer->memory, CL_FALSE, 0, size,
+                                              buffer->staging, 0, NULL, done);
         if (error != CL_SUCCESS)
             return cl_fault(fault, "clEnqueueReadBuffer", error, device->info->name);
         traffic->bytes_copied += size;
     }
+    if (!buffer->mapped)
+        buffer->mapped = buffer->staging;
     buffer->mapped_size = size;
     traffic->crossings_out += how == CL_MAP_READ;
     return 0;
@@ -283,7 +288,7 @@ int device_buffer_fill(struct device *device, struct device_buffer *buffer, cons
 
 bool device_copies(const struct device *device)
 {
-    return atomic_load(&device->refuses_maps);
+    return atomic_load(&device->refuses);
 }
 
 size_t device_buffer_size(const struct device_buffer *buffer)

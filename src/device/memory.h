@@ -6,8 +6,9 @@
  * host, else to the device: a mapped address is dead after the unmap, and the next map may give
  * another one.
  *
- * A driver that refuses to map (CL_MAP_FAILURE, CL_INVALID_OPERATION) is told of once in the log;
- * its buffers are "mapped" into memory of ours, which is written to the device and read from it. */
+ * A driver that refuses to map the first buffer (CL_MAP_FAILURE, CL_INVALID_OPERATION) is told of
+ * in the log; all buffers are "mapped" into memory of ours then, which is written to the device and
+ * read from it. Once a buffer was mapped these are errors like any other. */
 #ifndef SLUICE_DEVICE_MEMORY_H
 #define SLUICE_DEVICE_MEMORY_H
 
@@ -48,7 +49,7 @@ int device_buffer_map(struct device *device, struct device_buffer *buffer, size_
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
                        size_t size, struct fault *fault);
 
-/* True once the driver has refused to map: a buffer that is mapped takes as much of our memory. */
+/* True for a driver that refuses to map: a buffer that is "mapped" takes as much of our memory. */
 bool device_copies(const struct device *device);
 
 /* Bytes that the buffer has, at least what was asked for. */
