@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """make_openapi.py VERSION OPENAPI.json SCHEMA.json… OUT.json OUT.c: docs/openapi.json as one document, with the
-schemas that it refers to among its components, and HEAD where there is GET; and the same as text in C."""
+schemas that it refers to among its components, the responses of x-everywhere in each operation, and HEAD where there
+is GET; and the same as text in C."""
 import copy
 import json
 import os
@@ -36,7 +37,10 @@ def referred(value):
 
 document = at_home(load(source), None)
 document['info']['version'] = version
+everywhere = document.pop('x-everywhere')
 for path in document['paths'].values():
+    for operation in path.values():
+        operation['responses'] = dict(sorted({**operation['responses'], **everywhere}.items()))
     if 'get' in path:
         head = copy.deepcopy(path['get'])
         head['operationId'] += '_head'

@@ -58,7 +58,7 @@ class Document:
                 raise Undescribed('%s: no %s' % (where, name))
             if value is not None:
                 self.validate(value, header['schema'], '%s: %s' % (where, name))
-        if method != 'HEAD':
+        if method != 'HEAD' and 'content' in response:
             self.check_content(where, response, answer)
 
     def check_content(self, where, response, answer):
