@@ -365,16 +365,6 @@ static int make_folder(char *folder, size_t size, struct fault *fault)
     return fault_set_errno(fault, FAULT_CREATE, "a folder for results");
 }
 
-static void print_device(const struct run *run)
-{
-    struct device *device = engine_device(run->engine);
-    const char *name = device ? device_info(device)->name : "reference";
-    const char *driver = device ? device_info(device)->driver : "";
-    json_t *json =
-        json_pack("{s:s, s:s, s:O}", "device", name, "driver", driver, "rows", run->context->rows);
-    cli_print_json(json);
-}
-
 static int run_files(struct run *run, const char *text, char **files, size_t count)
 {
     const struct bench_options *o = run->context->options;
@@ -390,7 +380,7 @@ static int run_files(struct run *run, const char *text, char **files, size_t cou
         return cli_complain(NULL, &fault);
     int status = all_files(run, files, count);
     if (status == 0 && run->context->rows)
-        print_device(run);
+        bench_print_json(run->context, engine_device(run->engine));
     return status;
 }
 
