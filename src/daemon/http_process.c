@@ -47,6 +47,7 @@ static void add_figures(struct MHD_Response *response, const struct client_job *
     add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
     add_span(&timing, "read", message_figure(report, "read_s"));
     add_span(&timing, "decode", message_figure(report, "decode_s"));
+    add_span(&timing, "prepare", message_figure(report, "prepare_s"));
     add_span(&timing, "device", message_figure(report, "device_s"));
     add_stages(&timing, report);
     add_span(&timing, "encode", message_figure(report, "encode_s"));
