@@ -212,6 +212,8 @@ def sluice_page(sluice, commands):
     page.section('Common options')
     page.text('Each command takes those of these that mean something to it: `sluice` *COMMAND* `--help` lists them.')
     add_options(page, [option for name, option in shared.items() if name in SHARED_OPTIONS])
+    page.text('What a command prints with `--json` is described by a JSON Schema: `schemas/`*COMMAND*`.json` among '
+              "sluice's\ndocumentation, of `submit` that of `run`. Times are in seconds; their names end in `_s`.")
     page.section('Exit status')
     page.items(EXIT_STATUS)
     page.section('Environment')

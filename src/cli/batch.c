@@ -249,6 +249,7 @@ void batch_finish(struct batch *batch)
     for (size_t i = 0; i < sizeof batch->failures / sizeof *batch->failures; i++)
         free(batch->failures[i]);
     free(batch->files);
+    json_decref(batch->device);
     inputs_finish(&batch->inputs);
     format_finish(&batch->format);
     pthread_cond_destroy(&batch->changed);

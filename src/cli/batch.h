@@ -84,6 +84,7 @@ struct batch {
     int status;           /* exit status of the latest failure */
     char *failures[50];   /* the first that failed, as the summary lists them */
     bool json_begun;
+    json_t *device; /* device, platform and driver of the first file that one was used for */
     struct progress progress;
 };
 
@@ -114,9 +115,9 @@ void batch_end(struct batch_file *file);
  * once, and no other file is begun. Files on their way are the caller's to end. */
 void batch_give_up(struct batch *batch, const struct fault *fault);
 
-/* Tells the summary, or with --json the rest of the object, which `head` (released; may be NULL) is
- * the beginning of; returns the exit status. */
-int batch_tell(struct batch *batch, json_t *head);
+/* Tells the summary, and with --json the rest of the object: `chain` in full, and `counters`, or
+ * NULL where the programs are not those of this command alone. Returns the exit status. */
+int batch_tell(struct batch *batch, const char *chain, const struct device_counters *counters);
 
 void batch_finish(struct batch *batch);
 

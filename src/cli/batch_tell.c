@@ -41,11 +41,16 @@ static void tell_json(struct batch_file *file)
                               (int)file->replaced);
     free(path);
     if (failed)
-        json_object_set_new(entry, "message", text_json(file->fault.text));
+        json_object_update_new(
+            entry, json_pack("{s:o, s:n}", "message", text_json(file->fault.text), "step"));
     batch->told(file, entry);
+    if (!batch->device && json_is_string(json_object_get(entry, "device")))
+        batch->device = json_pack("{s:O, s:O, s:O}", "device", json_object_get(entry, "device"),
+                                  "platform", json_object_get(entry, "platform"), "driver",
+                                  json_object_get(entry, "driver"));
     fputs(batch->json_begun ? ",\n" : "{\"files\": [\n", cli_stdout);
     batch->json_begun = true;
-    json_dumpf(entry, cli_stdout, JSON_REAL_PRECISION(9));
+    json_dumpf(entry, cli_stdout, JSON_REAL_PRECISION(15));
     json_decref(entry);
     if (ferror(cli_stdout) && !batch->end.code) {
         fault_set_errno(&broken, FAULT_IO, "stdout");
@@ -141,26 +146,36 @@ static void tell_summary(const struct batch *batch, double seconds)
     text_finish(&line);
 }
 
-static void tell_json_end(const struct batch *batch, json_t *head, double seconds)
+static json_t *count_json(const struct device_counters *counters, uint64_t value)
 {
-    json_t *root = head ? head : json_object();
-    json_object_set_new(root, "wall_s", json_real(seconds));
-    json_object_set_new(
-        root, "summary",
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "files",
-                  (json_int_t)count_files(batch), "done", (json_int_t)batch->n_done, "replaced",
-                  (json_int_t)batch->n_replaced, "failed", (json_int_t)batch->n_failed, "skipped",
-                  (json_int_t)count_skipped(batch), "skipped_no_pictures",
-                  (json_int_t)batch->n_no_pictures, "skipped_links",
-                  (json_int_t)batch->inputs.n_no_files, "pixels", (json_int_t)batch->pixels));
-    char *rest = json_dumps(root, JSON_REAL_PRECISION(9));
-    fprintf(cli_stdout, "%s\n],\n%s\n", batch->json_begun ? "" : "{\"files\": [",
-            rest ? rest + 1 : "}");
-    free(rest);
-    json_decref(root);
+    return counters ? json_integer((json_int_t)value) : json_null();
 }
 
-int batch_tell(struct batch *batch, json_t *head)
+/* docs/schemas/run.json */
+static void tell_json_end(const struct batch *batch, const char *chain,
+                          const struct device_counters *c, double seconds)
+{
+    json_t *summary = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "files", (json_int_t)count_files(batch), "done",
+        (json_int_t)batch->n_done, "replaced", (json_int_t)batch->n_replaced, "failed",
+        (json_int_t)batch->n_failed, "skipped", (json_int_t)count_skipped(batch),
+        "skipped_no_pictures", (json_int_t)batch->n_no_pictures, "skipped_links",
+        (json_int_t)batch->inputs.n_no_files, "pixels", (json_int_t)batch->pixels);
+    json_t *rest = json_pack(
+        "{s:o, s:O?, s:O?, s:O?, s:o, s:o, s:o, s:f, s:o}", "chain", text_json(chain), "device",
+        json_object_get(batch->device, "device"), "platform",
+        json_object_get(batch->device, "platform"), "driver",
+        json_object_get(batch->device, "driver"), "builds", count_json(c, c ? c->builds : 0),
+        "cache_hits", count_json(c, c ? c->cache_hits : 0), "allocations",
+        count_json(c, c ? c->allocations : 0), "wall_s", seconds, "summary", summary);
+    char *text = json_dumps(rest, JSON_REAL_PRECISION(15));
+    fprintf(cli_stdout, "%s\n],\n%s\n", batch->json_begun ? "" : "{\"files\": [",
+            text ? text + 1 : "}");
+    free(text);
+    json_decref(rest);
+}
+
+int batch_tell(struct batch *batch, const char *chain, const struct device_counters *counters)
 {
     double seconds = (double)(clock_now() - batch->begun) * 1e-9;
     struct fault fault = FAULT_INIT;
@@ -175,9 +190,7 @@ int batch_tell(struct batch *batch, json_t *head)
         batch->status = cli_complain(NULL, &fault);
     }
     if (batch->options->common.json)
-        tell_json_end(batch, head, seconds);
-    else
-        json_decref(head);
+        tell_json_end(batch, chain, counters, seconds);
     if (!batch->alone && !batch->options->common.quiet) {
         if (batch->n_failed && !batch->end.code)
             tell_failures(batch);

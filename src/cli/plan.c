@@ -1,6 +1,5 @@
 /* sluice plan: the steps and kernels that would run, from the very plan that `run` makes. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,9 +201,7 @@ static void print_json(const struct plan *plan, const struct plan *apart, const 
     json_decref(totals);
     if (apart)
         json_object_set_new(json, "not_fused", totals_json(apart));
-    json_dumpf(json, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(json);
+    cli_print_json(json);
     text_finish(&canonical);
 }
 

@@ -1,9 +1,6 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double ms(uint64_t nanoseconds)
 {
@@ -46,66 +43,4 @@ void report_print_timing(const char *input, const struct engine_job *job, struct
             "  handed to the device %" PRIu64 "×, back %" PRIu64 "×; copied by the host %" PRIu64
             " bytes\n",
             r->crossings_in, r->crossings_out, r->bytes_copied);
-}
-
-json_t *report_head(const struct chain *chain, struct engine *engine)
-{
-    struct device *device = engine ? engine_device(engine) : NULL;
-    struct text canonical = {0};
-    json_t *head = json_object();
-    chain_print(chain, &canonical);
-    json_object_set_new(head, "chain", json_string(text_string(&canonical)));
-    text_finish(&canonical);
-    if (device) {
-        struct device_counters *c = device_counters(device);
-        json_object_set_new(head, "device", json_string(device_info(device)->name));
-        json_object_set_new(head, "platform", json_string(device_info(device)->platform));
-        json_object_set_new(head, "driver", json_string(device_info(device)->driver));
-        json_object_set_new(head, "builds", json_integer((json_int_t)c->builds));
-        json_object_set_new(head, "cache_hits", json_integer((json_int_t)c->cache_hits));
-        json_object_set_new(head, "allocations", json_integer((json_int_t)c->allocations));
-    } else {
-        json_object_set_new(head, "device", json_null());
-    }
-    return head;
-}
-
-static json_t *plane_json(const char *format, const struct plane *plane)
-{
-    if (plane->width == 0)
-        return json_null();
-    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "format", format, "width", (int)plane->width,
-                     "height", (int)plane->height, "channels", (int)plane->channels, "type",
-                     sample_name(plane->type));
-}
-
-static json_t *launches_json(const struct engine_report *r)
-{
-    json_t *launches = json_array();
-    for (size_t i = 0; i < r->n_launches; i++)
-        json_array_append_new(
-            launches,
-            json_pack("{s:s, s:s, s:f, s:f, s:f}", "stage", r->launches[i].stage, "kernel",
-                      r->launches[i].kernel, "queued_s", ms(r->launches[i].queued) * 1e-3, "wait_s",
-                      ms(r->launches[i].wait) * 1e-3, "run_s", ms(r->launches[i].run) * 1e-3));
-    return launches;
-}
-
-void report_add(json_t *entry, const struct engine_job *job)
-{
-    const struct engine_report *r = &job->report;
-    json_object_update_new(
-        entry,
-        json_pack("{s:o, s:o, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, "
-                  "s:o, s:o}",
-                  "in", plane_json(r->in_format, &r->in), "out", plane_json(r->out_format, &r->out),
-                  "stored_luma", (int)r->stored_luma, "read_s", ms(r->read) * 1e-3, "decode_s",
-                  ms(r->decode) * 1e-3, "prepare_s", ms(r->prepare) * 1e-3, "device_s",
-                  ms(r->device) * 1e-3, "encode_s", ms(r->encode) * 1e-3, "write_s",
-                  ms(r->write) * 1e-3, "total_s", ms(r->total) * 1e-3, "bytes_in",
-                  (json_int_t)r->bytes_in, "bytes_out", (json_int_t)r->bytes_out, "bytes_copied",
-                  (json_int_t)r->bytes_copied, "crossings_in", (json_int_t)r->crossings_in,
-                  "crossings_out", (json_int_t)r->crossings_out, "largest_difference",
-                  r->verified ? json_real(r->largest_difference) : json_null(), "launches",
-                  launches_json(r)));
 }

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/report.h"
+#include "worker/describe.h"
 
 /* As many descriptors are open as jobs can be under way, not as many as there are files. */
 #define AHEAD 32
@@ -103,8 +104,10 @@ static void told(struct batch_file *file, json_t *entry)
     }
     job->fault = file->fault;
     if (entry)
-        report_add(entry, job);
-    else if (run->options.timing)
+        json_object_update_missing_new(entry, describe_report(&job->report, SIZE_MAX));
+    if (entry && file->fault.code && job->report.step)
+        json_object_set_new(entry, "step", json_string(job->report.step));
+    if (!entry && run->options.timing)
         report_print_timing(file->input, job, run->engine, answers(run));
     engine_report_finish(&job->report);
     job->user = NULL;
@@ -198,7 +201,12 @@ static int run_all(struct run *run, char **inputs, size_t count)
         else
             batch_wait(&run->batch);
     }
-    status = batch_tell(&run->batch, report_head(&run->chain, run->engine));
+    struct text canonical = {0};
+    struct device *device = engine_device(run->engine);
+    chain_print(&run->chain, &canonical);
+    status =
+        batch_tell(&run->batch, text_string(&canonical), device ? device_counters(device) : NULL);
+    text_finish(&canonical);
     tell_verified(run);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/daemon.h"
+#include "worker/describe.h"
 
 /* Requests that are under way: enough for the daemon never to wait for us. */
 #define AHEAD 8
@@ -148,7 +149,9 @@ static void take_done(struct submit *submit, struct batch_file *file, json_t *me
         write_result(file, "", fd, &file->fault);
     if (subject && strcmp(subject, "chain") != 0) /* it marks a place in another text */
         file->fault.position = -1;
-    file->pixels = (uint64_t)json_integer_value(json_object_get(message, "pixels"));
+    const json_t *in = json_object_get(message, "in");
+    file->pixels = (uint64_t)json_integer_value(json_object_get(in, "width")) *
+                   (uint64_t)json_integer_value(json_object_get(in, "height"));
     submit->files[file->place].report = json_incref(message);
     end(submit, file);
 }
@@ -190,17 +193,23 @@ static void give_up(struct submit *submit, const struct fault *fault)
     }
 }
 
+/* Of the daemon's answer what `sluice run` would tell too; of a job that came to none a report of
+ * nothing. */
 static void told(struct batch_file *file, json_t *entry)
 {
+    static const struct engine_report nothing;
     struct submit *submit = file->batch->context;
     struct submission *submission = &submit->files[file->place];
-    json_t *report = submission->report;
+    if (entry) {
+        json_t *report = describe_report(&nothing, 0);
+        json_t *step = json_object_get(submission->report, "step");
+        json_object_update_existing(report, submission->report);
+        json_object_update_missing_new(entry, report);
+        if (file->fault.code && step)
+            json_object_set(entry, "step", step);
+    }
+    json_decref(submission->report);
     submission->report = NULL;
-    json_object_del(report, "type");
-    json_object_del(report, "id");
-    if (entry && report)
-        json_object_update_missing(entry, report);
-    json_decref(report);
 }
 
 static void waiting(void *submit, char text[ENGINE_PREPARING_MAX])
@@ -228,7 +237,18 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
         if (result != 0)
             give_up(submit, &fault);
     }
-    return batch_tell(&submit->batch, NULL);
+    /* A chain that only the daemon knows is told as it was given. */
+    const char *text = o->chain ? o->chain : "";
+    struct chain chain = {0};
+    struct text canonical = {0};
+    if (chain_parse(&chain, text, NULL) == 0)
+        chain_print(&chain, &canonical);
+    else
+        text_append(&canonical, text);
+    status = batch_tell(&submit->batch, text_string(&canonical), NULL);
+    text_finish(&canonical);
+    chain_finish(&chain);
+    return status;
 }
 
 int command_submit(int argc, char **argv)

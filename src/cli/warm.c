@@ -1,6 +1,5 @@
 /* sluice warm: the compiling that sluiced would do at its start, done before. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +102,9 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     const char *directory = device_cache_directory();
     double seconds = (double)(clock_now() - began) * 1e-9;
     if (o->common.json) {
-        json_t *json =
-            json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory, "compiled",
-                      (json_int_t)builds, "cached", (json_int_t)hits, "seconds", seconds);
-        json_dumpf(json, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-        json_decref(json);
+        cli_print_json(json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
+                                 "compiled", (json_int_t)builds, "cached", (json_int_t)hits,
+                                 "wall_s", seconds));
     } else if (!o->common.quiet) {
         fprintf(cli_stdout,
                 "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64

@@ -349,10 +349,11 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return spool->rules->recursive ? WALK_ON : WALK_PAST;
     if (entry->kind != DT_REG ||
         fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(status.st_mode) || status.st_size == 0)
+        !S_ISREG(status.st_mode))
         return WALK_ON;
     struct identity identity = identity_of(&status);
-    if (spool_remembers(spool) && ledger_knows(spool->world->ledger, spool->folder, &identity))
+    if (identity.size > 0 && spool_remembers(spool) &&
+        ledger_knows(spool->world->ledger, spool->folder, &identity))
         return WALK_ON;
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }

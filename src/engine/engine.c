@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/check.h"
 
@@ -37,6 +38,7 @@ static void *work(void *engine)
 void engine_submit(struct engine *engine, struct engine_job *job)
 {
     job->next = NULL;
+    job->submitted = clock_now();
     pthread_mutex_lock(&engine->queue_lock);
     *engine->queue_end = job;
     engine->queue_end = &job->next;

@@ -472,9 +472,9 @@ class Commands(JobsTest):
         self.serve()
         inputs = [self.put('i%d.pgm' % i, picture(seed=i)) for i in range(20)]
         out = os.path.join(self.dir, 'results/')
-        reports = json.loads(self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', out, '--json', *inputs).stdout)['files']
-        self.assertEqual([report['result'] for report in reports], ['ok'] * 20)
-        for i, report in enumerate(reports):
+        told = json.loads(self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', out, '--json', *inputs).stdout)
+        self.assertEqual([report['result'] for report in told['files']], ['ok'] * 20)
+        for i, report in enumerate(told['files']):
             with open(report['output'], 'rb') as file:
                 self.assertEqual(file.read(), self.by_sluice_run(picture(seed=i))[''])
         got = self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', '-', '-', stdin=picture()).stdout

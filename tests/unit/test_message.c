@@ -82,6 +82,10 @@ static void test_refused(void **state)
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
         "\"planes\": [\"a\", \"b\", \"a\"]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"a\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": 7}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"read_s\": -1}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"report\": {\"stages\": [{\"run_s\": -0.1}]}}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
