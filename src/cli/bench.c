@@ -94,7 +94,7 @@ static const struct card {
     {"luminance", "luminance", NULL},
     {"invert", "invert", NULL},
     {"threshold", "threshold:100", NULL},
-    {"scale", "scale:1.5", NULL},
+    {"gain", "gain:1.5", NULL},
     {"convert", "convert:f32", NULL},
     {"abs", "abs", "i8"},
     {"fir", "fir:gaussian3", NULL},
