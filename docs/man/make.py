@@ -355,7 +355,7 @@ def limit(param):
     low, high = param.get('min'), param.get('max')
     if low is None or high is None or param['type'] in ('matrix', 'text'):
         return ''
-    return '%g to %g' % (low, high)
+    return 'from %s to %s' % tuple('%d' % end if end == int(end) else repr(end) for end in (low, high))
 
 
 def chain_page(sluice):

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -101,19 +102,18 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     uint64_t hits = device ? atomic_load(&device_counters(device)->cache_hits) : 0;
     const char *name = device ? device_info(device)->name : "none";
     const char *directory = device_cache_directory();
-    double seconds = (double)(clock_now() - began) * 1e-9;
+    uint64_t took = clock_now() - began;
     if (o->common.json) {
-        json_t *json =
-            json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory, "compiled",
-                      (json_int_t)builds, "cached", (json_int_t)hits, "seconds", seconds);
+        json_t *json = json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
+                                 "compiled", (json_int_t)builds, "cached", (json_int_t)hits,
+                                 "seconds", (double)took * 1e-9);
         json_dumpf(json, cli_stdout, JSON_INDENT(1));
         fputc('\n', cli_stdout);
         json_decref(json);
     } else if (!o->common.quiet) {
         fprintf(cli_stdout,
-                "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64
-                ", in %s, after %.1f s\n",
-                name, builds, hits, directory ? directory : "no directory", seconds);
+                "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64 ", in %s, after %s\n",
+                name, builds, hits, directory ? directory : "no directory", number_duration(took));
     }
 }
 

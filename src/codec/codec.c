@@ -113,12 +113,11 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
         return unknown_format(data, size, fault);
     int result = decoder->codec->open(decoder, fault);
     if (result == 0 && decoder->working_memory > limits->memory) {
-        char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX];
         result = fault_set(fault, FAULT_LIMIT,
                            "decoding this %s takes %s besides the picture, over the memory limit "
                            "%s (--memory)",
-                           decoder->codec->name, number_format_size(decoder->working_memory, need),
-                           number_format_size(limits->memory, have));
+                           decoder->codec->name, number_size(decoder->working_memory),
+                           number_size(limits->memory));
     }
     if (result != 0)
         decoder_close(decoder);
@@ -146,7 +145,6 @@ void decoder_close(struct decoder *decoder)
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault)
 {
-    char limit[NUMBER_TEXT_MAX];
     if (width == 0 || height == 0)
         return fault_set(fault, FAULT_DATA, "a picture of %llu×%llu pixels",
                          (unsigned long long)width, (unsigned long long)height);
@@ -154,7 +152,7 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
         return fault_set(fault, FAULT_LIMIT,
                          "%llu×%llu pixels are more than max_pixels %s (--max-pixels)",
                          (unsigned long long)width, (unsigned long long)height,
-                         number_format_pixels(decoder->limits.max_pixels, limit));
+                         number_pixels(decoder->limits.max_pixels));
     struct plane plane = {
         .width = (uint32_t)width, .height = (uint32_t)height, .channels = channels, .type = type};
     if (!frame_add_plane(&decoder->frame, &plane, FRAME_ALIGNMENT))

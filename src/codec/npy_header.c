@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "codec/byte_order.h"
 
 #define ALIGNMENT 64 /* of the samples, as numpy has it */
@@ -198,7 +199,7 @@ static int find_header(struct npy_header *h, const uint8_t *data, size_t size, s
     uint32_t length = major == 1 ? load_le16(data + 8) : load_le32(data + 8);
     size_t begin = major == 1 ? 10 : 12;
     if (length > NPY_HEADER_MAX)
-        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %u bytes", length);
+        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %s", number_size(length));
     if (size - begin < length)
         return truncated(fault);
     *h = (struct npy_header){

@@ -12,6 +12,7 @@
 
 #include <zip.h>
 
+#include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/npy.h"
 
@@ -263,8 +264,8 @@ static int read_meta(struct decoder *d, zip_uint64_t member, struct fault *fault
     char *text = NULL;
     int result = member_size(state, member, &size, fault);
     if (result == 0 && size > NPZ_META_MAX)
-        result =
-            fault_set(fault, FAULT_LIMIT, "npz: %s has more than %d bytes", NPZ_META, NPZ_META_MAX);
+        result = fault_set(fault, FAULT_LIMIT, "npz: %s is larger than %s", NPZ_META,
+                           number_size(NPZ_META_MAX));
     if (result == 0 && !(text = malloc(size + 1)))
         result = no_memory(fault);
     if (result == 0)

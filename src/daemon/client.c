@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/ask.h"
 #include "daemon/json_text.h"
 #include "daemon/metrics.h"
@@ -306,9 +307,8 @@ static int check_files(struct jobs_request *request, struct fault *fault)
     if (result == 0)
         request->size = (uint64_t)status.st_size;
     if (request->size > settings->max_file)
-        result =
-            fault_set(fault, FAULT_LIMIT, "input: %llu bytes; max_file is %llu (--max-file)",
-                      (unsigned long long)request->size, (unsigned long long)settings->max_file);
+        result = fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
+                           number_size(request->size), number_size(settings->max_file));
     if (result == 0 && request->out_fd >= 0)
         result = check_file(request->out_fd, true, &status, fault);
     if (result == 0 && request->out_fd >= 0 && fcntl(request->out_fd, F_GET_SEALS) > F_SEAL_SEAL)

@@ -63,11 +63,10 @@ void queue_worker_said(struct queue *queue, const struct message *message)
 /* What becomes of one of the `held` jobs that a dead worker had, `killed` for being late or not. */
 static void judge_survivor(struct queue *queue, struct job *job, unsigned held, bool killed)
 {
-    char limit[NUMBER_TEXT_MAX];
     bool suspicious = killed ? job->late : job->state == JOB_BEGUN;
     if (suspicious && held == 1 && killed)
         fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
-                  number_format_duration(queue->job_time, limit));
+                  number_duration(queue->job_time));
     else if (suspicious && held == 1 && ++job->crashes >= CRASHES_MAX)
         fault_set(&job->fault, FAULT_CRASHED,
                   "the worker died at this file %u times while it did nothing else", job->crashes);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/supervise.h"
 #include "daemon/worker.h"
 #include "worker/message.h"
@@ -78,15 +79,15 @@ static void say_sandbox(const struct stint *stint)
 
 static void become_ready(struct stint *stint)
 {
-    double seconds = (double)(clock_now() - stint->started) * 1e-9;
+    uint64_t took = clock_now() - stint->started;
     stint->came_up = true;
     stint->ping_at = clock_now() + STINT_PING_EVERY;
     stint->resident_first = stint_resident(stint);
     enter(stint, STINT_READY, 0);
-    log_info("worker %d is up after %.2f s: %s; programs compiled: %" PRIu64
+    log_info("worker %d is up after %s: %s; programs compiled: %" PRIu64
              ", from the cache: %" PRIu64,
-             stint->pid, seconds, stint->name[0] ? stint->name : "no device", stint->builds,
-             stint->cache_hits);
+             stint->pid, number_duration(took), stint->name[0] ? stint->name : "no device",
+             stint->builds, stint->cache_hits);
     say_sandbox(stint);
     stint->events->ready(stint);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "daemon/metrics.h"
 #include "daemon/stint.h"
 #include "worker/message.h"
@@ -124,8 +125,8 @@ static bool step_down(struct supervisor *s, const struct stint *stint, const cha
     }
     add_reason(s, METRIC_DEVICE_FALLBACK, reason);
     if (s->fallback.retry_at > now)
-        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %.0f s", device, why,
-                  fallback_device(&s->fallback), (double)(s->fallback.retry_at - now) * 1e-9);
+        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %s", device, why,
+                  fallback_device(&s->fallback), number_duration(s->fallback.retry_at - now));
     else
         log_error("device %s: %s; FALLING BACK to '%s'", device, why,
                   fallback_device(&s->fallback));

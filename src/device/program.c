@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "device/internal.h"
 
@@ -310,7 +311,7 @@ static int read_binary(struct device *device, struct device_program *program, st
                         device->info->name);
     uint8_t *data = malloc(size);
     if (!data)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a program of %zu bytes", size);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a program of %s", number_size(size));
     error = cl.clGetProgramInfo(program->handle, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
     if (error != CL_SUCCESS) {
         free(data);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
@@ -234,8 +235,8 @@ static int decode(struct job_state *s, struct fault *fault)
             }
         }
     } else if (!picture_create(&s->host_in, &plan->in)) {
-        result =
-            fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes", plan->in.size);
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                           number_size(plan->in.size));
     } else {
         result = decoder_read(&s->decoder, &s->host_in, fault);
     }

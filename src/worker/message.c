@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/number.h"
+
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
@@ -234,8 +236,8 @@ int message_encode(const struct message *message, struct text *json, struct faul
     if (!dumped || json->failed)
         return fault_set(fault, FAULT_MEMORY, "no memory for a message");
     if (length > MESSAGE_BYTES_MAX)
-        return fault_set(fault, FAULT_LIMIT, "a message of %zu bytes; the limit is %d", length,
-                         MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_LIMIT, "a message of %s; the limit is %s",
+                         number_size(length), number_size(MESSAGE_BYTES_MAX));
     return 0;
 }
 
@@ -349,7 +351,8 @@ int message_decode(struct message *message, const char *json, size_t size, struc
     json_error_t error;
     message_init(message, MESSAGE_JOB);
     if (size > MESSAGE_BYTES_MAX)
-        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_DATA, "a message of more than %s",
+                         number_size(MESSAGE_BYTES_MAX));
     json_t *object = json_loadb(json, size, JSON_REJECT_DUPLICATES, &error);
     if (!object)
         return fault_set(fault, FAULT_DATA, "a message that is no JSON: %s", error.text);
@@ -472,7 +475,8 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
         return empty ? fault_set(fault, FAULT_DATA, "an empty message")
                      : fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
     if (header.msg_flags & MSG_TRUNC)
-        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_DATA, "a message of more than %s",
+                         number_size(MESSAGE_BYTES_MAX));
     return fault_set(fault, FAULT_DATA, "a message with more than %d descriptors", MESSAGE_FDS_MAX);
 }
 
