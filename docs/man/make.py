@@ -365,8 +365,8 @@ def chain_page(sluice):
 
     stage[:arg[:arg...]][,stage...]
 
-An argument is a value, in the order in which the parameters are listed, or *name*=*value*. Values are made of A-Z a-z
-0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
+An argument is *name*=*value*, or a value alone, which the first parameter that has none yet takes, in the order in which
+they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
 are joined by `_`, the rows of a matrix by `/`. `@name` is a kernel or a bank of the configuration. Blanks around commas
 do not count. An empty chain only converts formats.
 

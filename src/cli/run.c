@@ -54,7 +54,8 @@ static const struct options_row options[] = {
       .offset = AT(input),
       .help =
           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-          "raw=LAYOUT:w=N:h=N a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
+          "raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame (gray8, gray16, rgb24, rgba32, "
+          "nv12, yuyv)"}},
     {0,
      NULL,
      {.name = "verify",

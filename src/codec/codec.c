@@ -27,17 +27,8 @@ static const struct param_choice raw_layouts[] = {
     {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
 };
 
+/* A raw frame's come first, in the order in which they are said without names: nv12:640:360. */
 const struct param decode_params[] = {
-    {.name = "orient",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, orient),
-     .fallback = "1",
-     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
-    {.name = "partial",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, partial),
-     .fallback = "0",
-     .help = "1 takes what a truncated file has instead of refusing it"},
     {.name = "raw",
      .type = PARAM_CHOICE,
      .offset = offsetof(struct decode_options, raw),
@@ -61,6 +52,16 @@ const struct param decode_params[] = {
      .min = 1,
      .max = INT32_MAX,
      .help = "bytes from row to row of a raw frame; without it rows are packed"},
+    {.name = "orient",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, orient),
+     .fallback = "1",
+     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
+    {.name = "partial",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, partial),
+     .fallback = "0",
+     .help = "1 takes what a truncated file has instead of refusing it"},
     {0},
 };
 
@@ -74,7 +75,8 @@ int decode_options_parse(struct decode_options *options, const char *text, const
     if (text)
         result = param_parse(decode_params, options, &given, text, strlen(text), 0, what, fault);
     if (result == 0 && options->raw != RAW_NONE && (options->w == 0 || options->h == 0))
-        result = fault_set(fault, FAULT_USAGE, "%s: raw=%s needs w= and h=", what,
+        result = fault_set(fault, FAULT_USAGE, "%s: raw=%s needs w= and h=, as in raw=%s:640:480",
+                           what, param_choice_name(raw_layouts, options->raw),
                            param_choice_name(raw_layouts, options->raw));
     if (result == 0 && options->raw == RAW_NONE && (options->w || options->h || options->stride))
         result = fault_set(fault, FAULT_USAGE,

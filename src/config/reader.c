@@ -348,8 +348,7 @@ size_t reader_count(struct reader *reader, yaml_node_t *node, const char *what, 
     size_t n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
     if (n >= min && n <= max)
         return n;
-    reader_complain(reader, node, "%s: %zu entries; there may be from %zu to %zu", what, n, min,
-                    max);
+    reader_complain(reader, node, "%s: %zu entries; there may be %zu to %zu", what, n, min, max);
     return 0;
 }
 

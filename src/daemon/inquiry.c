@@ -381,7 +381,7 @@ static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct f
     if (ask->kind != INQUIRY_LIST)
         return 0;
     if (ask->limit < 1 || ask->limit > INQUIRY_LIMIT_MAX)
-        return fault_set(fault, FAULT_USAGE, "limit is from 1 to %d", INQUIRY_LIMIT_MAX);
+        return fault_set(fault, FAULT_USAGE, "limit is 1 to %d", INQUIRY_LIMIT_MAX);
     if (ask->after && !inquiry_read_cursor(ask->after, &inquiry->cursor))
         return fault_set(fault, FAULT_USAGE, "after is no 'next' of an earlier page");
     inquiry->limit = ask->limit;

@@ -143,7 +143,7 @@ static int bind_path(struct listener *listener, const struct socket_settings *se
     struct stat status;
     size_t length = strlen(settings->unix_path);
     if (length == 0 || length >= sizeof address.sun_path)
-        return fault_set(fault, FAULT_CREATE, "%s: a socket's path has from 1 to %zu bytes",
+        return fault_set(fault, FAULT_CREATE, "%s: a socket's path has 1 to %zu bytes",
                          settings->unix_path, sizeof address.sun_path - 1);
     memcpy(address.sun_path, settings->unix_path, length + 1);
     int result = remove_stale(listener, &address, fault);

@@ -274,6 +274,8 @@ static int parse_argument(const struct param *table, void *config, param_given *
         size_t entries = 0;
         while (table && table[entries].name)
             entries++;
+        while (index < entries && *given & (param_given)1 << index)
+            index++;
         if (index >= entries)
             return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length,
                                 entries == 0 ? "%s takes no parameters, not '%.*s'"

@@ -83,9 +83,9 @@ void param_defaults(const struct param *table, void *config);
 int param_set(const struct param *param, void *config, const char *text, size_t length,
               bool bare_allowed, const char *what, struct fault *fault);
 
-/* Reads "arg:arg:..." where an arg is `value` (the next parameter in declared order) or
- * `name=value`, on top of what `config` holds, and adds to `given`. An empty text gives nothing.
- * Fault positions are those in `text` plus `base`. */
+/* Reads "arg:arg:..." where an arg is `value` (the next parameter in declared order that is not
+ * given yet) or `name=value`, on top of what `config` holds, and adds to `given`. An empty text
+ * gives nothing. Fault positions are those in `text` plus `base`. */
 int param_parse(const struct param *table, void *config, param_given *given, const char *text,
                 size_t length, int base, const char *what, struct fault *fault);
 

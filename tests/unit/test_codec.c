@@ -85,6 +85,12 @@ static void test_decode_options(void **state)
     options = options_of("raw=nv12:w=640:h=480:stride=700");
     assert_true(options.raw == RAW_NV12 && options.w == 640 && options.h == 480 &&
                 options.stride == 700);
+    options = options_of("raw=nv12:640:360");
+    assert_true(options.raw == RAW_NV12 && options.w == 640 && options.h == 360);
+    options = options_of("nv12:640:360:768:partial=1");
+    assert_true(options.raw == RAW_NV12 && options.h == 360 && options.stride == 768);
+    options = options_of("partial=1:raw=gray8:h=2:3");
+    assert_true(options.raw == RAW_GRAY8 && options.w == 3 && options.h == 2 && options.partial);
     check_options("raw=nv12", FAULT_USAGE, "--input: raw=nv12 needs w= and h=");
     check_options("raw=nv12:w=10", FAULT_USAGE, "needs w= and h=");
     check_options("w=10", FAULT_USAGE, "raw=");

@@ -184,6 +184,18 @@ static void test_bad(void **state)
     bad("raw=gray8:w=1:h=1000000:stride=2147483647", FAULT_TRUNCATED, "truncated raw");
 }
 
+/* Two frames and more are not read as one; padding behind the last row may be there or not. */
+static void test_several_frames(void **state)
+{
+    (void)state;
+    bad("raw=gray8:w=10:h=5", FAULT_DATA, "2 frames of 10×5 gray8");
+    bad("raw=gray8:w=10:h=3", FAULT_DATA, "3 frames of 10×3 gray8");
+    bad("raw=nv12:w=4:h=4", FAULT_DATA, "4 frames of 4×4 nv12");
+    bad("raw=nv12:w=4:h=4", FAULT_DATA, "split -b 24 ");
+    bad("raw=gray8:w=17:h=2:stride=20", FAULT_DATA, "2 frames of 17×2 gray8");
+    bad("raw=gray8:w=3:h=3:stride=17", FAULT_DATA, "split -b 51 "); /* 2·51 − 14 is less than 100 */
+}
+
 static void test_written(void **state)
 {
     struct picture picture = picture_of(3, 2, 1, SAMPLE_I16);
@@ -210,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_nv12_colour),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_several_frames),
         cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
