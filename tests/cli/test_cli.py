@@ -460,6 +460,22 @@ class Numbers(Cli):
         _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
                              'grey.pgm', status=70)
         self.assertIn('--load-binary garbage.bin: clCreateProgramWithBinary: CL_INVALID_BINARY', err)
+        for options, says in (
+                (('-c', 'box:radius=2'), ['another chain or another kind of picture']),
+                (('-c', 'sobel', '--input', 'raw=rgb24:4:4'), ['another chain or another kind of picture']),
+                (('-c', 'sobel', '--cl-flags=-DX'), ["for compiler options '", "(here '", "-DX')"])):
+            self.write('frame.raw', bytes(48))
+            _, err = self.sluice('run', '--load-binary', 'program.bin', *options, '-o', 'c.pgm',
+                                 'frame.raw' if 'raw=rgb24:4:4' in options else 'grey.pgm', status=70)
+            for word in ['--load-binary program.bin: the program was made for '] + says:
+                self.assertIn(word, err)
+        with open(self.path('program.bin'), 'r+b') as dumped:
+            dumped.seek(-1, os.SEEK_END)
+            last = dumped.read(1)[0]
+            dumped.seek(-1, os.SEEK_END)
+            dumped.write(bytes([last ^ 1]))
+        _, err = self.sluice('run', '--load-binary', 'program.bin', '-c', 'sobel', '-o', 'c.pgm', 'grey.pgm', status=70)
+        self.assertIn('--load-binary program.bin: the file is damaged', err)
         _, err = self.sluice('run', '--dump-binary', 'nowhere/p.bin', '-c', 'sobel', '-o', 'd.pgm',
                              'grey.pgm', status=73)
         self.assertTrue(err.startswith('sluice: --dump-binary nowhere/p.bin: '), err)
