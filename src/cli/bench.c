@@ -178,7 +178,7 @@ static bool parse_type(const char *text, enum sample_type *type)
 static int check_options(const struct bench_options *o, struct plane *size)
 {
     enum sample_type type;
-    if (!cli_parse_size(o->size, size)) {
+    if (!plane_parse_size(o->size, size)) {
         fprintf(stderr,
                 "sluice: --size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see sluice "
                 "bench --help)\n",
@@ -202,7 +202,7 @@ static struct plane shape_for(const struct bench_options *o, const char *text, c
     struct plane shape;
     const char *x = strchr(o->size, 'x');
     size_t first = strcspn(text, ":, ");
-    cli_parse_size(o->size, &shape);
+    plane_parse_size(o->size, &shape);
     if (!strchr(x + 1, 'x') && first == strlen("luminance") &&
         strncmp(text, "luminance", first) == 0)
         shape.channels = 3;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/number.h"
 #include "chain/chain.h"
 
 #define AT(member) offsetof(struct common_options, member)
@@ -232,30 +231,6 @@ int cli_complain_chain(const char *chain_text, const struct fault *fault)
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
     return status;
-}
-
-bool cli_parse_size(const char *text, struct plane *plane)
-{
-    int64_t parts[3] = {0, 0, 1};
-    int count = 0;
-    for (;;) {
-        size_t length = strcspn(text, "x");
-        if (count == 3 || !number_parse_integer(text, length, &parts[count]) || parts[count] < 1 ||
-            parts[count] > INT32_MAX)
-            return false;
-        count++;
-        text += length;
-        if (!*text)
-            break;
-        text++;
-    }
-    if (count < 2 || parts[2] > 4)
-        return false;
-    *plane = (struct plane){.type = SAMPLE_U8};
-    plane->width = (uint32_t)parts[0];
-    plane->height = (uint32_t)parts[1];
-    plane->channels = (uint32_t)parts[2];
-    return true;
 }
 
 int cli_move_stdout(void)

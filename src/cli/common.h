@@ -45,9 +45,6 @@ int cli_refuse_operands(const char *command, int first, int argc, char **argv);
 /* cli_complain for a chain's fault, with carets under the place in the chain's text. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);
 
-/* Reads WIDTHxHEIGHT[xCHANNELS] (1 to 4 channels, 1 unless said) into a plane of u8. */
-bool cli_parse_size(const char *text, struct plane *plane);
-
 /* The real stdout, moved aside before drivers can print to it; what is written to descriptor 1
  * afterwards goes to stderr. A stdio stream on it is cli_stdout. */
 int cli_move_stdout(void);

@@ -309,7 +309,7 @@ int command_plan(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
-    if (argc - first != 1 || !cli_parse_size(argv[first], &plane)) {
+    if (argc - first != 1 || !plane_parse_size(argv[first], &plane)) {
         fprintf(stderr,
                 "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
                 "channels%s%s (see sluice plan --help)\n",

@@ -303,6 +303,78 @@ class Planes(Cli):
                          (3, 2, 1, 65535, [32768 + i for i in range(6)]))
         self.assertEqual(pictures.read_pnm(self.read('out.b.pgm')), (1, 1, 1, 255, [2]))
 
+    def bare(self, chain, source, env=None):
+        """The planes that the chain makes, as numpy.savez writes them: in another order, without meta.json."""
+        self.sluice('run', '-c', chain, '-f', 'npz', '-o', 'full.npz', source, env=env)
+        arrays = self.arrays('full.npz')
+        del arrays['meta.json']
+        return self.npz('bare.npz', {n[:-len('.npy')]: a for n, a in sorted(arrays.items(), reverse=True)})
+
+    def test_planes_without_meta(self):
+        """What made them is said by idwt's own words; the error says which there are."""
+        for width, height in ((37, 21), (36, 20), (1, 5)):
+            self.grey('in.pgm', width, height)
+            env = None if width == 36 else {'SLUICE_DEVICE': 'reference'}
+            for transform, words in (
+                    ('cdf97', 'wavelet=cdf97'), ('cdf53:levels=2', 'wavelet=cdf53'),
+                    ('cdf53:levels=2:precision=reversible', 'wavelet=cdf53'),
+                    ('cdf97:precision=double', 'wavelet=cdf97'),
+                    ('haar:levels=1', 'wavelet=haar'), ('db4:levels=2', 'wavelet=db4'),
+                    ('db2:mode=symmetric:levels=2', 'wavelet=db2:mode=symmetric'),
+                    ('bior4.4:mode=zero', 'wavelet=bior4.4:mode=zero')):
+                self.bare('dwt:' + transform, 'in.pgm', env)
+                for size in ('', ':size=%dx%d' % (width, height)):
+                    if not size and 'cdf' not in transform and (width % 2 or height % 2):
+                        continue  # the even size is taken
+                    self.sluice('run', '-c', 'idwt:%s:type=u8%s' % (words, size), '-o', 'out.pgm', 'bare.npz',
+                                env=env)
+                    self.assertEqual(self.read('out.pgm'), self.read('in.pgm'), (transform, size, width))
+        self.bare('dwt:db2', 'in.pgm')
+        _, err = self.sluice('run', '-c', 'idwt', '-o', 'out.pgm', 'bare.npz', status=65)
+        for word in ('meta.json', 'wavelet=', 'mode=', 'precision=', 'size=WIDTHxHEIGHT', 'type='):
+            self.assertIn(word, err)
+        for words, says in (('wavelet=db2:size=40x40', 'expects plane'), ('wavelet=db2:size=4', 'WIDTHxHEIGHT'),
+                            ('wavelet=cdf97:mode=zero', 'jpeg2000 only'), ('wavelet=db2:type=f64', 'type=')):
+            _, err = self.sluice('run', '-c', 'idwt:' + words, '-o', 'out.pgm', 'bare.npz',
+                                 status=64 if 'WxH' in says or 'WIDTH' in says else 65)
+            self.assertIn(says, err)
+        _, err = self.sluice('run', '-c', 'idwt:wavelet=db2', '-o', 'out.pgm', 'full.npz', status=65)
+        self.assertIn('these planes say what they came from', err)
+
+    def test_planes_without_meta_may_be_missing_or_more(self):
+        self.grey('in.pgm', 16, 16)
+        self.bare('dwt:haar:levels=1', 'in.pgm')
+        arrays = {n[:-4]: a for n, a in self.arrays('bare.npz').items()}
+        self.npz('less.npz', {n: a for n, a in arrays.items() if n != 'HH1'})
+        _, err = self.sluice('run', '-c', 'idwt:wavelet=haar', '-o', 'out.npy', 'less.npz', status=65)
+        self.assertIn('plane HH1 is missing', err)
+        self.npz('more.npz', dict(arrays, notes=npy('|u1', (1, 3), [1, 2, 3])))
+        _, err = self.sluice('run', '-c', 'idwt:wavelet=haar', '-o', 'out.npy', 'more.npz', status=65)
+        self.assertIn('1 of 5 planes belong to no transform', err)
+        # Two transforms in one file, by the names before theirs.
+        self.npz('two.npz', dict({'b.' + n: a for n, a in arrays.items()}, **{'a.' + n: a for n, a in arrays.items()}))
+        self.sluice('run', '-c', 'idwt:wavelet=haar:type=u8', '-o', 'out.pgm', 'two.npz')
+        for name in ('out.a.pgm', 'out.b.pgm'):
+            self.assertEqual(self.read(name), self.read('in.pgm'))
+
+    def test_bands_without_meta(self):
+        for width, height in ((37, 21), (16, 16)):
+            self.grey('in.pgm', width, height)
+            env = None if width == 16 else {'SLUICE_DEVICE': 'reference'}
+            for words in ('legall53:levels=3', 'cdf97:levels=2:border=cyclic', 'haar:levels=2:dims=1',
+                          'cdf97:precision=double', 'sequence=haar_cdf97'):
+                self.bare('analysis:' + words, 'in.pgm', env)
+                back = words.replace(':levels=3', '').replace(':levels=2', '')
+                self.sluice('run', '-c', 'synthesis:%s:size=%dx%d:type=u8' % (back, width, height), '-o', 'out.pgm',
+                            'bare.npz', env=env)
+                self.assertEqual(self.read('out.pgm'), self.read('in.pgm'), words)
+        self.bare('analysis:cdf97', 'in.pgm')
+        _, err = self.sluice('run', '-c', 'synthesis', '-o', 'out.pgm', 'bare.npz', status=65)
+        for word in ('meta.json', 'bank=', 'size=WIDTHxHEIGHT', 'type=', 'border='):
+            self.assertIn(word, err)
+        _, err = self.sluice('run', '-c', 'synthesis:cdf97:size=40x40', '-o', 'out.pgm', 'bare.npz', status=65)
+        self.assertIn('of a plane of 40×40', err)
+
     def test_a_single_plane_is_a_picture(self):
         for plane in ('image', 'arr_0'):
             self.npz('in.npz', {plane: npy('|u1', (1, 3), [1, 2, 3])})
