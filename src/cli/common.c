@@ -186,6 +186,14 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
+void cli_tell_warnings(const char *file, const char *lines)
+{
+    for (size_t length; *lines; lines += length + 1) {
+        length = strcspn(lines, "\n");
+        log_warning("%s: warning: %.*s", file, (int)length, lines);
+    }
+}
+
 int cli_refuse_operands(const char *command, int first, int argc, char **argv)
 {
     if (first == argc)

@@ -39,6 +39,9 @@ int cli_complain(const char *what, const struct fault *fault);
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
 
+/* The decoder's warnings about a file, one a line each, on stderr unless --quiet. */
+void cli_tell_warnings(const char *file, const char *lines);
+
 /* For a command without operands: 0, or after a complaint about the first of them 64. */
 int cli_refuse_operands(const char *command, int first, int argc, char **argv);
 

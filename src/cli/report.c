@@ -102,6 +102,16 @@ static json_t *launches_json(const struct engine_report *r)
     return launches;
 }
 
+static json_t *warnings_json(const char *lines)
+{
+    json_t *list = json_array();
+    for (size_t length; *lines; lines += length + 1) {
+        length = strcspn(lines, "\n");
+        json_array_append_new(list, json_stringn(lines, length));
+    }
+    return list;
+}
+
 void report_json_add(struct report_json *json, const char *input, const char *output,
                      const struct engine_job *job)
 {
@@ -120,6 +130,7 @@ void report_json_add(struct report_json *json, const char *input, const char *ou
         "bytes_in", (json_int_t)r->bytes_in, "bytes_out", (json_int_t)r->bytes_out, "bytes_copied",
         (json_int_t)r->bytes_copied, "crossings_in", (json_int_t)r->crossings_in, "crossings_out",
         (json_int_t)r->crossings_out, "launches", launches_json(r));
+    json_object_set_new(file, "warnings", warnings_json(text_string(&r->warnings)));
     if (file && job->fault.code)
         json_object_set_new(file, "message", json_string(job->fault.text));
     json_array_append_new(json->files, file ? file : json_null());

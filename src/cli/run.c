@@ -54,8 +54,9 @@ static const struct options_row options[] = {
       .offset = AT(input),
       .help =
           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-          "raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame (gray8, gray16, rgb24, rgba32, "
-          "nv12, yuyv)"}},
+          "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
+          "(gray8, "
+          "gray16, rgb24, rgba32, nv12, yuyv)"}},
     {0,
      NULL,
      {.name = "verify",
@@ -160,9 +161,11 @@ static void file_done(struct engine_job *job)
     pthread_mutex_lock(&run->lock);
     file->done = true;
     run->n_done++;
+    if (job->fault.code || job->report.warnings.length)
+        progress_clear(&run->progress);
+    cli_tell_warnings(file->input, text_string(&job->report.warnings));
     if (job->fault.code) {
         run->n_failed++;
-        progress_clear(&run->progress);
         cli_complain(file->input, &job->fault);
     }
     progress_show(&run->progress, run->n_done, run->n_files, run->n_failed);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/daemon.h"
@@ -49,8 +50,7 @@ static const struct options_row options[] = {
      {.name = "input",
       .type = PARAM_TEXT,
       .offset = AT(input),
-      .help = "how to read: orient=0, "
-              "partial=1, raw=…"}},
+      .help = "how to read: orient=0, partial=1, strict=1, raw=…"}},
     {0},
 };
 
@@ -202,6 +202,11 @@ static void take_output(struct submission *file, const json_t *message, int fd)
 
 static void take_done(struct submit *submit, struct submission *file, json_t *message, int fd)
 {
+    const json_t *warning;
+    size_t i;
+    json_array_foreach(json_object_get(message, "warnings"), i,
+                       warning) if (json_is_string(warning))
+        log_warning("%s: warning: %s", file->input, json_string_value(warning));
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
         write_result(file, "", fd, &file->fault);
     file->report = json_incref(message);

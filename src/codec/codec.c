@@ -1,6 +1,7 @@
 #include "codec/codec.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,11 @@ const struct param decode_params[] = {
      .offset = offsetof(struct decode_options, partial),
      .fallback = "0",
      .help = "1 takes what a truncated file has instead of refusing it"},
+    {.name = "strict",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, strict),
+     .fallback = "0",
+     .help = "1 refuses a file that is odd, which is read with a warning else"},
     {0},
 };
 
@@ -141,7 +147,46 @@ void decoder_close(struct decoder *decoder)
     if (decoder->codec && decoder->codec->close)
         decoder->codec->close(decoder);
     frame_finish(&decoder->frame);
+    text_finish(&decoder->warnings);
     *decoder = (struct decoder){0};
+}
+
+static bool has_line(const struct text *lines, const char *line)
+{
+    size_t length = strlen(line);
+    for (const char *at = text_string(lines); *at; at += strcspn(at, "\n") + 1)
+        if (strcspn(at, "\n") == length && memcmp(at, line, length) == 0)
+            return true;
+    return false;
+}
+
+int decoder_warn(struct decoder *d, struct fault *fault, const char *format, ...)
+{
+    char line[DECODER_WARNING_MAX];
+    va_list args;
+    int at = snprintf(line, sizeof line, "%s: ", d->codec->name);
+    va_start(args, format);
+    vsnprintf(line + at, sizeof line - (size_t)at, format, args);
+    va_end(args);
+    for (char *c = line; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    if (d->options.strict)
+        return fault_set(fault, FAULT_DATA, "damaged %s", line);
+    if (has_line(&d->warnings, line))
+        return 0;
+    if (++d->n_warnings <= DECODER_WARNINGS_MAX) {
+        text_printf(&d->warnings, "%s\n", line);
+    } else if (!d->warnings.failed) { /* the last line counts those that have none */
+        size_t end = d->warnings.length;
+        if (d->n_warnings > DECODER_WARNINGS_MAX + 1)
+            while (end > 0 && (end == d->warnings.length || d->warnings.data[end - 1] != '\n'))
+                end--;
+        d->warnings.length = end;
+        text_printf(&d->warnings, "%s: %u more\n", d->codec->name,
+                    d->n_warnings - DECODER_WARNINGS_MAX);
+    }
+    return 0;
 }
 
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,

@@ -113,6 +113,9 @@ static int open_raw(struct decoder *d, struct fault *fault)
                          "%llu makes a file of each",
                          (unsigned long long)frames, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)(bytes + padding));
+    if (d->size > bytes + padding)
+        return decoder_warn(d, fault, "%llu bytes follow the frame",
+                            (unsigned long long)(d->size - bytes - padding));
     return 0;
 }
 

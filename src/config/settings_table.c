@@ -301,7 +301,7 @@ static const struct setting watch_table[] = {
       .type = PARAM_TEXT,
       .offset = WATCH_AT(reading),
       .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
-              "files, raw=LAYOUT:w=N:h=N a camera's frames"},
+              "files, strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N a camera's frames"},
      .option = "input",
      .value_name = "OPTIONS"},
     {{.name = "name",

@@ -86,6 +86,16 @@ static json_t *stages_json(const char *stages)
     return list;
 }
 
+static json_t *warnings_json(const char *lines)
+{
+    json_t *list = json_array();
+    for (size_t length; lines && *lines; lines += length + 1) {
+        length = strcspn(lines, "\n");
+        json_array_append_new(list, json_stringn(lines, length));
+    }
+    return list;
+}
+
 static json_t *report_json(const struct jobs_request *request, const struct message *report)
 {
     json_t *planes = json_array();
@@ -105,6 +115,7 @@ static json_t *report_json(const struct jobs_request *request, const struct mess
                           (json_int_t)report->prepare, "device", (json_int_t)report->run, "encode",
                           (json_int_t)report->encode, "write", (json_int_t)report->write, "total",
                           (json_int_t)report->total, "stages", stages_json(report->stages)));
+    json_object_set_new(answer, "warnings", warnings_json(report->warnings));
     return answer;
 }
 

@@ -58,6 +58,21 @@ static void add_timing(struct MHD_Response *response, const struct client_job *j
     text_finish(&text);
 }
 
+/* RFC 7234 §5.5: 299 is a warning that has no code of its own. */
+static void add_warnings(struct MHD_Response *response, const char *lines)
+{
+    for (size_t length; lines && *lines; lines += length + 1) {
+        struct text text = {0};
+        length = strcspn(lines, "\n");
+        text_append(&text, "299 sluice \"");
+        for (size_t i = 0; i < length; i++)
+            text_printf(&text, "%s%c", strchr("\"\\", lines[i]) ? "\\" : "", lines[i]);
+        text_append(&text, "\"");
+        MHD_add_response_header(response, "Warning", text_string(&text));
+        text_finish(&text);
+    }
+}
+
 /* The result is sent from its file. */
 static void answer_result(struct http_request *request, const struct message *report)
 {
@@ -76,6 +91,7 @@ static void answer_result(struct http_request *request, const struct message *re
                             report->media_type ? report->media_type : "application/octet-stream");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     add_timing(response, job, report);
+    add_warnings(response, report->warnings);
     http_answer(request, 200, response);
 }
 

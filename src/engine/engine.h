@@ -53,6 +53,7 @@ struct engine_report {
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
+    struct text warnings; /* of the decoder, one a line (see codec.h); owned */
     const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
                          "write"; a constant */
     uint64_t bytes_in, bytes_out;

@@ -44,6 +44,8 @@ static void let_go(struct job_state *s)
     if (!s->in_place) /* else it is plan and file */
         picture_destroy(&s->host_in);
     picture_destroy(&s->host_out);
+    s->job->report.warnings = s->decoder.warnings;
+    s->decoder.warnings = (struct text){0};
     decoder_close(&s->decoder);
     drop_file(s);
     prepared_release(s->engine, &s->prepared);

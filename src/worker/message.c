@@ -12,6 +12,7 @@
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
+    FIELD_LINES, /* printable ASCII, every line ended */
     FIELD_WORD, /* becomes part of a file's name: letters and digits */
     FIELD_PLANE,
     FIELD_PLANES,
@@ -62,6 +63,7 @@ static const struct field fields[] = {
     {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
     {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
     {"stages", FIELD_TEXT, AT(stages), 0, BIT(DONE), 0, 4000, 0},
+    {"warnings", FIELD_LINES, AT(warnings), 0, BIT(DONE), 0, 2000, 0},
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
     {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
     {"buffer_bytes", FIELD_INTEGER, AT(buffer_bytes), 0, ANSWER, 0, INT64_MAX, 0},
@@ -113,6 +115,15 @@ bool message_is_plane_name(const char *name)
 {
     size_t length = strlen(name);
     return length >= 1 && length <= 31 && strspn(name, LETTERS_AND_DIGITS "_-") == length;
+}
+
+static bool are_lines(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+            return false;
+    return length > 0 && text[length - 1] == '\n';
 }
 
 static bool is_word(const char *text, size_t longest)
@@ -282,6 +293,12 @@ static int read_field(struct message *message, const struct field *field, const 
         *(const char **)at = json_string_value(value);
         if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit)
             return wrong(fault, message, field->name, "is no text of its length");
+        return 0;
+    case FIELD_LINES:
+        *(const char **)at = json_string_value(value);
+        if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit ||
+            !are_lines(json_string_value(value)))
+            return wrong(fault, message, field->name, "are no lines");
         return 0;
     case FIELD_WORD:
         *(const char **)at = json_string_value(value);

@@ -103,6 +103,9 @@ struct message {
     const char *media_type;
     const char *stages;
 
+    /* done: what is odd about the input; printable ASCII, each line ended */
+    const char *warnings;
+
     /* done: pixels and bytes, `copied` of the input before anything is computed of it; and
      * nanoseconds of each span */
     int64_t pixels, bytes_in, bytes_out, copied;

@@ -164,6 +164,7 @@ static void done(struct engine_job *job)
     fill_report(&message, &job->report);
     list_stages(&job->report, &served->stages);
     message.stages = served->stages.length ? text_string(&served->stages) : NULL;
+    message.warnings = job->report.warnings.length ? text_string(&job->report.warnings) : NULL;
     message.media_type = job->format->codec->media_type;
     message.extension = job->format->extension;
     for (size_t i = 0; i < served->n_planes; i++)

@@ -223,6 +223,38 @@ def npy(descr, shape, samples):
         '<%d%s' % (len(samples), kind), *samples)
 
 
+class Odd(Cli):
+    """What decoders only warn of is read, and told in their words."""
+
+    def test_told_once_and_read(self):
+        self.write('odd.png', pictures.odd_png())
+        _, err = self.sluice('run', '-o', 'out.pgm', 'odd.png')
+        self.assertEqual(err.splitlines(), ['sluice: odd.png: warning: ' + w for w in pictures.ODD_PNG_WARNINGS])
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm'))[:3], (4, 3, 1))
+        _, err = self.sluice('run', '-q', '-o', 'out.pgm', 'odd.png')
+        self.assertEqual(err, '')
+        _, err = self.sluice('compare', 'odd.png', 'out.pgm')
+        self.assertEqual(err.count('warning: png: '), 2)
+
+    def test_report(self):
+        self.grey()
+        self.write('odd.png', pictures.odd_png())
+        out, _ = self.sluice('run', '--json', '-o', 'out/', 'odd.png', 'grey.pgm')
+        self.assertEqual([f['warnings'] for f in json.loads(out)['files']], [pictures.ODD_PNG_WARNINGS, []])
+
+    def test_strict(self):
+        self.write('odd.png', pictures.odd_png())
+        _, err = self.sluice('run', '--input', 'strict=1', '-o', 'out.pgm', 'odd.png', status=65)
+        self.assertIn('sluice: odd.png: damaged png: tEXt: CRC error', err)
+        self.assertFalse(os.path.exists(self.path('out.pgm')))
+
+    def test_truncated_is_no_warning(self):
+        self.write('cut.png', pictures.odd_png(200, 200)[:-40])
+        _, err = self.sluice('run', '-o', 'out.pgm', 'cut.png', status=65)
+        self.assertIn('truncated png', err)
+        self.sluice('run', '--input', 'partial=1', '-o', 'out.pgm', 'cut.png')
+
+
 # numpy 1.24.2: savez_compressed(f, a=arange(6, dtype='>i2').reshape(2, 3), b=array([[1.5]]))
 SAVEZ = base64.b64decode(
     'UEsDBBQAAAAIAAAAIQCQvN3CUgAAAIwAAAAFABQAYS5ucHkBABAAjAAAAAAAAABSAAAAAAAAAJvsF+obEMnIUMZQrZ6SWpxc'

@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 EXAMPLE = os.environ.get('JOBS_EXAMPLE')  # the C example, compiled
@@ -50,6 +50,15 @@ class Jobs(JobsTest):
                          (len(picture()), 0, len(files[''])))
         client.close()
         self.expect_descriptors(daemon, before)
+
+    def test_warnings(self):
+        self.serve()
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', format='pgm')
+        self.assertEqual((report['result'], report['warnings']), ('ok', pictures.ODD_PNG_WARNINGS))
+        report, _ = self.client().run(picture(), chain='invert', format='pgm')
+        self.assertEqual(report['warnings'], [])
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', input='strict=1')
+        self.assertEqual(report['result'], 'data')
 
     def test_raw_frames(self):
         self.serve()
@@ -480,6 +489,15 @@ class Commands(JobsTest):
         self.sluice('submit', '-c', 'sobel:out=both', '-o', os.path.join(self.dir, 'both.npy'), inputs[0])
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dx.npy')))
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dy.npy')))
+
+    def test_submit_tells_warnings(self):
+        self.serve()
+        odd, out = self.put('odd.png', pictures.odd_png()), os.path.join(self.dir, 'out.pgm')
+        for quiet in ((), ('-q',)):
+            done = self.sluice('submit', *quiet, '-o', out, odd)
+            self.assertEqual(done.stderr.decode().splitlines(),
+                             [] if quiet else ['sluice: %s: warning: %s' % (odd, warning)
+                                               for warning in pictures.ODD_PNG_WARNINGS])
 
     def test_exit_statuses(self):
         daemon = self.serve()

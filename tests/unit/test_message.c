@@ -82,13 +82,17 @@ static void test_refused(void **state)
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
         "\"planes\": [\"a\", \"b\", \"a\"]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"a\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"no end\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"a\\rb\\n\"}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (decode(bad[i]) != FAULT_DATA)
             fail_msg("taken: %s", bad[i]);
     assert_int_equal(decode("{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
-                            "\"extension\": \"png\", \"planes\": [\"a\", \"b\"]}"),
+                            "\"extension\": \"png\", \"planes\": [\"a\", \"b\"], "
+                            "\"warnings\": \"one\\ntwo\\n\"}"),
                      0);
 }
 
