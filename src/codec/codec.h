@@ -45,6 +45,7 @@ struct decode_options {
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
     bool luma;      /* not a user's: the stored Y channel will do where the file has one */
+    bool padded;    /* nor this: the input is memory in huge pages, and may end long before them */
 };
 
 extern const struct param decode_params[]; /* of struct decode_options */

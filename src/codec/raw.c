@@ -20,6 +20,9 @@
 #include "codec/codec.h"
 #include "codec/output.h"
 
+/* Memory that is shared comes in pages, so less than one may follow the frame. */
+#define MEMORY_PAGE 4096
+
 #define LUMA_GAIN 76309  /* 255/219 · 65536 */
 #define CR_TO_R   104597 /* 255/224 · 1.402 · 65536 */
 #define CB_TO_G   25675  /* 255/224 · 0.344136 · 65536 */
@@ -106,6 +109,8 @@ static int open_raw(struct decoder *d, struct fault *fault)
                          "truncated raw: %zu bytes, where a frame of %lld×%lld %s takes %llu",
                          d->size, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)bytes);
+    if (o->padded)
+        return 0;
     uint64_t frames = (d->size + padding) / (bytes + padding);
     if (frames > 1)
         return fault_set(fault, FAULT_DATA,
@@ -113,7 +118,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
                          "%llu makes a file of each",
                          (unsigned long long)frames, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)(bytes + padding));
-    if (d->size > bytes + padding)
+    if (d->size >= bytes + padding + MEMORY_PAGE)
         return decoder_warn(d, fault, "%llu bytes follow the frame",
                             (unsigned long long)(d->size - bytes - padding));
     return 0;

@@ -1,10 +1,12 @@
 /* One job from its input's first byte to its result's last. */
 #include "engine/internal.h"
 
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -98,6 +100,12 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
+static bool is_in_huge_pages(int fd)
+{
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
+}
+
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -113,6 +121,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.luma = wants_stored_luma(s->job->chain);
+    decode.padded = is_in_huge_pages(s->job->in_fd);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;

@@ -308,7 +308,7 @@ class Hostile(JobsTest):
             client.send_raw(data)
             self.expect_refused(client, 'data')
         client.send_raw(b'{"id": 1, "chain": "%s"}' % (b'a' * 70000))
-        self.expect_refused(client, 'data', None, 'more than 65536')
+        self.expect_refused(client, 'data', None, 'more than 64KiB')
         client.send(id=1, chain='sobel')
         self.expect_refused(client, 'data', text='needs the descriptor')
         self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')  # still a good connection
