@@ -264,12 +264,15 @@ static int run_one(struct bench_context *context, const char *text, const char *
 {
     struct fault fault = FAULT_INIT;
     const struct bench *bench = find_bench(text);
+    if (bench)
+        return run_bench(context, bench, &fault) == 0 ? 0 : cli_complain(NULL, &fault);
     struct plane shape = shape_for(context->options, text, type);
-    int result =
-        bench ? run_bench(context, bench, &fault) : bench_chain(context, text, &shape, &fault);
-    if (result == FAULT_CHAIN)
-        return cli_complain_chain(text, &fault);
-    return result == 0 ? 0 : cli_complain(bench ? NULL : text, &fault);
+    struct chain chain;
+    int status = cli_parse_chain(&chain, text, &context->config->definitions);
+    if (status == 0 && bench_chain(context, text, &chain, &shape, &fault) != 0)
+        status = cli_complain(text, &fault);
+    chain_finish(&chain);
+    return status;
 }
 
 static int run_all(struct bench_context *context, const char *chain, char **names, size_t count)

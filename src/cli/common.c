@@ -231,6 +231,15 @@ int cli_read_config(const struct common_options *options, struct config *config,
     return status;
 }
 
+int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions)
+{
+    struct faults faults = {0};
+    int result = chain_parse_all(chain, text, definitions, &faults);
+    for (size_t i = 0; i < faults_count(&faults); i++)
+        cli_complain_chain(text, &faults.list[i]);
+    return fault_exit_status(result);
+}
+
 int cli_complain_chain(const char *chain_text, const struct fault *fault)
 {
     struct text caret = {0};

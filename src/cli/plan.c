@@ -324,9 +324,10 @@ int command_plan(int argc, char **argv)
     int status = cli_read_config(&o.common, &config, &text);
     if (status != 0)
         return status;
-    if (chain_parse_with(&chain, text, &config.definitions, &fault) != 0) {
+    status = cli_parse_chain(&chain, text, &config.definitions);
+    if (status != 0) {
         config_finish(&config);
-        return cli_complain_chain(text, &fault);
+        return status;
     }
     status = find_profile(&o, &device, &profile, &fault) == 0
                  ? make_plan(&o, &chain, &plane, profile)

@@ -361,8 +361,9 @@ static int run_all(struct run *run, char **inputs, size_t count)
     int status = cli_read_config(&run->options.common, &run->config, &text);
     if (status != 0)
         return status;
-    if (chain_parse_with(&run->chain, text, &run->config.definitions, &fault) != 0)
-        return cli_complain_chain(text, &fault);
+    status = cli_parse_chain(&run->chain, text, &run->config.definitions);
+    if (status != 0)
+        return status;
     if (setup(run, &fault) != 0 || add_files(run, inputs, count, &fault) != 0)
         return cli_complain(NULL, &fault);
     if (run->options.common.json && strcmp(run->options.output, "-") == 0) {

@@ -49,9 +49,12 @@ static const struct options_usage usage = {
 static void complain_at(const struct config *config, struct place at, const char *text,
                         const struct fault *fault)
 {
-    struct text place = {0};
+    struct text place = {0}, caret = {0};
     text_printf(&place, "%s:%zu:%zu: chain '%s'", config->settings.file, at.line, at.column, text);
     cli_complain(text_string(&place), fault);
+    fault_print_caret(fault, text, &caret);
+    fputs(text_string(&caret), stderr);
+    text_finish(&caret);
     text_finish(&place);
 }
 
@@ -61,14 +64,17 @@ static int warm_one(struct engine *engine, const struct config *config, const ch
     struct chain chain = {0};
     struct format format = {0};
     struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
-    int result = chain_parse_with(&chain, text, &config->definitions, &fault);
+    struct faults faults = {0};
+    int result = chain_parse_all(&chain, text, &config->definitions, &faults);
+    for (size_t i = 0; i < faults_count(&faults); i++)
+        complain_at(config, at, text, &faults.list[i]);
     if (result == 0)
         result = format_parse(&format, format_text, &fault);
     if (result == 0)
         result = engine_warm(engine, &chain, &format, &wrong, &fault);
     if (result == 0 && wrong.code)
         result = fault_set(&fault, wrong.code, "%s: the fallback device would run it", wrong.text);
-    if (result != 0)
+    if (fault.code)
         complain_at(config, at, text, &fault);
     format_finish(&format);
     chain_finish(&chain);
