@@ -374,7 +374,7 @@ do not count. An empty chain only converts formats.
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
 
-An error names the stage, the parameter, the value and what is allowed. `sluice plan` prints a chain with every parameter
+An error names the stage, the parameter, the value and what is allowed; all errors of a chain are told at once. `sluice plan` prints a chain with every parameter
 written out.
 
 Borders are named as numpy.pad names them: `edge`, `reflect`, `symmetric`, `wrap`, `zero`; with `crop` only those

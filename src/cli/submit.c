@@ -122,6 +122,25 @@ static int load(const char *path, struct fault *fault)
     return to;
 }
 
+/* The daemon tells all that is wrong with a chain. */
+static void complain_chain(const struct submit *submit, const struct submission *file)
+{
+    const json_t *error;
+    size_t i;
+    const json_t *errors = json_object_get(file->report, "errors");
+    json_array_foreach(errors, i, error)
+    {
+        struct fault fault = FAULT_INIT;
+        const char *text = json_string_value(json_object_get(error, "text"));
+        fault_set_at(
+            &fault, FAULT_CHAIN, (int)json_integer_value(json_object_get(error, "position")),
+            (int)json_integer_value(json_object_get(error, "length")), "%s", text ? text : "");
+        cli_complain_chain(submit->options.chain, &fault);
+    }
+    if (json_array_size(errors) == 0)
+        cli_complain_chain(submit->options.chain, &file->fault);
+}
+
 static void end(struct submit *submit, struct submission *file)
 {
     file->done = true;
@@ -130,7 +149,7 @@ static void end(struct submit *submit, struct submission *file)
         return;
     submit->n_failed++;
     if (file->fault.position >= 0 && submit->n_failed == 1 && file->fault.code == FAULT_CHAIN)
-        cli_complain_chain(submit->options.chain, &file->fault);
+        complain_chain(submit, file);
     else
         cli_complain(file->input, &file->fault);
 }

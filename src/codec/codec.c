@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "codec/foreign.h"
 
 #define CODEC(name) extern const struct codec codec_##name;
 #include "codec/list.h"
@@ -94,13 +95,15 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
 {
     struct text names = {0};
     char start[9] = "";
+    const struct foreign *foreign = foreign_by_bytes(data, size);
     for (size_t i = 0; i < 8 && i < size; i++)
         start[i] = isprint(data[i]) ? (char)data[i] : '.';
     for (const struct codec *const *c = codecs; *c; c++)
         if ((*c)->probe)
             text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
-    int result = fault_set(fault, FAULT_FORMAT, "unknown format: begins with '%s'; readable are %s",
-                           start, text_string(&names));
+    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s",
+                           foreign ? foreign->name : "",
+                           foreign ? ", begins with " : "begins with ", start, text_string(&names));
     text_finish(&names);
     return result;
 }
@@ -247,23 +250,39 @@ static const struct codec *find_writer(const char *text, size_t length, const ch
     return NULL;
 }
 
-static int unknown_writer(const char *name, size_t length, struct fault *fault)
+/* `word` is a format's name as given, or the extension of `file`. */
+static int unknown_writer(const char *word, size_t length, const char *file, struct fault *fault)
 {
     struct nearest nearest = {0};
-    struct text names = {0};
+    struct text names = {0}, says = {0};
+    const struct foreign *foreign = foreign_by_word(word, length);
+    char small[16];
+    snprintf(small, sizeof small, "%.*s", (int)(length < sizeof small ? length : 0), word);
+    for (char *c = small; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
     for (const struct codec *const *c = codecs; *c; c++) {
         if (!(*c)->fit)
             continue;
         for (const char *const *e = (*c)->extensions; *e; e++) {
-            nearest_offer(&nearest, name, length, *e);
+            nearest_offer(&nearest, small, strlen(small), *e);
             text_printf(&names, "%s%s", names.length ? ", " : "", *e);
         }
     }
-    int result = fault_set_at(
-        fault, FAULT_USAGE, 0, (int)length, "unknown output format '%.*s'%s%s%s (there are %s)",
-        (int)(length > 60 ? 60 : length), name, nearest.best ? "; did you mean '" : "",
-        nearest.best ? nearest.best : "", nearest.best ? "'?" : "", text_string(&names));
+    if (file)
+        text_printf(&says, "'%s' names no output format that is known", file);
+    else
+        text_printf(&says, "unknown output format '%.*s'", (int)(length > 60 ? 60 : length), word);
+    if (foreign)
+        text_printf(&says, "; sluice writes no %s%s%s", foreign->name,
+                    foreign->near ? ", what comes nearest is " : "",
+                    foreign->near ? foreign->near : "");
+    else if (nearest.best)
+        text_printf(&says, "; did you mean '%s'?", nearest.best);
+    text_printf(&says, " (there are %s%s)", text_string(&names), file ? "; say --format" : "");
+    int result =
+        fault_set_at(fault, FAULT_USAGE, file ? -1 : 0, (int)length, "%s", text_string(&says));
     text_finish(&names);
+    text_finish(&says);
     return result;
 }
 
@@ -286,7 +305,7 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     const char *extension;
     const struct codec *codec = find_writer(text, name_length, &extension);
     if (!codec)
-        return unknown_writer(text, name_length, fault);
+        return unknown_writer(text, name_length, NULL, fault);
     int result = format_create(format, codec, extension, fault);
     snprintf(what, sizeof what, "format '%s'", codec->name);
     if (result == 0 && name_length < length)
@@ -304,12 +323,11 @@ int format_for_name(struct format *format, const char *name, struct fault *fault
     size_t stem = path_stem_length(base);
     const char *end = base[stem] == '.' ? base + stem + 1 : "", *extension;
     const struct codec *codec = find_writer(end, strlen(end), &extension);
+    if (!codec && end[0])
+        return unknown_writer(end, strlen(end), base, fault);
     if (!codec)
         return fault_set(fault, FAULT_USAGE,
-                         end[0] ? "'%s' names no output format that is known; say --format"
-                                : "'%s' has no extension to tell the output format by; say "
-                                  "--format",
-                         base);
+                         "'%s' has no extension to tell the output format by; say --format", base);
     return format_create(format, codec, extension, fault);
 }
 

@@ -63,6 +63,8 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
         json_object_set_new(answer, "position", json_integer(fault->position));
         json_object_set_new(answer, "length", json_integer(fault->length));
     }
+    if (report && faults_count(&report->faults) > 0)
+        json_object_set_new(answer, "errors", json_faults(&report->faults, "text"));
     if (fault->code == FAULT_BUSY)
         json_object_set_new(answer, "retry_after",
                             json_integer(service_retry_after(client->server->service)));

@@ -40,7 +40,7 @@ void http_enter(struct http_connection *connection, enum http_phase phase, uint6
 /* Into a socket buffer that is empty: a client that cannot take it gets nothing. */
 static void write_past(int fd, const struct problem *problem)
 {
-    char *document = problem_print(problem);
+    char *document = problem_print(problem, NULL);
     struct text text = {0};
     if (document)
         text_printf(&text,

@@ -102,6 +102,8 @@ static void explain(struct http_request *request, const struct message *report)
     struct problem *problem = &request->problem;
     problem_of_fault(problem, &job->job.fault, report ? report->subject : NULL,
                      report ? report->step : NULL);
+    if (report)
+        request->faults = report->faults;
     if (job->several_refused)
         problem_set(problem, 422, "several-planes",
                     "several planes do not fit one file of this format; ask for format=npz");

@@ -43,7 +43,7 @@ void http_answer_text(struct http_request *request, unsigned status, const char 
 static void answer_problem(struct http_request *request)
 {
     struct problem *problem = &request->problem;
-    char *document = problem_print(problem);
+    char *document = problem_print(problem, &request->faults);
     http_answer_text(request, problem->status, "application/problem+json",
                      document ? document : "{}");
     free(document);

@@ -94,7 +94,7 @@ static void become_ready(struct stint *stint)
 
 static void take_answer(struct stint *stint, const struct message *message)
 {
-    struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     if (stint->phase != STINT_STARTING || (size_t)message->id >= stint->n_checks) {
         if (stint->phase == STINT_STARTING)
             log_error("the worker answered what nobody asked");
@@ -107,9 +107,10 @@ static void take_answer(struct stint *stint, const struct message *message)
     stint->client_kernels = (uint64_t)message->client_kernels;
     snprintf(stint->name, sizeof stint->name, "%s", message->device ? message->device : "");
     snprintf(stint->sandbox, sizeof stint->sandbox, "%s", message->level ? message->level : "");
-    if (message_get_fault(message, &fault) != 0) {
+    message_get_faults(message, &faults);
+    if (faults_count(&faults) > 0) {
         stint_leave(stint);
-        stint->events->refused(stint, check, message->subject, &fault);
+        stint->events->refused(stint, check, message->subject, &faults);
         return;
     }
     stint->events->passed(stint, check, message);

@@ -16,6 +16,7 @@ enum field_type {
     FIELD_WORD, /* becomes part of a file's name: letters and digits */
     FIELD_PLANE,
     FIELD_PLANES,
+    FIELD_FAULTS,
 };
 
 struct field {
@@ -59,6 +60,7 @@ static const struct field fields[] = {
     {"subject", FIELD_TEXT, AT(subject), 0, ANSWER, 0, 20, 0},
     {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},
     {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
+    {"faults", FIELD_FAULTS, AT(faults), 0, BIT(CHECKED) | BIT(DONE), 0, 0, 0},
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
     {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
     {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
@@ -174,6 +176,13 @@ int message_get_fault(const struct message *message, struct fault *fault)
                         message->text ? message->text : message->result);
 }
 
+void message_get_faults(const struct message *message, struct faults *faults)
+{
+    *faults = message->faults;
+    if (faults_count(faults) == 0)
+        message_get_fault(message, faults_next(faults));
+}
+
 /* A text of ours may hold bytes of a file's name, or end in the middle of a character. */
 static json_t *make_text(const char *string)
 {
@@ -196,6 +205,19 @@ static json_t *make_planes(const struct message *message)
     return planes;
 }
 
+static json_t *make_faults(const struct faults *faults)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < faults_count(faults); i++) {
+        const struct fault *fault = &faults->list[i];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:i, s:i}", "result", fault_name(fault->code),
+                                        "text", make_text(fault->text), "position", fault->position,
+                                        "length", fault->length));
+    }
+    return list;
+}
+
 static const void *member(const struct field *field, const struct message *message)
 {
     return (const char *)message + field->offset;
@@ -207,6 +229,8 @@ static bool is_absent(const struct field *field, const struct message *message)
         return *(const int64_t *)member(field, message) == field->absent;
     if (field->type == FIELD_PLANES)
         return message->n_planes == 0;
+    if (field->type == FIELD_FAULTS)
+        return faults_count(&message->faults) == 0;
     return *(const char *const *)member(field, message) == NULL;
 }
 
@@ -216,6 +240,8 @@ static json_t *make_field(const struct field *field, const struct message *messa
         return json_integer(*(const int64_t *)member(field, message));
     if (field->type == FIELD_PLANES)
         return make_planes(message);
+    if (field->type == FIELD_FAULTS)
+        return make_faults(&message->faults);
     return make_text(*(const char *const *)member(field, message));
 }
 
@@ -278,6 +304,25 @@ static int read_planes(struct message *message, const json_t *value, struct faul
     return 0;
 }
 
+static int read_faults(struct message *message, const json_t *value, struct fault *fault)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value) || count > FAULTS_MAX)
+        return wrong(fault, message, "faults", "is no list of at most 16");
+    for (size_t i = 0; i < count; i++) {
+        const char *result, *text;
+        int position, length;
+        if (json_unpack(json_array_get(value, i), "{s:s, s:s, s:i, s:i!}", "result", &result,
+                        "text", &text, "position", &position, "length", &length) != 0 ||
+            strcmp(result, fault_name(FAULT_NONE)) == 0 || position < -1 ||
+            position > CHAIN_LIMIT || length < 0 || length > CHAIN_LIMIT)
+            return wrong(fault, message, "faults", "holds what is none");
+        fault_set_at(faults_next(&message->faults), fault_by_name(result), position, length, "%s",
+                     text);
+    }
+    return 0;
+}
+
 static int read_field(struct message *message, const struct field *field, const json_t *value,
                       struct fault *fault)
 {
@@ -312,6 +357,8 @@ static int read_field(struct message *message, const struct field *field, const 
         return 0;
     case FIELD_PLANES:
         return read_planes(message, value, fault);
+    case FIELD_FAULTS:
+        return read_faults(message, value, fault);
     }
     return fault_set(fault, FAULT_INTERNAL, "a field of no type");
 }

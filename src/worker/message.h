@@ -88,6 +88,7 @@ struct message {
     const char *text;    /* why not */
     const char *subject; /* what `text` and `position` are about: "chain", "format", "input" */
     int64_t position, length;
+    struct faults faults;       /* all that is wrong with the chain, when that is told apart */
     const char *step;           /* what the job was at when it failed */
     const char *extension;      /* that files of the format get */
     int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
@@ -153,6 +154,9 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
  */
 void message_set_fault(struct message *message, const struct fault *fault);
 int message_get_fault(const struct message *message, struct fault *fault);
+
+/* All that is wrong, at least that one. */
+void message_get_faults(const struct message *message, struct faults *faults);
 
 /* "job", "setup", … */
 const char *message_kind_name(enum message_kind kind);

@@ -223,6 +223,48 @@ def npy(descr, shape, samples):
         '<%d%s' % (len(samples), kind), *samples)
 
 
+class Words(Cli):
+    """What people try: other programs' names, several mistakes at once, formats that there are not."""
+
+    def test_all_mistakes_of_a_chain_at_once(self):
+        self.grey()
+        chain = 'grey,sobel:scale=x:out=q,box'
+        for command in (('run', '-o', 'x.png', 'grey.pgm'), ('plan', '8x8'), ('bench', '--end-to-end', 'grey.pgm')):
+            _, err = self.sluice(command[0], '-c', chain, *command[1:], status=64)
+            lines = err.splitlines()
+            self.assertEqual([line.split(': ')[:2] for line in lines[::3]], [['sluice', 'chain']] * 4, err)
+            self.assertEqual(lines[1::3], ['  ' + chain] * 4)
+            self.assertEqual(lines[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 25 + '^', ' ' * 27 + '^^^'])
+
+    def test_other_programs_names(self):
+        for tried, says in (('grey', 'luminance'), ('GRAY', 'luminance'), ('greyscale', 'luminance'), ('blur', 'fir:gaussian5'),
+                            ('Gaussian', 'fir:gaussian5'), ('mean', 'box:'), ('average', 'box:'), ('negative', 'invert'),
+                            ('edges', 'sobel'), ('canny', 'sobel'), ('denoise', 'shrink'), ('resize', 'sluice has none'),
+                            ('crop', 'sluice has none'), ('rotate', 'sluice has none'), ('scale:0.5', 'gain:0.5'),
+                            ('scale:0.5', 'resize')):
+            _, err = self.sluice('plan', '-c', tried, '8x8', status=64)
+            self.assertIn(says, err)
+        _, err = self.sluice('stages', 'blur', status=64)
+        self.assertIn('sluice calls it fir:gaussian5', err)
+
+    def test_foreign_formats(self):
+        self.grey()
+        for name in ('tiff', 'webp', 'avif', 'HEIC', 'gif'):
+            for arguments in (('-f', name, '-o', 'out'), ('-o', 'out.' + name)):
+                _, err = self.sluice('run', *arguments, 'grey.pgm', status=64)
+                self.assertRegex(err, '(?i)sluice writes no %s' % name)
+        self.write('photo.jpg', b'RIFF\1\2\3\4WEBPVP8 ')
+        _, err = self.sluice('run', '-o', 'out.png', 'photo.jpg', status=65)
+        self.assertIn('photo.jpg: unknown format: WebP', err)
+
+    def test_raw_by_position(self):
+        self.write('frame.raw', bytes(range(12)))
+        self.sluice('run', '--input', 'raw=gray8:4:3', '-o', 'out.pgm', 'frame.raw')
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm')), (4, 3, 1, 255, list(range(12))))
+        _, err = self.sluice('run', '--input', 'raw=gray8:4:1', '-o', 'out.pgm', 'frame.raw', status=65)
+        self.assertIn('3 frames of 4×1 gray8', err)
+
+
 class Odd(Cli):
     """What decoders only warn of is read, and told in their words."""
 

@@ -231,6 +231,16 @@ class Errors(HttpTest):
         self.assertEqual(answer.headers['Allow'], 'POST')
         self.expect_problem(sockets.ask(self.path, 'DELETE', '/livez'), 405, 'method')
 
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        problem = self.expect_problem(self.post('?chain=grey,sobel:scale=x,box', picture()), 400, 'chain')
+        self.assertEqual((problem['position'], problem['length']), (0, 4))
+        self.assertEqual([(e['position'], e['length']) for e in problem['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertEqual(problem['errors'][0]['detail'], problem['detail'])
+        self.assertIn('width=W', problem['errors'][2]['detail'])
+        problem = self.expect_problem(self.post('?format=tiff', picture()), 400, 'format')
+        self.assertNotIn('errors', problem)
+
     def test_pictures(self):
         self.serve('--max-pixels', '1kP')
         self.expect_problem(self.post('?chain=sobel', b'no picture at all'), 415, 'unknown-format')

@@ -60,6 +60,13 @@ class Jobs(JobsTest):
         report, _ = self.client().run(pictures.odd_png(), chain='invert', input='strict=1')
         self.assertEqual(report['result'], 'data')
 
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        report, _ = self.client().run(picture(), chain='grey,sobel:scale=x,box')
+        self.assertEqual((report['result'], report['position']), ('chain', 0))
+        self.assertEqual([(e['position'], e['length']) for e in report['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertIn('luminance', report['errors'][0]['text'])
+
     def test_raw_frames(self):
         self.serve()
         frame = bytes(range(256)) * 3
@@ -505,6 +512,8 @@ class Commands(JobsTest):
         out = os.path.join(self.dir, 'o.png')
         done = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, good, status=64)
         self.assertIn(b'^^^^^^', done.stderr)
+        done = self.sluice('submit', '-c', 'grey,sobel:scale=x,box', '-o', out, good, status=64)
+        self.assertEqual(done.stderr.decode().splitlines()[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
         self.sluice('submit', '-c', 'sobel', '-o', out, bad, status=65)
         self.sluice('submit', '-c', 'sobel', '-o', out, os.path.join(self.dir, 'none'), status=66)
         self.sluice('submit', '-c', 'sobel', '-o', os.path.join(self.dir, 'no/o.png'), good, status=73)
