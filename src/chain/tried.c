@@ -1,7 +1,6 @@
 #include "chain/tried.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,29 +52,10 @@ const struct tried tried_stages[] = {
     {NULL, NULL, NULL},
 };
 
-/* `names` has the name, whose case and separators do not count. */
-static bool has_name(const char *names, const char *name, size_t length)
-{
-    for (const char *at = names; *at; at += strspn(at, " ")) {
-        size_t i = 0;
-        for (; i < length; i++) {
-            if (name[i] == '-' || name[i] == '_' || name[i] == '.')
-                continue;
-            if (*at != tolower((unsigned char)name[i]))
-                break;
-            at++;
-        }
-        if (i == length && (*at == ' ' || *at == '\0'))
-            return true;
-        at += strcspn(at, " ");
-    }
-    return false;
-}
-
 static const struct tried *find(const char *name, size_t length)
 {
     for (const struct tried *t = tried_stages; t->names; t++)
-        if (has_name(t->names, name, length))
+        if (nearest_lists(t->names, name, length))
             return t;
     return NULL;
 }

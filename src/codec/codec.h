@@ -73,7 +73,7 @@ struct decoder {
     bool stored_luma;        /* the planes are a file's own Y channel, where luma asked for it */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
     struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
-    unsigned n_warnings;     /* different ones, also those that have no line */
+    unsigned n_warnings;     /* also those that have no line */
     void *state;             /* the codec's own */
 };
 

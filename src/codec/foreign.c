@@ -1,7 +1,8 @@
 #include "codec/foreign.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "base/nearest.h"
 
 #define MARK(at, text) at, sizeof text - 1, text
 #define NO_MARK        0, 0, NULL
@@ -69,22 +70,10 @@ const struct foreign *foreign_by_bytes(const uint8_t *data, size_t size)
     return NULL;
 }
 
-static int has_word(const char *words, const char *word, size_t length)
-{
-    for (const char *at = words; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        size_t i = 0;
-        while (i < length && at[i] && at[i] == tolower((unsigned char)word[i]))
-            i++;
-        if (i == length && length > 0 && (at[i] == ' ' || at[i] == '\0'))
-            return 1;
-    }
-    return 0;
-}
-
 const struct foreign *foreign_by_word(const char *word, size_t length)
 {
     for (const struct foreign *f = foreigns; f->name; f++)
-        if (has_word(f->words, word, length))
+        if (nearest_lists(f->words, word, length))
             return f;
     return NULL;
 }
