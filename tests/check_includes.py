@@ -13,7 +13,7 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
-    'device': {'base', 'image'},
+    'device': {'base', 'image', 'version.h'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},

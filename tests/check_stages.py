@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Each stage is whole: source, reference, kernels, test and documentation page, and the page names every
-parameter that the program knows. Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
+parameter that the program knows, with its choices; those may be on a stage's page that it links to.
+Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -22,9 +24,14 @@ def main():
         if os.path.exists(page):
             with open(page, encoding='utf-8') as file:
                 text = file.read()
+            linked = text
+            for other in sorted(set(re.findall(r'\]\((\w+)\.md', text))):
+                with open(os.path.join(root, 'docs/stages/%s.md' % other), encoding='utf-8') as file:
+                    linked += file.read()
             for param in known.get(stage, {}).get('params', []):
-                for word in [param['name']] + param.get('choices', []):
-                    if '`%s' % word not in text and '=%s' % word not in text and '`%s`' % word not in text:
+                words = [(param['name'], text)] + [(choice, linked) for choice in param.get('choices', [])]
+                for word, where in words:
+                    if '`%s' % word not in where and '=%s' % word not in where:
                         complaints.append('docs/stages/%s.md does not name %s' % (stage, word))
     print('\n'.join(complaints) if complaints else '%d stages are whole' % len(stages))
     return 1 if complaints else 0

@@ -94,7 +94,7 @@ static const struct card {
     {"luminance", "luminance", NULL},
     {"invert", "invert", NULL},
     {"threshold", "threshold:100", NULL},
-    {"scale", "scale:1.5", NULL},
+    {"gain", "gain:1.5", NULL},
     {"convert", "convert:f32", NULL},
     {"abs", "abs", "i8"},
     {"fir", "fir:gaussian3", NULL},
@@ -178,7 +178,7 @@ static bool parse_type(const char *text, enum sample_type *type)
 static int check_options(const struct bench_options *o, struct plane *size)
 {
     enum sample_type type;
-    if (!cli_parse_size(o->size, size)) {
+    if (!plane_parse_size(o->size, size)) {
         fprintf(stderr,
                 "sluice: --size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see sluice "
                 "bench --help)\n",
@@ -202,7 +202,7 @@ static struct plane shape_for(const struct bench_options *o, const char *text, c
     struct plane shape;
     const char *x = strchr(o->size, 'x');
     size_t first = strcspn(text, ":, ");
-    cli_parse_size(o->size, &shape);
+    plane_parse_size(o->size, &shape);
     if (!strchr(x + 1, 'x') && first == strlen("luminance") &&
         strncmp(text, "luminance", first) == 0)
         shape.channels = 3;
@@ -261,12 +261,15 @@ static int run_one(struct bench_context *context, const char *text, const char *
 {
     struct fault fault = FAULT_INIT;
     const struct bench *bench = find_bench(text);
+    if (bench)
+        return run_bench(context, bench, &fault) == 0 ? 0 : cli_complain(NULL, &fault);
     struct plane shape = shape_for(context->options, text, type);
-    int result =
-        bench ? run_bench(context, bench, &fault) : bench_chain(context, text, &shape, &fault);
-    if (result == FAULT_CHAIN)
-        return cli_complain_chain(text, &fault);
-    return result == 0 ? 0 : cli_complain(bench ? NULL : text, &fault);
+    struct chain chain;
+    int status = cli_parse_chain(&chain, text, &context->config->definitions);
+    if (status == 0 && bench_chain(context, text, &chain, &shape, &fault) != 0)
+        status = cli_complain(text, &fault);
+    chain_finish(&chain);
+    return status;
 }
 
 static int run_all(struct bench_context *context, const char *chain, char **names, size_t count)

@@ -105,8 +105,8 @@ int bench_variants(const char *text, struct bench_variant **variants, size_t *co
 
 /* Rows of a chain, and of its variants where they are asked for; the first row is the chain itself,
  * as it is planned for `sluice run`. `shape` is the picture's. */
-int bench_chain(const struct bench_context *context, const char *text, const struct plane *shape,
-                struct fault *fault);
+int bench_chain(const struct bench_context *context, const char *text, const struct chain *chain,
+                const struct plane *shape, struct fault *fault);
 
 void bench_print_head(void);
 

@@ -237,20 +237,16 @@ static int all_rows(struct subject *s, const char *text, const struct chain *cha
     return code ? code : by_reference(s, chain, fault);
 }
 
-int bench_chain(const struct bench_context *context, const char *text, const struct plane *shape,
-                struct fault *fault)
+int bench_chain(const struct bench_context *context, const char *text, const struct chain *chain,
+                const struct plane *shape, struct fault *fault)
 {
     struct subject s = {.context = context};
-    struct chain chain = {0};
-    int code = chain_parse_with(&chain, text, &context->config->definitions, fault);
+    int code = bench_picture(&s.in, shape, fault);
     if (code == 0)
-        code = bench_picture(&s.in, shape, fault);
-    if (code == 0)
-        code = all_rows(&s, text, &chain, fault);
+        code = all_rows(&s, text, chain, fault);
     for (size_t i = 0; i < s.n_seen; i++)
         text_finish(&s.seen[i]);
     free(s.seen);
     picture_destroy(&s.in);
-    chain_finish(&chain);
     return code;
 }

@@ -370,15 +370,16 @@ static int run_files(struct run *run, const char *text, char **files, size_t cou
     const struct bench_options *o = run->context->options;
     struct fault fault = FAULT_INIT;
     struct engine_options engine;
-    if (chain_parse_with(&run->chain, text, &run->context->config->definitions, &fault) != 0)
-        return cli_complain_chain(text, &fault);
+    int status = cli_parse_chain(&run->chain, text, &run->context->config->definitions);
+    if (status != 0)
+        return status;
     cli_engine_options(&o->common, &engine);
     if (format_parse(&run->format, o->format, &fault) != 0 ||
         decode_options_parse(&run->decode, o->input, "--input", &fault) != 0 ||
         make_folder(run->folder, sizeof run->folder, &fault) != 0 ||
         engine_open(&run->engine, &engine, &fault) != 0)
         return cli_complain(NULL, &fault);
-    int status = all_files(run, files, count);
+    status = all_files(run, files, count);
     if (status == 0 && run->context->rows)
         bench_print_json(run->context, engine_device(run->engine));
     return status;

@@ -60,16 +60,17 @@ static const char *guess_chain(const struct config *config, const char *text)
 static void check_chain(const struct config *config, const char *text, struct place place,
                         bool is_watched, struct text *errors)
 {
-    struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     struct chain chain;
-    if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0) {
-        chain_finish(&chain);
-        return;
-    }
     const char *guess = is_watched ? guess_chain(config, text) : NULL;
-    text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
-                place.column, fault.text, guess ? "; did you mean the chain '" : "",
-                guess ? guess : "", guess ? "'?" : "");
+    if (chain_parse_all(&chain, text, &config->definitions, &faults) == 0)
+        chain_finish(&chain);
+    for (size_t i = 0; i < faults_count(&faults); i++) {
+        text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
+                    place.column, faults.list[i].text, guess ? "; did you mean the chain '" : "",
+                    guess ? guess : "", guess ? "'?" : "");
+        fault_print_caret(&faults.list[i], text, errors);
+    }
 }
 
 /* Chains of the file are looked at once, where they are defined. */
@@ -139,8 +140,10 @@ static int check(const char *path, const struct common_options *common)
     json_t *list = json_array();
     const char *lines = text_string(&errors);
     for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1) {
-        fprintf(stderr, "sluice: %.*s\n", (int)length, lines);
-        json_array_append_new(list, error_json(path, lines, length));
+        bool is_mark = lines[0] == ' '; /* a chain's text and carets, below its error */
+        fprintf(stderr, "%s%.*s\n", is_mark ? "" : "sluice: ", (int)length, lines);
+        if (!is_mark)
+            json_array_append_new(list, error_json(path, lines, length));
     }
     if (common->json)
         print_json(path, &config, list);

@@ -21,8 +21,8 @@ static const struct options_row options[] = {
      {.name = "input",
       .type = PARAM_TEXT,
       .offset = offsetof(struct compare_options, input),
-      .help =
-          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files"}},
+      .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
+              "files, strict=1 refuses odd ones"}},
     {0},
 };
 
@@ -63,6 +63,7 @@ static int read_picture(const struct compare_options *o, const char *path, struc
         result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
     if (result == 0)
         result = decoder_read(&decoder, picture, fault);
+    cli_tell_warnings(path, text_string(&decoder.warnings));
     decoder_close(&decoder);
     bytes_finish(&file);
     return result;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "device/device.h"
 
 #define SERVICE_CACHE "/var/cache/sluice"
@@ -47,8 +48,8 @@ static void look_at_cache_mount(struct doctor *doctor, const char *path)
                     path);
     else if (room(&status) < (double)CACHE_ROOM)
         doctor_find(doctor, DOCTOR_WARNING, "cache", "free some space there",
-                    "cache directory %s: %.0f KiB are free, and kernels may take some MiB", path,
-                    room(&status) / 1024);
+                    "cache directory %s: %s are free, and kernels may take some MiB", path,
+                    number_size((uint64_t)room(&status)));
     else
         doctor_find(doctor, DOCTOR_OK, "cache", NULL, "cache directory %s", path);
 }
@@ -121,11 +122,11 @@ static void look_at_space(struct doctor *doctor, const char *path, const struct 
     least = least > (double)min->bytes ? least : (double)min->bytes;
     if (room(&status) < least)
         doctor_find(doctor, DOCTOR_PROBLEM, "space", "free some, or lower limits.min_free",
-                    "%s: %.0f MiB are free and min_free is %.0f MiB: nothing is taken", path,
-                    room(&status) / (1 << 20), least / (1 << 20));
+                    "%s: %s are free and min_free is %s: nothing is taken", path,
+                    number_size((uint64_t)room(&status)), number_size((uint64_t)least));
     else if (room(&status) < 64 << 20)
-        doctor_find(doctor, DOCTOR_WARNING, "space", "free some", "%s: %.0f MiB are free", path,
-                    room(&status) / (1 << 20));
+        doctor_find(doctor, DOCTOR_WARNING, "space", "free some", "%s: %s are free", path,
+                    number_size((uint64_t)room(&status)));
 }
 
 /* Rename is the way a file is claimed; a mount within the folder would be in its way. */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "engine/engine.h"
 
 #define VENDORS      "/etc/OpenCL/vendors"
@@ -195,7 +196,8 @@ void doctor_look_at_device(struct doctor *doctor)
     else if (result == -SIGALRM)
         doctor_find(doctor, DOCTOR_PROBLEM, "device",
                     "update the driver; until then --device cpu or reference",
-                    "device %s: not ready within %d s", settings->device, DEVICE_LIMIT);
+                    "device %s: not ready within %s", settings->device,
+                    number_duration(DEVICE_LIMIT * UINT64_C(1000000000)));
     else if (result < 0)
         doctor_find(
             doctor, DOCTOR_PROBLEM, "device",

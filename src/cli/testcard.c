@@ -184,7 +184,7 @@ int command_testcard(int argc, char **argv)
     cli_common_apply(&o.common);
     if (cli_refuse_operands("testcard", first, argc, argv) != 0)
         return 64;
-    if (!cli_parse_size(o.size, &plane) || plane.channels != 1 ||
+    if (!plane_parse_size(o.size, &plane) || plane.channels != 1 ||
         (uint64_t)plane.width * plane.height > 100000000) {
         fprintf(stderr,
                 "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "

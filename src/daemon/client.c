@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/ask.h"
 #include "daemon/json_text.h"
 #include "daemon/metrics.h"
@@ -62,6 +63,8 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
         json_object_set_new(answer, "position", json_integer(fault->position));
         json_object_set_new(answer, "length", json_integer(fault->length));
     }
+    if (report && faults_count(&report->faults) > 0)
+        json_object_set_new(answer, "errors", json_faults(&report->faults, "text"));
     if (fault->code == FAULT_BUSY)
         json_object_set_new(answer, "retry_after",
                             json_integer(service_retry_after(client->server->service)));
@@ -296,9 +299,8 @@ static int check_files(struct jobs_request *request, struct fault *fault)
     if (result == 0)
         request->size = (uint64_t)status.st_size;
     if (request->size > settings->max_file)
-        result =
-            fault_set(fault, FAULT_LIMIT, "input: %llu bytes; max_file is %llu (--max-file)",
-                      (unsigned long long)request->size, (unsigned long long)settings->max_file);
+        result = fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
+                           number_size(request->size), number_size(settings->max_file));
     if (result == 0 && request->out_fd >= 0)
         result = check_file(request->out_fd, true, &status, fault);
     if (result == 0 && request->out_fd >= 0 && fcntl(request->out_fd, F_GET_SEALS) > F_SEAL_SEAL)

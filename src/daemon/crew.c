@@ -75,13 +75,14 @@ static void on_ready(void *context)
 }
 
 static void on_refused(void *context, const struct supervisor_check *check, const char *subject,
-                       const struct fault *fault)
+                       const struct faults *faults)
 {
     struct crew *crew = context;
-    struct fault why = *fault;
+    struct fault why = faults->list[0];
     if (crew != crew->front->crew && crew != crew->front->next_crew)
         return;
-    complain(crew, check, subject, fault);
+    for (size_t i = 0; i < faults_count(faults); i++)
+        complain(crew, check, subject, &faults->list[i]);
     if (check && crew->book->config.settings.file)
         why.code = FAULT_CONFIG;
     if (crew == crew->front->crew)

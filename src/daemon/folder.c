@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/number.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
@@ -61,15 +62,15 @@ static void begin(struct folder *folder)
     const char *path = settings->input;
     folder->state = FOLDER_WATCHING;
     if (settings->mode == MODE_POLL)
-        log_info("watching %s by reading it every %d s, chain '%s', results as %s in %s", path,
-                 (int)(POLL_EVERY / SECOND), settings->chain, settings->format, settings->output);
+        log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
+                 number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
     else if (watch_open(&folder->watch, folder->loop, path, settings->mode == MODE_INOTIFY,
                         &watch_events, folder, &fault) == 0)
         log_info("watching %s (inotify%s), chain '%s', results as %s in %s", path,
-                 settings->recursive ? "; folders below are read every 2 s" : "", settings->chain,
+                 settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
                  settings->format, settings->output);
     else
-        log_warning("watching %s by reading it every %d s: %s", path, (int)(POLL_EVERY / SECOND),
+        log_warning("watching %s by reading it every %s: %s", path, number_duration(POLL_EVERY),
                     fault.text);
     folder->next_scan = clock_now();
     folder_pump(folder);

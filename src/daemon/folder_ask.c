@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "daemon/fate.h"
 
 struct spool *folder_use_spool(const struct folder *folder)
@@ -84,16 +85,17 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
         break;
     case JOB_SENT:
     case JOB_BEGUN:
-        fate_set(fate, "running", NULL, "it is worked at: attempt %u, for %.1f s", job->attempts,
-                 fate->age);
+        fate_set(fate, "running", NULL, "it is worked at: attempt %u, for %s", job->attempts,
+                 number_duration(now > job->since ? now - job->since : 0));
         break;
     case JOB_SETTLING:
         fate_set(fate, "running", "settling", "its result, or the reason, is put in its place");
         break;
     default:
         fate->next = seconds_between(now, job->not_before);
-        fate_set(fate, "retrying", fault_name(job->trouble.code), "%s; tried again in %.0f s",
-                 job->trouble.text, fate->next);
+        fate_set(fate, "retrying", fault_name(job->trouble.code), "%s; tried again in %s",
+                 job->trouble.text,
+                 number_duration(job->not_before > now ? job->not_before - now : 0));
         break;
     }
 }
@@ -103,7 +105,7 @@ static void explain_candidate(const struct folder *folder, const struct candidat
 {
     uint64_t now = clock_now();
     const struct candidate_facts *facts = &c->facts;
-    double stable = (double)folder->settings->stable * 1e-9;
+    const char *stable = number_duration(folder->settings->stable);
     bool due_known = c->state == CANDIDATE_WAITING;
     if (facts->has_seen)
         fate->age = seconds_between(facts->since, now);
@@ -116,12 +118,12 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "no-room", "it is complete, and waits for room in the queue");
     else if (facts->truncated)
         fate_set(fate, "waiting", "truncated",
-                 "it ended too early: it is tried once more when it has not changed for %g s",
+                 "it ended too early: it is tried once more when it has not changed for %s",
                  stable);
     else if (c->state == CANDIDATE_WAITING && strcmp(fate->reason, "not-seen") == 0)
         fate_set(fate, "waiting", "not-stable",
                  "nobody has said that it is complete: it is taken when it has not changed for "
-                 "%g s",
+                 "%s",
                  stable);
     else if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_HINTED)
         fate_set(fate, "waiting", "looked-at", "it is looked at now");

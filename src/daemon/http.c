@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "daemon/supervise.h"
 
@@ -39,7 +40,7 @@ void http_enter(struct http_connection *connection, enum http_phase phase, uint6
 /* Into a socket buffer that is empty: a client that cannot take it gets nothing. */
 static void write_past(int fd, const struct problem *problem)
 {
-    char *document = problem_print(problem);
+    char *document = problem_print(problem, NULL);
     struct text text = {0};
     if (document)
         text_printf(&text,
@@ -72,9 +73,8 @@ static bool body_is_slow(const struct http_connection *connection, uint64_t now)
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
     struct problem late;
-    problem_set(&late, 408, "timeout",
-                "the request did not come within %d s (header) and %d s (body)", HEADER_SECONDS,
-                BODY_SECONDS);
+    problem_set(&late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
+                number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
     bool over = c->deadline != 0 && now >= c->deadline;
     switch (c->phase) {
     case HTTP_HEADER:

@@ -41,6 +41,7 @@ struct http_request {
     const struct http_route *route;  /* NULL: none, or none yet */
     bool begun;                      /* its header is there */
     struct problem problem;          /* the answer, if it has a status */
+    struct faults faults;            /* of the chain, where that is what is wrong */
     int body_fd;                     /* owned; −1: none */
     uint64_t body_bytes, body_taken; /* in it; of these the service's */
     uint64_t dropped_bytes;

@@ -62,6 +62,21 @@ static void add_figures(struct MHD_Response *response, const struct client_job *
     text_finish(&counts);
 }
 
+/* RFC 7234 §5.5: 299 is a warning that has no code of its own. */
+static void add_warnings(struct MHD_Response *response, const struct message *report)
+{
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++) {
+        struct text text = {0};
+        text_append(&text, "299 sluice \"");
+        for (const char *c = warning; *c; c++)
+            text_printf(&text, "%s%c", strchr("\"\\", *c) ? "\\" : "", *c);
+        text_append(&text, "\"");
+        MHD_add_response_header(response, "Warning", text_string(&text));
+        text_finish(&text);
+    }
+}
+
 /* The result is sent from its file. */
 static void answer_result(struct http_request *request, const struct message *report)
 {
@@ -80,6 +95,7 @@ static void answer_result(struct http_request *request, const struct message *re
                             report->media_type ? report->media_type : "application/octet-stream");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     add_figures(response, job, report);
+    add_warnings(response, report);
     http_answer(request, 200, response);
 }
 
@@ -90,6 +106,8 @@ static void explain(struct http_request *request, const struct message *report)
     struct problem *problem = &request->problem;
     problem_of_fault(problem, &job->job.fault, report ? report->subject : NULL,
                      report ? report->step : NULL);
+    if (report)
+        request->faults = report->faults;
     if (job->several_refused)
         problem_set(problem, 422, "several-planes",
                     "several planes do not fit one file of this format; ask for format=npz");

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 
 #define BODY_SECONDS   30
 #define IDLE_SECONDS   15
@@ -42,7 +43,7 @@ void http_answer_text(struct http_request *request, unsigned status, const char 
 static void answer_problem(struct http_request *request)
 {
     struct problem *problem = &request->problem;
-    char *document = problem_print(problem);
+    char *document = problem_print(problem, &request->faults);
     http_answer_text(request, problem->status, "application/problem+json",
                      document ? document : "{}");
     free(document);
@@ -143,8 +144,8 @@ static uint64_t announced_bytes(struct MHD_Connection *mhd)
 
 static void refuse_large(struct http_request *request)
 {
-    problem_set(&request->problem, 413, "max-file", "the body is larger than max_file, %llu bytes",
-                (unsigned long long)request->connection->http->service->settings->max_file);
+    problem_set(&request->problem, 413, "max-file", "the body is larger than max_file %s",
+                number_size(request->connection->http->service->settings->max_file));
     request->problem.limit = "max_file";
 }
 

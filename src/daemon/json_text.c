@@ -10,3 +10,17 @@ json_t *json_text(const char *string)
     text_finish(&valid);
     return json;
 }
+
+json_t *json_faults(const struct faults *faults, const char *key)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < faults_count(faults); i++) {
+        const struct fault *fault = &faults->list[i];
+        json_t *entry = json_pack("{s:o}", key, json_text(fault->text));
+        if (fault->position >= 0)
+            json_object_update_new(entry, json_pack("{s:i, s:i}", "position", fault->position,
+                                                    "length", fault->length));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}

@@ -104,7 +104,7 @@ const char *problem_title(unsigned status)
     return "Error";
 }
 
-char *problem_print(const struct problem *problem)
+char *problem_print(const struct problem *problem, const struct faults *faults)
 {
     json_t *json = json_pack("{s:s, s:s, s:i, s:s, s:o}", "type", "about:blank", "title",
                              problem_title(problem->status), "status", (int)problem->status, "code",
@@ -115,6 +115,8 @@ char *problem_print(const struct problem *problem)
         json_object_set_new(json, "position", json_integer(problem->position));
         json_object_set_new(json, "length", json_integer(problem->length));
     }
+    if (faults && faults_count(faults) > 0)
+        json_object_set_new(json, "errors", json_faults(faults, "detail"));
     if (problem->limit)
         json_object_set_new(json, "limit", json_string(problem->limit));
     if (problem->stage)

@@ -26,7 +26,8 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
 /* "Bad Request" */
 const char *problem_title(unsigned status);
 
-/* The document; the caller frees it. NULL without memory. */
-char *problem_print(const struct problem *problem);
+/* The document; the caller frees it. NULL without memory. `faults`: all that is wrong with the
+ * chain, which become its list `errors`; NULL or none: there is no such list. */
+char *problem_print(const struct problem *problem, const struct faults *faults);
 
 #endif

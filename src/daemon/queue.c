@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/metrics.h"
 #include "daemon/supervise.h"
 
@@ -326,8 +327,8 @@ void queue_retry(struct queue *queue, struct job *job)
     job->retries++;
     metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
     job->not_before = clock_now() + wait * SECOND;
-    job_log(job, LOG_LEVEL_WARNING, "%s: %s; tried again in %u s", job->label, job->fault.text,
-            wait);
+    job_log(job, LOG_LEVEL_WARNING, "%s: %s; tried again in %s", job->label, job->fault.text,
+            number_duration(wait * SECOND));
     job->trouble = job->fault;
     fault_clear(&job->fault);
     queue_enter(queue, job, JOB_WAITING);

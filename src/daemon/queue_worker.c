@@ -2,6 +2,8 @@
  * when it died. */
 #include "daemon/queue_internal.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/metrics.h"
@@ -39,6 +41,15 @@ static void need_output(struct queue *queue, struct job *job, const char *plane)
     }
 }
 
+/* Clients get theirs with their answer. */
+static void log_warnings(const struct job *job, const struct message *report)
+{
+    enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++)
+        job_log(job, level, "%s: warning: %s", job->label, warning);
+}
+
 void queue_worker_said(struct queue *queue, const struct message *message)
 {
     struct job *job = find_with_worker(queue, message->id);
@@ -54,6 +65,7 @@ void queue_worker_said(struct queue *queue, const struct message *message)
         need_output(queue, job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         message_get_fault(message, &job->fault);
+        log_warnings(job, message);
         if (job->fault.code == FAULT_NONE)
             metrics_count_report(queue->metrics, message);
         queue_settle(queue, job, message);
@@ -63,11 +75,10 @@ void queue_worker_said(struct queue *queue, const struct message *message)
 /* What becomes of one of the `held` jobs that a dead worker had, `killed` for being late or not. */
 static void judge_survivor(struct queue *queue, struct job *job, unsigned held, bool killed)
 {
-    char limit[NUMBER_TEXT_MAX];
     bool suspicious = killed ? job->late : job->state == JOB_BEGUN;
     if (suspicious && held == 1 && killed)
         fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
-                  number_format_duration(queue->job_time, limit));
+                  number_duration(queue->job_time));
     else if (suspicious && held == 1 && ++job->crashes >= CRASHES_MAX)
         fault_set(&job->fault, FAULT_CRASHED,
                   "the worker died at this file %u times while it did nothing else", job->crashes);

@@ -103,7 +103,6 @@ static bool remove_one(const struct tidying *t, const struct kept *file)
 static void remove_oldest(struct tidying *t, const struct retention *rule, const char *label)
 {
     struct timespec clock;
-    char freed[NUMBER_TEXT_MAX];
     uint64_t bytes = 0;
     size_t removed = 0;
     clock_gettime(CLOCK_REALTIME, &clock);
@@ -122,7 +121,7 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, const
     }
     if (removed > 0)
         log_info("%s: %zu of the oldest files are removed (%s)", label, removed,
-                 number_format_size(bytes, freed));
+                 number_size(bytes));
 }
 
 void retention_apply(int directory_fd, const struct retention *rule, const char *label)

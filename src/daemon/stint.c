@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/supervise.h"
 #include "daemon/worker.h"
 #include "worker/message.h"
@@ -78,22 +79,22 @@ static void say_sandbox(const struct stint *stint)
 
 static void become_ready(struct stint *stint)
 {
-    double seconds = (double)(clock_now() - stint->started) * 1e-9;
+    uint64_t took = clock_now() - stint->started;
     stint->came_up = true;
     stint->ping_at = clock_now() + STINT_PING_EVERY;
     stint->resident_first = stint_resident(stint);
     enter(stint, STINT_READY, 0);
-    log_info("worker %d is up after %.2f s: %s; programs compiled: %" PRIu64
+    log_info("worker %d is up after %s: %s; programs compiled: %" PRIu64
              ", from the cache: %" PRIu64,
-             stint->pid, seconds, stint->name[0] ? stint->name : "no device", stint->builds,
-             stint->cache_hits);
+             stint->pid, number_duration(took), stint->name[0] ? stint->name : "no device",
+             stint->builds, stint->cache_hits);
     say_sandbox(stint);
     stint->events->ready(stint);
 }
 
 static void take_answer(struct stint *stint, const struct message *message)
 {
-    struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     if (stint->phase != STINT_STARTING || (size_t)message->id >= stint->n_checks) {
         if (stint->phase == STINT_STARTING)
             log_error("the worker answered what nobody asked");
@@ -106,9 +107,10 @@ static void take_answer(struct stint *stint, const struct message *message)
     stint->client_kernels = (uint64_t)message->client_kernels;
     snprintf(stint->name, sizeof stint->name, "%s", message->device ? message->device : "");
     snprintf(stint->sandbox, sizeof stint->sandbox, "%s", message->level ? message->level : "");
-    if (message_get_fault(message, &fault) != 0) {
+    message_get_faults(message, &faults);
+    if (faults_count(&faults) > 0) {
         stint_leave(stint);
-        stint->events->refused(stint, check, message->subject, &fault);
+        stint->events->refused(stint, check, message->subject, &faults);
         return;
     }
     stint->events->passed(stint, check, message);

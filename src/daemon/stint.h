@@ -36,7 +36,7 @@ struct stint_events {
     void (*ready)(struct stint *stint);
     /* A check failed; `subject` as in supervisor_events. It has been told to leave. */
     void (*refused)(struct stint *stint, const struct supervisor_check *check, const char *subject,
-                    const struct fault *fault);
+                    const struct faults *faults);
     /* Messages but answers to checks. */
     void (*said)(struct stint *stint, const struct message *message);
     /* The process is gone, or was given up. The callee ends the stint by stint_destroy. `why` is

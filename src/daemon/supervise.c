@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "daemon/metrics.h"
 #include "daemon/stint.h"
 #include "worker/message.h"
@@ -124,8 +125,8 @@ static bool step_down(struct supervisor *s, const struct stint *stint, const cha
     }
     add_reason(s, METRIC_DEVICE_FALLBACK, reason);
     if (s->fallback.retry_at > now)
-        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %.0f s", device, why,
-                  fallback_device(&s->fallback), (double)(s->fallback.retry_at - now) * 1e-9);
+        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %s", device, why,
+                  fallback_device(&s->fallback), number_duration(s->fallback.retry_at - now));
     else
         log_error("device %s: %s; FALLING BACK to '%s'", device, why,
                   fallback_device(&s->fallback));
@@ -249,9 +250,10 @@ static bool is_devices(enum fault_code code, const char *subject)
 /* A device that is missing at the very first start is a mistake to be told; one that fails, or is
  * gone later, is worked around. */
 static void on_refused(struct stint *stint, const struct supervisor_check *check,
-                       const char *subject, const struct fault *fault)
+                       const char *subject, const struct faults *faults)
 {
     struct supervisor *s = stint->context;
+    const struct fault *fault = &faults->list[0];
     bool missing = fault->code == FAULT_NO_DEVICE;
     bool strict = missing && !s->ever_ready && stint->rung == 0;
     count_programs(s, stint);
@@ -266,7 +268,7 @@ static void on_refused(struct stint *stint, const struct supervisor_check *check
     } else {
         s->failures++;
         plan_start(s, pause_after(s->failures));
-        s->events->refused(s->context, check, subject, fault);
+        s->events->refused(s->context, check, subject, faults);
     }
 }
 
@@ -348,9 +350,10 @@ static void start_failed(struct supervisor *s, const struct stint *stint, enum s
     plan_start(s, pause_after(s->failures));
     if (s->ever_ready || other || s->failures < FIRST_FAILURES || s->stopping)
         return;
-    struct fault fault = FAULT_INIT;
-    fault_set(&fault, FAULT_NO_DEVICE, "the worker ended %s each time it was started", why);
-    s->events->refused(s->context, NULL, NULL, &fault);
+    struct faults faults = {0};
+    fault_set(faults_next(&faults), FAULT_NO_DEVICE, "the worker ended %s each time it was started",
+              why);
+    s->events->refused(s->context, NULL, NULL, &faults);
 }
 
 static void lose_current(struct supervisor *s, bool crashed)
@@ -395,7 +398,7 @@ static const struct stint_events stint_events = {.passed = on_passed,
 
 static void launch(struct supervisor *s)
 {
-    struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     if (!s->current && fallback_is_due(&s->fallback, clock_now()))
         fallback_climb(&s->fallback);
     struct stint how = {.loop = s->loop,
@@ -410,10 +413,10 @@ static void launch(struct supervisor *s)
                         .rung = s->fallback.rung,
                         .wipe = s->wipe};
     s->start_at = 0;
-    if (stint_start(&s->next, &how, &fault) != 0) {
+    if (stint_start(&s->next, &how, faults_next(&faults)) != 0) {
         s->failures++;
         plan_start(s, pause_after(s->failures));
-        s->events->refused(s->context, NULL, NULL, &fault);
+        s->events->refused(s->context, NULL, NULL, &faults);
         return;
     }
     s->n_starts++;

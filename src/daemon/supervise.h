@@ -32,7 +32,7 @@ struct supervisor_events {
      * stopped.
      */
     void (*refused)(void *context, const struct supervisor_check *check, const char *subject,
-                    const struct fault *fault);
+                    const struct faults *faults);
     /* The worker that had the jobs has ended, or was given up. Its jobs are to be sorted out;
      * another is started by itself.
      */

@@ -56,6 +56,7 @@ struct engine_report {
     bool stored_luma; /* the JPEG's own Y was taken */
     bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
     double largest_difference; /* between the two; 0: they are equal */
+    struct text warnings;      /* of the decoder, one a line (see codec.h); owned */
     const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
                          "write"; a constant */
     const struct device_info *ran_on; /* NULL: the references, or nothing to run */

@@ -12,46 +12,41 @@
 #include "stage/dwt_passes.h"
 #include "stage/wavelet.h"
 
-static const struct param_choice precision_choices[] = {
+const struct param_choice dwt_precision_choices[] = {
     {"single", DWT_SINGLE},
     {"double", DWT_DOUBLE},
     {"reversible", DWT_REVERSIBLE},
     {NULL, 0},
 };
 
-enum {
-    PARAM_WAVELET,
-    PARAM_LEVELS,
-    PARAM_MODE,
-    PARAM_PRECISION
-};
-
 const struct param dwt_params[] = {
-    [PARAM_WAVELET] = {.name = "wavelet",
-                       .type = PARAM_CHOICE,
-                       .offset = offsetof(struct dwt_config, wavelet),
-                       .choices = wavelet_choices,
-                       .fallback = "cdf97",
-                       .help = "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it"},
-    [PARAM_LEVELS] = {.name = "levels",
-                      .type = PARAM_INTEGER,
-                      .offset = offsetof(struct dwt_config, levels),
-                      .min = 1,
-                      .max = DWT_LEVELS_MAX,
-                      .fallback = "3",
-                      .help = "how often the low band is taken apart again"},
-    [PARAM_MODE] = {.name = "mode",
-                    .type = PARAM_CHOICE,
-                    .offset = offsetof(struct dwt_config, mode),
-                    .choices = wavelet_mode_choices,
-                    .help = "how rows and columns go on at their ends; jpeg2000 for cdf97 and "
-                            "cdf53, periodization unless given for the others"},
-    [PARAM_PRECISION] = {.name = "precision",
-                         .type = PARAM_CHOICE,
-                         .offset = offsetof(struct dwt_config, precision),
-                         .choices = precision_choices,
-                         .fallback = "single",
-                         .help = "f32 or f64 coefficients, or cdf53 in integers that lose nothing"},
+    [DWT_PARAM_WAVELET] = {.name = "wavelet",
+                           .type = PARAM_CHOICE,
+                           .offset = offsetof(struct dwt_config, wavelet),
+                           .choices = wavelet_choices,
+                           .fallback = "cdf97",
+                           .help =
+                               "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it"},
+    [DWT_PARAM_LEVELS] = {.name = "levels",
+                          .type = PARAM_INTEGER,
+                          .offset = offsetof(struct dwt_config, levels),
+                          .min = 1,
+                          .max = DWT_LEVELS_MAX,
+                          .fallback = "3",
+                          .help = "how often the low band is taken apart again"},
+    [DWT_PARAM_MODE] = {.name = "mode",
+                        .type = PARAM_CHOICE,
+                        .offset = offsetof(struct dwt_config, mode),
+                        .choices = wavelet_mode_choices,
+                        .help = "how rows and columns go on at their ends; jpeg2000 for cdf97 and "
+                                "cdf53, periodization unless given for the others"},
+    [DWT_PARAM_PRECISION] = {.name = "precision",
+                             .type = PARAM_CHOICE,
+                             .offset = offsetof(struct dwt_config, precision),
+                             .choices = dwt_precision_choices,
+                             .fallback = "single",
+                             .help =
+                                 "f32 or f64 coefficients, or cdf53 in integers that lose nothing"},
     {0},
 };
 
@@ -60,9 +55,9 @@ int dwt_complete(void *config_, param_given *given, struct fault *fault)
     struct dwt_config *config = config_;
     const char *name = param_choice_name(wavelet_choices, config->wavelet);
     bool cdf = wavelet_is_cdf(config->wavelet);
-    if (!(*given & 1u << PARAM_MODE))
+    if (!(*given & 1u << DWT_PARAM_MODE))
         config->mode = cdf ? WAVELET_JPEG2000 : WAVELET_PERIODIZATION;
-    *given |= 1u << PARAM_MODE;
+    *given |= 1u << DWT_PARAM_MODE;
     if (cdf && config->mode != WAVELET_JPEG2000)
         return fault_set(fault, FAULT_CHAIN, "stage 'dwt': wavelet=%s has mode=jpeg2000 only",
                          name);
@@ -77,7 +72,7 @@ int dwt_complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-static unsigned types_taken(int precision)
+unsigned dwt_types(int precision)
 {
     unsigned types = 1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16;
     if (precision != DWT_REVERSIBLE)
@@ -105,7 +100,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     const struct dwt_config *config = config_;
     struct frame_origin origin = {0};
     const char *stage = config->precision == DWT_REVERSIBLE ? "dwt:precision=reversible" : "dwt";
-    int result = stage_require_types(stage, in, types_taken(config->precision), fault);
+    int result = stage_require_types(stage, in, dwt_types(config->precision), fault);
     if (result == 0)
         result = describe_origin(config, &origin, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {

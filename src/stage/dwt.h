@@ -25,7 +25,14 @@ struct dwt_config {
     int precision;  /* enum dwt_precision */
 };
 
+enum { /* places in dwt_params */
+    DWT_PARAM_WAVELET,
+    DWT_PARAM_LEVELS,
+    DWT_PARAM_MODE,
+    DWT_PARAM_PRECISION
+};
 extern const struct param dwt_params[];
+extern const struct param_choice dwt_precision_choices[];
 
 /* The parameters' stage->complete. */
 int dwt_complete(void *config, param_given *given, struct fault *fault);
@@ -43,8 +50,8 @@ struct dwt_level {
     uint32_t width, height;         /* of what the level takes apart */
     uint32_t low_width, high_width; /* of the bands; high ones may be 0 */
     uint32_t low_height, high_height;
-    int plane[DWT_BANDS]; /* index among the planes of this transform; −1: none (empty, or LL of a
-                             level that is taken apart again) */
+    int plane[DWT_BANDS]; /* index among the planes of this transform (of dwt_read_named: in the
+                             frame); −1: none (empty, or LL of a level that is taken apart again) */
 };
 
 struct dwt_layout {
@@ -68,6 +75,20 @@ bool dwt_add_planes(const struct dwt_layout *layout, const char *name, size_t al
  * planes are there as dwt made them. FAULT_SHAPE, in the name of `stage`, when it is not so. */
 int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
                     struct dwt_config *config, struct dwt_layout *layout, struct fault *fault);
+
+/* The same for a frame without origins, whose planes' names alone tell: transform `index` has the
+ * planes of the index-th LLn or NAME.LLn. `config` says what the names do not; its levels are
+ * filled in. `original` gets name, channels and, where its width is 0, the size: the largest that
+ * such bands come of. */
+int dwt_read_named(const char *stage, const struct frame *frame, size_t index,
+                   struct dwt_config *config, struct plane *original, struct dwt_layout *layout,
+                   struct fault *fault);
+
+/* Transforms in such a frame. */
+size_t dwt_count_named(const struct frame *frame);
+
+/* The types of planes that dwt takes in that precision, as a bit set. */
+unsigned dwt_types(int precision);
 
 /* All origins are alike, and every plane belongs to one. */
 int dwt_check_frame(const char *stage, const struct frame *frame, struct fault *fault);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "stage/dwt.h"
 #include "stage/wavelet.h"
 
@@ -37,23 +38,33 @@ void dwt_layout_of(const struct dwt_config *config, const struct plane *plane,
     }
 }
 
-/* Plane `index` of the layout, without its place in memory. */
+static void print_name(char to[PLANE_NAME_MAX], const char *plane, int band, unsigned level)
+{
+    static const char *const bands[] = {"LL", "HL", "LH", "HH"};
+    snprintf(to, PLANE_NAME_MAX, "%.24s%s%s%u", plane, plane[0] ? "." : "", bands[band],
+             level & 0xff);
+}
+
+/* A band of level `i`, without its place in memory. */
+static void describe_band(const struct dwt_layout *layout, const char *name, unsigned i, int band,
+                          struct plane *plane)
+{
+    const struct dwt_level *l = &layout->levels[i];
+    *plane = (struct plane){.channels = layout->channels,
+                            .type = layout->type,
+                            .width = band & DWT_HL ? l->high_width : l->low_width,
+                            .height = band & DWT_LH ? l->high_height : l->low_height};
+    print_name(plane->name, name, band, i + 1);
+}
+
+/* Plane `index` of the layout. */
 static void describe_plane(const struct dwt_layout *layout, const char *name, size_t index,
                            struct plane *plane)
 {
-    static const char *const bands[] = {"LL", "HL", "LH", "HH"};
-    *plane = (struct plane){.channels = layout->channels, .type = layout->type};
-    for (unsigned i = 0; i < layout->n_levels; i++) {
-        const struct dwt_level *l = &layout->levels[i];
-        for (int b = 0; b < DWT_BANDS; b++) {
-            if (l->plane[b] != (int)index)
-                continue;
-            plane->width = b & DWT_HL ? l->high_width : l->low_width;
-            plane->height = b & DWT_LH ? l->high_height : l->low_height;
-            snprintf(plane->name, sizeof plane->name, "%.24s%s%s%u", name, name[0] ? "." : "",
-                     bands[b], (i + 1) & 0xff);
-        }
-    }
+    for (unsigned i = 0; i < layout->n_levels; i++)
+        for (int b = 0; b < DWT_BANDS; b++)
+            if (layout->levels[i].plane[b] == (int)index)
+                describe_band(layout, name, i, b, plane);
 }
 
 bool dwt_add_planes(const struct dwt_layout *layout, const char *name, size_t alignment,
@@ -112,6 +123,94 @@ int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
         struct plane expected;
         describe_plane(layout, o->plane.name, i, &expected);
         result = check_plane(stage, &frame->planes[o->first + i], &expected, fault);
+    }
+    return result;
+}
+
+/* Whether a plane is called LLn or NAME.LLn; then the length of NAME and n. */
+static bool is_lowest(const struct plane *plane, int *prefix, int64_t *levels)
+{
+    const char *dot = strrchr(plane->name, '.'), *band = dot ? dot + 1 : plane->name;
+    *prefix = dot ? (int)(dot - plane->name) : 0;
+    return strncmp(band, "LL", 2) == 0 &&
+           number_parse_integer(band + 2, strlen(band + 2), levels) && *levels >= 1 &&
+           *levels <= DWT_LEVELS_MAX;
+}
+
+size_t dwt_count_named(const struct frame *frame)
+{
+    size_t count = 0;
+    int prefix;
+    int64_t levels;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        count += is_lowest(&frame->planes[i], &prefix, &levels);
+    return count;
+}
+
+static int find_plane(const struct frame *frame, const char *name)
+{
+    for (size_t i = 0; i < frame->n_planes; i++)
+        if (strcmp(frame->planes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* The longest signal that has bands of these lengths. */
+static uint32_t longest(const struct dwt_config *config, uint32_t low, uint32_t high)
+{
+    uint32_t n = 2 * low;
+    for (; n > 1; n--) {
+        uint32_t of_low, of_high;
+        wavelet_lengths(config->wavelet, config->mode, n, &of_low, &of_high);
+        if (of_low < low || (of_low == low && of_high == high))
+            break;
+    }
+    return n;
+}
+
+/* Level by level from the coarsest: a level's details tell what the low band beside them was. */
+static void guess_size(const struct frame *frame, const struct dwt_config *config, int lowest,
+                       struct plane *original)
+{
+    uint32_t width = frame->planes[lowest].width, height = frame->planes[lowest].height;
+    for (unsigned level = (unsigned)config->levels; level > 0; level--) {
+        char name[PLANE_NAME_MAX];
+        print_name(name, original->name, DWT_HL, level);
+        int hl = find_plane(frame, name);
+        print_name(name, original->name, DWT_LH, level);
+        int lh = find_plane(frame, name);
+        width = longest(config, lh < 0 ? width : frame->planes[lh].width,
+                        hl < 0 ? 0 : frame->planes[hl].width);
+        height = longest(config, hl < 0 ? height : frame->planes[hl].height,
+                         lh < 0 ? 0 : frame->planes[lh].height);
+    }
+    original->width = width;
+    original->height = height;
+}
+
+int dwt_read_named(const char *stage, const struct frame *frame, size_t index,
+                   struct dwt_config *config, struct plane *original, struct dwt_layout *layout,
+                   struct fault *fault)
+{
+    int prefix, lowest = 0;
+    while (!is_lowest(&frame->planes[lowest], &prefix, &config->levels) || index-- > 0)
+        lowest++;
+    snprintf(original->name, sizeof original->name, "%.*s", prefix, frame->planes[lowest].name);
+    original->channels = frame->planes[lowest].channels;
+    if (original->width == 0)
+        guess_size(frame, config, lowest, original);
+    dwt_layout_of(config, original, layout);
+    int result = 0;
+    for (unsigned i = 0; i < DWT_BANDS * layout->n_levels && result == 0; i++) {
+        int *at = &layout->levels[i / DWT_BANDS].plane[i % DWT_BANDS];
+        struct plane expected;
+        if (*at < 0)
+            continue;
+        describe_band(layout, original->name, i / DWT_BANDS, (int)(i % DWT_BANDS), &expected);
+        *at = find_plane(frame, expected.name);
+        result =
+            *at < 0 ? fault_set(fault, FAULT_SHAPE, "%s: plane %s is missing", stage, expected.name)
+                    : check_plane(stage, &frame->planes[*at], &expected, fault);
     }
     return result;
 }

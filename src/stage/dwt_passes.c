@@ -86,15 +86,15 @@ void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *pla
 }
 
 void dwt_synthesis_passes(const struct dwt_config *config, const struct dwt_layout *layout,
-                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned first,
-                          unsigned out, unsigned kept, double scale)
+                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned out,
+                          unsigned kept, double scale)
 {
     for (unsigned i = layout->n_levels; i-- > kept;) {
-        struct dwt_synthesis level = {
-            .task = task_of(config, plan, scratch, layout, i, OPERAND_IN, first),
-            .out = {scratch->low[i % 2], 0},
-            .out_type = layout->type,
-            .scale = 1};
+        struct dwt_synthesis level = {.task =
+                                          task_of(config, plan, scratch, layout, i, OPERAND_IN, 0),
+                                      .out = {scratch->low[i % 2], 0},
+                                      .out_type = layout->type,
+                                      .scale = 1};
         if (i == kept) {
             level.out = (struct dwt_place){OPERAND_OUT, out};
             level.out_type = plan->out->planes[out].type;

@@ -23,7 +23,7 @@ void dwt_scratch_reserve(struct dwt_scratch *scratch, const struct dwt_layout *l
 void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum sample_type type);
 
 void dwt_synthesis_passes(const struct dwt_config *config, const struct dwt_layout *layout,
-                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned first,
-                          unsigned out, unsigned kept, double scale);
+                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned out,
+                          unsigned kept, double scale);
 
 #endif

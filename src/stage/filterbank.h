@@ -33,7 +33,9 @@ struct filterbank_config {
     int border;    /* enum filterbank_border */
     int precision; /* enum filterbank_precision */
     int64_t dims;
-    bool crop; /* of `synthesis` */
+    bool crop; /* of `synthesis`, like the next: what planes without origins came from */
+    char size[PARAM_WORD_MAX];
+    int type;
 
     param_given given; /* which of them were */
     const struct definitions *definitions;
@@ -50,6 +52,8 @@ enum filterbank_word {
     FILTERBANK_WORD_BORDER = 1 << 4,
     FILTERBANK_WORD_PRECISION = 1 << 5,
     FILTERBANK_WORD_DIMS = 1 << 6,
+    FILTERBANK_WORD_SIZE = 1 << 8, /* of synthesis alone, behind crop */
+    FILTERBANK_WORD_TYPE = 1 << 9,
 };
 
 extern const struct param_choice filterbank_borders[], filterbank_precisions[];

@@ -1,9 +1,11 @@
-/* The inverse of dwt. Which transform there was, the frame's origins say. */
+/* The inverse of dwt. Which transform there was, the frame's origins say; where there are none, as
+ * in an NPZ that numpy wrote, the planes' names and the words of the stage do. */
 #include "stage/idwt.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "stage/common.h"
 #include "stage/dwt_passes.h"
 #include "stage/wavelet.h"
 
@@ -22,7 +24,41 @@ static const struct param params[] = {
      .fallback = "all",
      .help = "how many levels to put together, the coarsest first; fewer than there are give a "
              "smaller picture"},
+    {.name = "wavelet",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, wavelet),
+     .choices = wavelet_choices,
+     .help = "of planes that do not say what they came from, by their names alone"},
+    {.name = "mode",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, mode),
+     .choices = wavelet_mode_choices,
+     .help = "of such planes; jpeg2000 for cdf97 and cdf53, periodization unless given for the "
+             "others"},
+    {.name = "precision",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, precision),
+     .choices = dwt_precision_choices,
+     .help = "of such planes; without it what their type says: f32 single, f64 double, i32 "
+             "reversible"},
+    {.name = "size",
+     .type = PARAM_WORD,
+     .offset = offsetof(struct idwt_config, size),
+     .help = "WIDTHxHEIGHT that such planes came from; without it the largest that has such bands"},
+    {.name = "type",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, type),
+     .choices = stage_type_choices,
+     .help = "of samples that such planes came from; without it that of the planes"},
     {0},
+};
+
+enum { /* bits of what is given */
+    WORD_WAVELET = 1 << 1,
+    WORD_MODE = 1 << 2,
+    WORD_PRECISION = 1 << 3,
+    WORD_SIZE = 1 << 4,
+    WORD_TYPE = 1 << 5,
 };
 
 unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels)
@@ -37,27 +73,86 @@ double idwt_scale(const struct dwt_config *dwt, unsigned kept)
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    const struct idwt_config *config = config_;
-    (void)given;
+    struct idwt_config *config = config_;
+    struct plane size;
+    config->given = *given;
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))
         return fault_set(fault, FAULT_CHAIN, "stage 'idwt': levels is a whole number, or all");
+    if (*given & WORD_SIZE && (!plane_parse_size(config->size, &size) || size.channels != 1))
+        return fault_set(fault, FAULT_CHAIN, "stage 'idwt': size=%s: expected WIDTHxHEIGHT",
+                         config->size);
     return 0;
 }
 
+size_t idwt_count(const struct frame *in)
+{
+    return in->n_origins > 0 ? in->n_origins : dwt_count_named(in);
+}
+
+/* What the names and the words say together. */
+static int read_named(const struct idwt_config *config, const struct frame *in, size_t index,
+                      struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
+                      struct fault *fault)
+{
+    enum sample_type type = in->planes[0].type;
+    param_given given = config->given & WORD_MODE ? 1u << DWT_PARAM_MODE : 0;
+    *dwt = (struct dwt_config){.wavelet = config->wavelet,
+                               .mode = config->mode,
+                               .precision = config->given & WORD_PRECISION ? config->precision
+                                            : type == SAMPLE_F64           ? DWT_DOUBLE
+                                            : type == SAMPLE_I32           ? DWT_REVERSIBLE
+                                                                           : DWT_SINGLE};
+    *original = (struct plane){0};
+    if (config->given & WORD_SIZE)
+        plane_parse_size(config->size, original);
+    original->type = config->given & WORD_TYPE ? (enum sample_type)config->type : type;
+    int result = dwt_complete(dwt, &given, fault);
+    if (result == FAULT_CHAIN && fault)
+        result = fault->code = FAULT_SHAPE; /* the frame asked for these words, not the chain */
+    if (result != 0)
+        return result;
+    return dwt_read_named("idwt", in, index, dwt, original, layout, fault);
+}
+
+int idwt_read(const struct idwt_config *config, const struct frame *in, size_t index,
+              struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
+              struct fault *fault)
+{
+    int result;
+    if (in->n_origins == 0) {
+        result = read_named(config, in, index, dwt, layout, original, fault);
+    } else {
+        *original = in->origins[index].plane;
+        result = dwt_read_origin("idwt", in, index, dwt, layout, fault);
+        for (unsigned i = 0; i < DWT_BANDS * layout->n_levels && result == 0; i++) {
+            int *at = &layout->levels[i / DWT_BANDS].plane[i % DWT_BANDS];
+            *at += *at < 0 ? 0 : (int)in->origins[index].first;
+        }
+    }
+    if (result == 0 && !(dwt_types(dwt->precision) & 1u << original->type))
+        return fault_set(fault, FAULT_SHAPE,
+                         "idwt: dwt:precision=%s makes nothing of %s: say with type= of what the "
+                         "planes came, as in type=u8",
+                         param_choice_name(dwt_precision_choices, dwt->precision),
+                         sample_name(original->type));
+    return result;
+}
+
 static int add_plane(const struct idwt_config *config, const struct frame *in, size_t index,
-                     size_t alignment, struct frame *out, struct fault *fault)
+                     size_t alignment, struct frame *out, size_t *used, struct fault *fault)
 {
     struct dwt_config dwt;
     struct dwt_layout layout;
-    struct plane plane = in->origins[index].plane;
-    int result = dwt_read_origin("idwt", in, index, &dwt, &layout, fault);
+    struct plane plane;
+    int result = idwt_read(config, in, index, &dwt, &layout, &plane, fault);
     if (result != 0)
         return result;
     if (config->levels.choice != IDWT_ALL && config->levels.value > layout.n_levels)
         return fault_set(fault, FAULT_SHAPE, "idwt:levels=%g: there are %u", config->levels.value,
                          layout.n_levels);
     unsigned kept = idwt_kept(config, layout.n_levels);
+    *used += layout.n_planes;
     plane.width = layout.levels[kept].width;
     plane.height = layout.levels[kept].height;
     plane.channels = layout.channels;
@@ -66,12 +161,38 @@ static int add_plane(const struct idwt_config *config, const struct frame *in, s
     return 0;
 }
 
+/* Words are for planes that say nothing themselves. */
+static int check_words(const struct idwt_config *config, const struct frame *in,
+                       struct fault *fault)
+{
+    const param_given words = WORD_WAVELET | WORD_MODE | WORD_PRECISION | WORD_SIZE | WORD_TYPE;
+    if (in->n_origins > 0 && config->given & words)
+        return fault_set(fault, FAULT_SHAPE,
+                         "idwt: these planes say what they came from: wavelet, mode, precision, "
+                         "size and type are for planes that do not");
+    if (in->n_origins == 0 && dwt_count_named(in) > 0 && !(config->given & WORD_WAVELET))
+        return fault_set(fault, FAULT_SHAPE,
+                         "idwt: these planes do not say which dwt they came from (an NPZ without "
+                         "meta.json does not): give wavelet=, and where they are not what is taken "
+                         "else, mode= (periodization, of cdf97 and cdf53 jpeg2000), precision= and "
+                         "type= (of the planes), size=WIDTHxHEIGHT (the largest that has such "
+                         "bands)");
+    return 0;
+}
+
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    int result = dwt_check_frame("idwt", in, fault);
-    for (size_t i = 0; i < in->n_origins && result == 0; i++)
-        result = add_plane(config, in, i, alignment, out, fault);
+    bool is_named = in->n_origins == 0 && dwt_count_named(in) > 0;
+    size_t used = 0;
+    int result = check_words(config, in, fault);
+    if (result == 0 && !is_named)
+        result = dwt_check_frame("idwt", in, fault);
+    for (size_t i = 0; i < idwt_count(in) && result == 0; i++)
+        result = add_plane(config, in, i, alignment, out, &used, fault);
+    if (result == 0 && used != in->n_planes)
+        result = fault_set(fault, FAULT_SHAPE, "idwt: %zu of %zu planes belong to no transform",
+                           in->n_planes - used, in->n_planes);
     return result;
 }
 
@@ -82,21 +203,21 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     struct dwt_scratch scratch = {0};
     struct dwt_config dwt;
     struct dwt_layout layout;
+    struct plane original;
     int result = 0;
-    for (size_t i = 0; i < in->n_origins && result == 0; i++) {
-        result = dwt_read_origin("idwt", in, i, &dwt, &layout, fault);
+    for (size_t i = 0; i < idwt_count(in) && result == 0; i++) {
+        result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
         dwt_scratch_reserve(&scratch, &layout);
     }
     if (result == 0)
         result = dwt_check_device(plan, dwt.precision, fault);
-    if (result == 0) /* dwt_check_frame: all origins are alike */
+    if (result == 0) /* all are alike */
         dwt_scratch_add(&scratch, plan, layout.type);
-    for (unsigned i = 0; i < in->n_origins && result == 0; i++) {
-        result = dwt_read_origin("idwt", in, i, &dwt, &layout, fault);
+    for (unsigned i = 0; i < idwt_count(in) && result == 0; i++) {
+        result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
         unsigned kept = idwt_kept(config, layout.n_levels);
         if (result == 0)
-            dwt_synthesis_passes(&dwt, &layout, &scratch, plan, (unsigned)in->origins[i].first, i,
-                                 kept, idwt_scale(&dwt, kept));
+            dwt_synthesis_passes(&dwt, &layout, &scratch, plan, i, kept, idwt_scale(&dwt, kept));
     }
     return result;
 }

@@ -105,21 +105,19 @@ static int make_work(const struct dwt_layout *layout, struct work *w, struct fau
     return fault_set(fault, FAULT_MEMORY, "no memory for a reference");
 }
 
-static void load_row(const struct picture *in, size_t first, int plane, uint32_t y,
-                     uint32_t channel, double *to)
+static void load_row(const struct picture *in, int plane, uint32_t y, uint32_t channel, double *to)
 {
     if (plane < 0)
         return;
-    const struct plane *p = &in->frame.planes[first + (size_t)plane];
-    const uint8_t *row = picture_row(in, first + (size_t)plane, y);
+    const struct plane *p = &in->frame.planes[plane];
+    const uint8_t *row = picture_row(in, (size_t)plane, y);
     for (uint32_t x = 0; x < p->width; x++)
         to[x] = sample_load(p->type, row + (x * p->channels + channel) * sample_size(p->type));
 }
 
 /* Rows first, into w->rows; LL comes from w->low unless it is a plane. */
 static void synthesise_rows(const struct dwt_config *config, const struct dwt_level *l,
-                            const struct picture *in, size_t first, uint32_t channel,
-                            struct work *w)
+                            const struct picture *in, uint32_t channel, struct work *w)
 {
     for (uint32_t y = 0; y < l->low_height + l->high_height; y++) {
         bool is_low = y < l->low_height;
@@ -127,8 +125,8 @@ static void synthesise_rows(const struct dwt_config *config, const struct dwt_le
         if (is_low && l->plane[DWT_LL] < 0)
             memcpy(w->a, w->low + (size_t)y * l->low_width, l->low_width * sizeof(double));
         else
-            load_row(in, first, l->plane[is_low ? DWT_LL : DWT_LH], row, channel, w->a);
-        load_row(in, first, l->plane[is_low ? DWT_HL : DWT_HH], row, channel, w->b);
+            load_row(in, l->plane[is_low ? DWT_LL : DWT_LH], row, channel, w->a);
+        load_row(in, l->plane[is_low ? DWT_HL : DWT_HH], row, channel, w->b);
         synthesise(config, w->a, l->low_width, w->b, w->rows + (size_t)y * l->width, l->width);
     }
 }
@@ -163,16 +161,15 @@ static void store_channel(struct picture *out, size_t index, uint32_t channel, d
 }
 
 static int synthesise_channel(const struct dwt_config *config, const struct dwt_layout *layout,
-                              unsigned kept, const struct picture *in, size_t first,
-                              uint32_t channel, struct picture *out, size_t index,
-                              struct fault *fault)
+                              unsigned kept, const struct picture *in, uint32_t channel,
+                              struct picture *out, size_t index, struct fault *fault)
 {
     struct work w;
     int result = make_work(layout, &w, fault);
     if (result != 0)
         return result;
     for (unsigned i = layout->n_levels; i-- > kept;) {
-        synthesise_rows(config, &layout->levels[i], in, first, channel, &w);
+        synthesise_rows(config, &layout->levels[i], in, channel, &w);
         synthesise_columns(config, &layout->levels[i], &w);
         double *swap = w.low;
         w.low = w.signal;
@@ -187,13 +184,14 @@ int idwt_reference(const void *config, const struct picture *in, struct picture 
                    struct fault *fault)
 {
     int result = 0;
-    for (size_t i = 0; i < in->frame.n_origins && result == 0; i++) {
+    for (size_t i = 0; i < idwt_count(&in->frame) && result == 0; i++) {
         struct dwt_config dwt;
         struct dwt_layout layout;
-        result = dwt_read_origin("idwt", &in->frame, i, &dwt, &layout, fault);
+        struct plane original;
+        result = idwt_read(config, &in->frame, i, &dwt, &layout, &original, fault);
         for (uint32_t c = 0; result == 0 && c < layout.channels; c++)
-            result = synthesise_channel(&dwt, &layout, idwt_kept(config, layout.n_levels), in,
-                                        in->frame.origins[i].first, c, out, i, fault);
+            result = synthesise_channel(&dwt, &layout, idwt_kept(config, layout.n_levels), in, c,
+                                        out, i, fault);
     }
     return result;
 }

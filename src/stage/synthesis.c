@@ -49,6 +49,15 @@ static const struct param params[] = {
      .offset = AT(crop),
      .fallback = "1",
      .help = "cut to the original's size, place and type; 0: all samples, as f32 or f64"},
+    {.name = "size",
+     .type = PARAM_WORD,
+     .offset = AT(size),
+     .help = "WIDTHxHEIGHT that planes came from which do not say it; tells where they lie, too"},
+    {.name = "type",
+     .type = PARAM_CHOICE,
+     .offset = AT(type),
+     .choices = stage_type_choices,
+     .help = "of the samples that such planes came from; without it that of the planes"},
     {0},
 };
 
@@ -61,7 +70,12 @@ static void define(void *config_, const struct definitions *definitions)
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct filterbank_config *config = config_;
+    struct plane size;
     config->given = *given;
+    if (*given & FILTERBANK_WORD_SIZE &&
+        (!plane_parse_size(config->size, &size) || size.channels != 1))
+        return fault_set(fault, FAULT_CHAIN, "synthesis: size=%s: expected WIDTHxHEIGHT",
+                         config->size);
     if (!(*given & FILTERBANK_WORD_LEVELS))
         config->levels = 1;
     if (!(*given & FILTERBANK_WORD_DIMS))
@@ -367,6 +381,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     int result = synthesis_work_create(&work, &config, plan->in, fault);
     if (result != 0)
         return result;
+    if (plan->in->n_origins == 0 && !(config.given & FILTERBANK_WORD_SIZE))
+        plan->warning = "these planes do not say what they came from, so their zeros alone align "
+                        "them; size=WIDTHxHEIGHT of the original does it right";
     config.precision = work.cascades[0].precision;
     result = filterbank_check_device(&config, "synthesis", plan->profile, fault);
     struct run run = {.plan = plan, .taps = &taps, .sum = filterbank_type(&config)};

@@ -13,6 +13,7 @@ struct source {
     struct filterbank_tree tree; /* of the original; no nodes without it */
     unsigned levels;             /* to undo; 0: all */
     bool crop;
+    bool named; /* planes tell by their names alone; where they lie follows from the original */
 };
 
 void synthesis_work_finish(struct synthesis_work *work)
@@ -51,17 +52,20 @@ static struct synthesis_band find_band(const struct source *source, const struct
     int plane = -1;
     if (filterbank_name(&source->config, source->name, sequence, level, i, j, name))
         plane = filterbank_find(in, name);
+    const struct filterbank_node *at =
+        source->original && source->tree.path[sequence][level - 1] >= 0
+            ? &source->tree.nodes[source->tree.path[sequence][level - 1]]
+            : NULL;
+    if (plane >= 0 && source->named && at)
+        return (struct synthesis_band){SYNTHESIS_PRESENT, at->x[i], at->y[j], plane};
     if (plane >= 0) {
         const struct plane *p = &in->planes[plane];
         return (struct synthesis_band){
             SYNTHESIS_PRESENT, {p->width, p->zero_x}, {p->height, p->zero_y}, plane};
     }
     struct synthesis_band missing = {SYNTHESIS_ZERO, {1, 0}, {1, 0}, -1};
-    if (source->original) {
-        int node = source->tree.path[sequence][level - 1];
-        if (node < 0 || filterbank_is_empty(&source->tree.nodes[node], i, j))
-            return (struct synthesis_band){.state = SYNTHESIS_EMPTY, .plane = -1};
-    }
+    if (source->original && (!at || filterbank_is_empty(at, i, j)))
+        return (struct synthesis_band){.state = SYNTHESIS_EMPTY, .plane = -1};
     return missing;
 }
 
@@ -197,9 +201,17 @@ static int check_bands(const struct source *source, const struct frame *in,
                 if (level->band[i][j].plane < 0)
                     continue;
                 const struct plane *p = &in->planes[level->band[i][j].plane];
+                const struct synthesis_band *band = &level->band[i][j];
                 int result = filterbank_check_type(&source->config, "synthesis", p->type, fault);
                 if (result != 0)
                     return result;
+                if (band->x.length != p->width || band->y.length != p->height)
+                    return fault_set(fault, FAULT_SHAPE,
+                                     "synthesis: band '%s' is %u×%u, of a plane of %u×%u it would "
+                                     "be %lld×%lld",
+                                     p->name, p->width, p->height, source->original->width,
+                                     source->original->height, (long long)band->x.length,
+                                     (long long)band->y.length);
                 if (*channels != 0 && p->channels != *channels)
                     return fault_set(fault, FAULT_SHAPE,
                                      "synthesis: band '%s' has %u channels, another has %u",
@@ -345,11 +357,24 @@ static int add_origin(struct synthesis_work *work, const struct filterbank_confi
 static int add_named(struct synthesis_work *work, const struct filterbank_config *words,
                      const struct frame *in, struct fault *fault)
 {
-    struct source source = {.config = *words, .name = ""};
+    struct source source = {.config = *words, .name = "", .named = true, .crop = words->crop};
+    struct plane original;
     if (words->n_sequences == 0)
         return fault_set(fault, FAULT_SHAPE,
-                         "synthesis: these planes do not say which analysis they came from: give "
-                         "bank, sequence or sequences");
+                         "synthesis: these planes do not say which analysis they came from (an "
+                         "NPZ without meta.json does not): give bank=, sequence= or sequences=, "
+                         "size=WIDTHxHEIGHT of what was analysed, and where they are not what is "
+                         "taken else, border= (zero), dims= (2), precision= (single), type= (that "
+                         "of the planes)");
+    if (words->given & FILTERBANK_WORD_SIZE) {
+        plane_parse_size(words->size, &original);
+        original.type = words->given & FILTERBANK_WORD_TYPE ? (enum sample_type)words->type
+                                                            : filterbank_type(words);
+        source.original = &original;
+        int result = filterbank_check_type(words, "synthesis", original.type, fault);
+        if (result != 0)
+            return result;
+    }
     if (words->given & FILTERBANK_WORD_BANK)
         source.config.cascade[0].n_levels = count_levels(&source, in);
     source.levels = words->given & FILTERBANK_WORD_LEVELS ? (unsigned)words->levels : 0;
@@ -372,6 +397,10 @@ int synthesis_work_create(struct synthesis_work *work, const struct filterbank_c
     }
     if (used == 0)
         result = add_named(work, config, in, fault);
+    else if (result == 0 && config->given & (FILTERBANK_WORD_SIZE | FILTERBANK_WORD_TYPE))
+        result = fault_set(fault, FAULT_SHAPE,
+                           "synthesis: these planes say what they came from: size and type are for "
+                           "planes that do not");
     if (result != 0)
         synthesis_work_finish(work);
     return result;

@@ -20,6 +20,8 @@ class Check(DaemonTest):
         self.assertEqual(result.returncode, status, result.stderr)
         head = 'sluice: %s:' % path
         lines = result.stderr.splitlines()
+        self.marks = [line for line in lines if line.startswith('  ')]  # a chain, then carets
+        lines = [line for line in lines if line not in self.marks]
         for line in lines:
             self.assertTrue(line.startswith(head), line)
         return [line[len(head):] for line in lines]
@@ -47,6 +49,14 @@ class Check(DaemonTest):
             self.assertTrue(any(line.startswith(place) and words in line for line in lines),
                             (place, words, lines))
         self.assertEqual(len(lines), 6, lines)
+
+    def test_all_errors_of_a_chain(self):
+        lines = self.check('chains: {e: "grey,sobel:scale=x,box"}\n')
+        self.assertEqual([line.split(' ')[0] for line in lines], ['1:13:'] * 3)
+        for line, says in zip(lines, ('luminance', 'scale=x', 'width=W')):
+            self.assertIn(says, line)
+        self.assertEqual(self.marks[::2], ['  grey,sobel:scale=x,box'] * 3)
+        self.assertEqual(self.marks[1::2], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
 
     def test_what_a_folder_with_errors_says_besides(self):
         lines = self.check('watch:\n'

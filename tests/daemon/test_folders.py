@@ -40,7 +40,7 @@ class Comes(DaemonTest):
         d = self.start()
         shutil.rmtree(d.output)
         d.drop('a.pgm', picture())
-        d.expect_line('a.pgm: .*tried again in 1 s|leads elsewhere')
+        d.expect_line('a.pgm: .*tried again in 1s|leads elsewhere')
         os.mkdir(d.output)
         d.expect('a.pgm')
         d.stop()
@@ -68,7 +68,7 @@ class Polled(DaemonTest):
         d.prefix = ['unshare', '-r', 'sh', '-c', none + ' && exec "$@"', 'sh']
         d.drop('before.pgm', picture(seed=1))
         d.start()
-        d.expect_line('by reading it every 2 s: inotify: no instance left')
+        d.expect_line('by reading it every 2s: inotify: no instance left')
         d.drop('after.pgm', picture(seed=2))
         d.expect_all(['before.pgm', 'after.pgm'])
         d.stop()

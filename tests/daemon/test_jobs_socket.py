@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 EXAMPLE = os.environ.get('JOBS_EXAMPLE')  # the C example, compiled
@@ -52,6 +52,22 @@ class Jobs(JobsTest):
                          (len(picture()), 0, len(files[''])))
         client.close()
         self.expect_descriptors(daemon, before)
+
+    def test_warnings(self):
+        self.serve()
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', format='pgm')
+        self.assertEqual((report['result'], report['warnings']), ('ok', pictures.ODD_PNG_WARNINGS))
+        report, _ = self.client().run(picture(), chain='invert', format='pgm')
+        self.assertEqual(report['warnings'], [])
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', input='strict=1')
+        self.assertEqual(report['result'], 'data')
+
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        report, _ = self.client().run(picture(), chain='grey,sobel:scale=x,box')
+        self.assertEqual((report['result'], report['position']), ('chain', 0))
+        self.assertEqual([(e['position'], e['length']) for e in report['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertIn('luminance', report['errors'][0]['text'])
 
     def test_raw_frames(self):
         self.serve()
@@ -301,7 +317,7 @@ class Hostile(JobsTest):
             client.send_raw(data)
             self.expect_refused(client, 'data')
         client.send_raw(b'{"id": 1, "chain": "%s"}' % (b'a' * 70000))
-        self.expect_refused(client, 'data', None, 'more than 65536')
+        self.expect_refused(client, 'data', None, 'more than 64KiB')
         client.send(id=1, chain='sobel')
         self.expect_refused(client, 'data', text='needs the descriptor')
         self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')  # still a good connection
@@ -569,12 +585,23 @@ class Commands(JobsTest):
         self.assertRegex(shown.decode(), r'\r\[#+\.*\] \d+/40  \d+\.\d MP/s')
         self.assertRegex(shown.decode(), r'sluice: 40 files: 40 done; 3\.6 MP in ')
 
+    def test_submit_tells_warnings(self):
+        self.serve()
+        odd, out = self.put('odd.png', pictures.odd_png()), os.path.join(self.dir, 'out.pgm')
+        for quiet in ((), ('-q',)):
+            done = self.sluice('submit', *quiet, '-o', out, odd)
+            self.assertEqual(done.stderr.decode().splitlines(),
+                             [] if quiet else ['sluice: %s: warning: %s' % (odd, warning)
+                                               for warning in pictures.ODD_PNG_WARNINGS])
+
     def test_exit_statuses(self):
         daemon = self.serve()
         good, bad = self.put('a.pgm', picture()), self.put('b.pgm', b'no picture')
         out = os.path.join(self.dir, 'o.png')
         done = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, good, status=64)
         self.assertIn(b'^^^^^^', done.stderr)
+        done = self.sluice('submit', '-c', 'grey,sobel:scale=x,box', '-o', out, good, status=64)
+        self.assertEqual(done.stderr.decode().splitlines()[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
         self.sluice('submit', '-c', 'sobel', '-o', out, bad, status=65)
         self.sluice('submit', '-c', 'sobel', '-o', out, os.path.join(self.dir, 'none'), status=66)
         self.sluice('submit', '-c', 'sobel', '-o', os.path.join(self.dir, 'no/o.png'), good, status=73)

@@ -59,6 +59,9 @@ class Options(DaemonTest):
                            chain='luminance,sobell')
         self.assertIn('\n  luminance,sobell\n            ^^^^^^\n', text)
         self.refuse(64, 'sluiced: chain: .*scale', chain='sobel:scale=many')
+        text = self.refuse(64, 'sluiced: chain: ', chain='grey,sobel:scale=x,box')  # all at once
+        self.assertEqual([line for line in text.splitlines() if '^' in line],
+                         ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
 
     def test_bad_format(self):
         text = self.refuse(64, "sluiced: format: unknown output format 'pgn'", format='pgn')

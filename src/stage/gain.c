@@ -1,14 +1,14 @@
-/* scale on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Three ways lead
+/* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Three ways lead
  * there, and planning takes the first that holds:
  *
  * - 8-bit samples whose N and D are small: the quotient in 16-bit lanes;
- * - 8 and 16 bits: in·gain + offset in f32, where for every value that the type has it rounds to
+ * - 8 and 16 bits: in·by + offset in f32, where for every value that the type has it rounds to
  * the exact result, which is tried here;
  * - else the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
- *   saturate and the next one on either side, which keeps N below 2^63 for any gain and offset.
+ *   saturate and the next one on either side, which keeps N below 2^63 for any factor and offset.
  *
  * A generic kernel takes its numbers as arguments: f32 where that is exact, else 64 bits. */
-#include "stage/scale.h"
+#include "stage/gain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,16 +21,16 @@
 #define GAIN_MAX 999999999
 
 static const struct param params[] = {
-    {.name = "gain",
+    {.name = "by",
      .type = PARAM_REAL,
-     .offset = offsetof(struct scale_config, gain),
+     .offset = offsetof(struct gain_config, by),
      .min = -GAIN_MAX,
      .max = GAIN_MAX,
      .fallback = "1",
      .help = "what each sample is multiplied by"},
     {.name = "offset",
      .type = PARAM_REAL,
-     .offset = offsetof(struct scale_config, offset),
+     .offset = offsetof(struct gain_config, offset),
      .min = -GAIN_MAX,
      .max = GAIN_MAX,
      .fallback = "0",
@@ -43,17 +43,17 @@ struct line {
     int64_t p, r, d;
 };
 
-static struct line line_of(const struct scale_config *config)
+static struct line line_of(const struct gain_config *config)
 {
-    struct ratio gain = ratio_from_real(config->gain), offset = ratio_from_real(config->offset);
-    int64_t a = gain.q, b = offset.q;
+    struct ratio by = ratio_from_real(config->by), offset = ratio_from_real(config->offset);
+    int64_t a = by.q, b = offset.q;
     while (b != 0) { /* the greatest common divisor */
         int64_t rest = a % b;
         a = b;
         b = rest;
     }
-    int64_t d = gain.q / a * offset.q; /* both divide 10^9, and so does this */
-    return (struct line){gain.p * (d / gain.q), offset.p * (d / offset.q), d};
+    int64_t d = by.q / a * offset.q; /* both divide 10^9, and so does this */
+    return (struct line){by.p * (d / by.q), offset.p * (d / offset.q), d};
 }
 
 static wide_int divide_down(wide_int n, wide_int d)
@@ -147,13 +147,13 @@ static void define_generic(struct pixel_function *function, const struct quotien
 }
 
 /* What stages that work on words take: the arguments, or the numbers themselves. */
-static void define_f32(struct pixel_function *function, const struct scale_config *config)
+static void define_f32(struct pixel_function *function, const struct gain_config *config)
 {
     pixel_define(function, "GAIN", "gain");
     pixel_define(function, "ADDED", "offset");
     pixel_define(function, "GAIN_PARAMETERS", ", float gain, float offset");
     function->n_args = 2;
-    function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->gain};
+    function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->by};
     function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
     pixel_define(function, "IN_F32", "1");
 }
@@ -161,13 +161,13 @@ static void define_f32(struct pixel_function *function, const struct scale_confi
 static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
                  struct fault *fault)
 {
-    const struct scale_config *config = config_;
-    int result = stage_require_type("scale", type, STAGE_TYPES_BUT_F64, fault);
+    const struct gain_config *config = config_;
+    int result = stage_require_type("gain", type, STAGE_TYPES_BUT_F64, fault);
     if (result != 0)
         return result;
     function->type = type;
     function->keep_alpha = true;
-    function->identity = config->gain == 1 && config->offset == 0;
+    function->identity = config->by == 1 && config->offset == 0;
     function->work = 8;
     if (type == SAMPLE_F32) {
         define_f32(function, config);
@@ -176,19 +176,19 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     struct line line = line_of(config);
     struct quotient quotient;
     int64_t first, last;
-    float gain = (float)config->gain, offset = (float)config->offset;
+    float gain = (float)config->by, offset = (float)config->offset;
     unsaturated(&line, type, &first, &last);
     wide_int a = (wide_int)line.p * first, b = (wide_int)line.p * last;
     if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
                        type))
-        return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 64 bits");
+        return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 64 bits");
     bool may_be_f32 = quotient.bits > 16 || function->generic;
     if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
         define_f32(function, config);
     else if (function->generic && quotient_make_generic(&quotient, true))
         define_generic(function, &quotient, &line, first, last);
     else if (function->generic)
-        return fault_set(fault, FAULT_INTERNAL, "scale: a numerator beyond 63 bits");
+        return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 63 bits");
     else
         define_exact(function, &quotient, &line, first, last);
     if (quotient.bits == 16 && type == SAMPLE_U8 && !function->generic &&
@@ -200,11 +200,11 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     return 0;
 }
 
-const struct stage stage_scale = {
-    .name = "scale",
-    .summary = "each sample times a gain, plus an offset",
+const struct stage stage_gain = {
+    .name = "gain",
+    .summary = "each sample times a number, plus an offset",
     .params = params,
-    .config_size = sizeof(struct scale_config),
+    .config_size = sizeof(struct gain_config),
     .pixel = pixel,
-    .reference = scale_reference,
+    .reference = gain_reference,
 };

@@ -8,7 +8,7 @@
 static void one(const char *args, enum sample_type type, double in, double expected)
 {
     char chain[96];
-    snprintf(chain, sizeof chain, "scale:%s", args);
+    snprintf(chain, sizeof chain, "gain:%s", args);
     harness_vector(chain, type, 1, 1, 1, &in, type, 1, 1, 1, &expected, 0);
 }
 
@@ -88,37 +88,37 @@ static void test_alpha(void **state)
     static const double in[4] = {10, 20, 30, 40}, grey[4] = {21, 20, 61, 40};
     static const double rgba[4] = {21, 41, 61, 40};
     (void)state;
-    harness_vector("scale:2:1", SAMPLE_U8, 2, 1, 2, in, SAMPLE_U8, 2, 1, 2, grey, 0);
-    harness_vector("scale:2:1", SAMPLE_U16, 1, 1, 4, in, SAMPLE_U16, 1, 1, 4, rgba, 0);
-    harness_vector("scale", SAMPLE_U8, 1, 1, 4, in, SAMPLE_U8, 1, 1, 4, in, 0);
+    harness_vector("gain:2:1", SAMPLE_U8, 2, 1, 2, in, SAMPLE_U8, 2, 1, 2, grey, 0);
+    harness_vector("gain:2:1", SAMPLE_U16, 1, 1, 4, in, SAMPLE_U16, 1, 1, 4, rgba, 0);
+    harness_vector("gain", SAMPLE_U8, 1, 1, 4, in, SAMPLE_U8, 1, 1, 4, in, 0);
 }
 
-/* Each way that planning can choose (src/stage/scale.c). */
+/* Each way that planning can choose (src/stage/gain.c). */
 static void test_against_reference(void **state)
 {
     (void)state;
-    harness_sweep("scale:1.1:3", SAMPLE_U8, 1); /* in 16 bits */
-    harness_sweep("scale:1.1:3", SAMPLE_U8, 4);
-    harness_few("scale:-3.7:99.9", SAMPLE_I8, 2);
-    harness_few("scale:1.2345:-7.5", SAMPLE_U8, 3); /* in f32, or in 32 bits */
-    harness_few("scale:1.2345:-7.5", SAMPLE_I8, 1);
-    harness_few("scale:1.2345:-7.5", SAMPLE_U16, 1);
-    harness_few("scale:0.7:0.3", SAMPLE_U16, 2);
-    harness_few("scale:0.7:0.3", SAMPLE_I16, 1);
-    harness_few("scale:1000000.5:-12345678.9", SAMPLE_U8, 1); /* few samples do not saturate */
-    harness_few("scale:-1000000.5:12345678.9", SAMPLE_I16, 1);
-    harness_sweep("scale:0.7:0.3", SAMPLE_I32, 4); /* in 64 bits */
-    harness_few("scale:-0.123456789:0.987654321", SAMPLE_I32, 3);
-    harness_sweep("scale:0.7:0.3", SAMPLE_F32, 2);
+    harness_sweep("gain:1.1:3", SAMPLE_U8, 1); /* in 16 bits */
+    harness_sweep("gain:1.1:3", SAMPLE_U8, 4);
+    harness_few("gain:-3.7:99.9", SAMPLE_I8, 2);
+    harness_few("gain:1.2345:-7.5", SAMPLE_U8, 3); /* in f32, or in 32 bits */
+    harness_few("gain:1.2345:-7.5", SAMPLE_I8, 1);
+    harness_few("gain:1.2345:-7.5", SAMPLE_U16, 1);
+    harness_few("gain:0.7:0.3", SAMPLE_U16, 2);
+    harness_few("gain:0.7:0.3", SAMPLE_I16, 1);
+    harness_few("gain:1000000.5:-12345678.9", SAMPLE_U8, 1); /* few samples do not saturate */
+    harness_few("gain:-1000000.5:12345678.9", SAMPLE_I16, 1);
+    harness_sweep("gain:0.7:0.3", SAMPLE_I32, 4); /* in 64 bits */
+    harness_few("gain:-0.123456789:0.987654321", SAMPLE_I32, 3);
+    harness_sweep("gain:0.7:0.3", SAMPLE_F32, 2);
 }
 
 static void test_refusals(void **state)
 {
     (void)state;
-    harness_refuses("scale:2", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
-    harness_refuses("scale:1e9", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "999999999");
-    harness_refuses("scale:2x", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "a number");
-    harness_refuses("scale:ofset=2", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "did you mean 'offset'");
+    harness_refuses("gain:2", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
+    harness_refuses("gain:1e9", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "999999999");
+    harness_refuses("gain:2x", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "a number");
+    harness_refuses("gain:ofset=2", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "did you mean 'offset'");
 }
 
 int main(void)
