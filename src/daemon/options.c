@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/manager.h"
 #include "param/options.h"
 #include "version.h"
 
@@ -168,10 +169,9 @@ static void set_all(const struct daemon_options *options, struct settings *setti
     free(rows);
 }
 
-/* Sockets may be opened for us, too (systemd). */
 static bool listens(const struct settings *settings)
 {
-    return settings->http.unix_path || settings->jobs_socket.unix_path || getenv("LISTEN_FDS");
+    return settings->http.unix_path || settings->jobs_socket.unix_path || manager_gave_sockets();
 }
 
 static void check_watches(const struct settings *settings, struct text *errors)
