@@ -8,4 +8,7 @@
  * NULL without memory. */
 json_t *json_text(const char *string);
 
+/* Seconds since 1970 as "2026-05-01T12:00:00Z"; JSON's null for a time that is not known (0). */
+json_t *json_time(int64_t unix_time);
+
 #endif
