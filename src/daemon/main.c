@@ -83,6 +83,7 @@ int main(int argc, char **argv)
 {
     struct daemon_options options;
     struct rulebook *book;
+    log_show_time();
     log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
     manager_init();
     int status = daemon_options_read(&options, argc, argv);
