@@ -111,7 +111,8 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
         .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
                    "sluiced --config /etc/sluice/sluice.yaml\n\n"
                    "An original goes to DIR/.sluice/done/ when its result is there, to "
-                   "DIR/.sluice/failed/ with\nthe reason when there can be none.\n",
+                   "DIR/.sluice/failed/ with\nthe reason when there can be none. Folders that are "
+                   "named here are made when they are missing.\n",
         .tables = {rows->watch, rows->others, other_rows},
     };
     int first = options_parse(&usage, options, argc, argv, stdout);
@@ -223,8 +224,9 @@ static int load(const struct daemon_options *options, struct config *config, str
     settings_read_environment(settings, own_folder, errors);
     if (errors->length > 0)
         return fault_set(fault, FAULT_CONFIG, "the environment is wrong");
-    if (!errors->failed)
-        set_all(options, settings, errors);
+    if (errors->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    set_all(options, settings, errors);
     check_watches(settings, own_folder, errors);
     if (errors->length > 0)
         return fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE,
