@@ -117,6 +117,33 @@ size_t path_stem_length(const char *name)
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
+char *path_absolute(const char *path)
+{
+    char cwd[PATH_MAX] = "";
+    if (path[0] != '/' && !getcwd(cwd, sizeof cwd))
+        return NULL;
+    size_t length = strlen(cwd);
+    char *absolute = malloc(length + strlen(path) + 2);
+    if (!absolute)
+        return NULL;
+    memcpy(absolute, cwd, length);
+    if (length == 1) /* "/" */
+        length = 0;
+    while (*(path += strspn(path, "/"))) {
+        size_t part = strcspn(path, "/");
+        if (part != 1 || path[0] != '.') {
+            absolute[length++] = '/';
+            memcpy(absolute + length, path, part);
+            length += part;
+        }
+        path += part;
+    }
+    if (length == 0)
+        absolute[length++] = '/';
+    absolute[length] = '\0';
+    return absolute;
+}
+
 int path_make_directories(const char *path, mode_t mode, struct fault *fault)
 {
     char part[PATH_MAX];

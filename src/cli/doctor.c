@@ -149,13 +149,13 @@ static void read_config(struct doctor *doctor, const struct common_options *comm
     } else {
         doctor->config_good = true;
         doctor_find(doctor, DOCTOR_OK, "config", NULL, "%s can be read", file);
-        config_resolve_chains(&doctor->config);
     }
     errors.length = 0;
-    settings_read_environment(&doctor->config.settings, &errors);
+    settings_read_environment(&doctor->config.settings, false, &errors);
     if (errors.length > 0)
         doctor_find(doctor, DOCTOR_PROBLEM, "environment", "correct or unset the variable", "%.*s",
                     (int)strcspn(text_string(&errors), "\n"), text_string(&errors));
+    config_resolve_chains(&doctor->config);
     settings_complete(&doctor->config.settings);
     text_finish(&errors);
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "config/loops.h"
 #include "device/device.h"
 
 #define SERVICE_CACHE "/var/cache/sluice"
@@ -142,7 +143,6 @@ static void look_for_mount(struct doctor *doctor, const char *input)
 static void look_at_watch(struct doctor *doctor, const struct watch_settings *watch)
 {
     bool written = watch->claim == CLAIM_RENAME;
-    struct stat in, out;
     if (look_at_folder(doctor, watch->input, "input", written)) {
         const char *remote = file_remote_kind(watch->input);
         if (remote && watch->mode == MODE_INOTIFY)
@@ -158,11 +158,17 @@ static void look_at_watch(struct doctor *doctor, const struct watch_settings *wa
     }
     if (look_at_folder(doctor, watch->output, "output", true))
         look_at_space(doctor, watch->output, &watch->min_free);
-    if (stat(watch->input, &in) == 0 && stat(watch->output, &out) == 0 && in.st_dev == out.st_dev &&
-        in.st_ino == out.st_ino)
-        doctor_find(doctor, DOCTOR_PROBLEM, "output", "two folders",
-                    "%s: input and output are one folder: results would be taken for pictures",
-                    watch->output);
+}
+
+static void look_for_loops(struct doctor *doctor)
+{
+    struct text errors = {0};
+    settings_check_loops(&doctor->config.settings, &errors);
+    const char *lines = text_string(&errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        doctor_find(doctor, DOCTOR_PROBLEM, "output", "two folders, apart from all inputs", "%.*s",
+                    (int)length, lines);
+    text_finish(&errors);
 }
 
 void doctor_look_at_folders(struct doctor *doctor)
@@ -171,6 +177,7 @@ void doctor_look_at_folders(struct doctor *doctor)
     for (size_t i = 0; i < settings->n_watches; i++)
         if (settings->watches[i].input && settings->watches[i].output)
             look_at_watch(doctor, &settings->watches[i]);
+    look_for_loops(doctor);
     if (settings->state)
         look_at_folder(doctor, settings->state, "state", true);
 }

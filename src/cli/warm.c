@@ -89,6 +89,8 @@ static int warm_all(struct engine *engine, const struct config *config)
     int status = 0;
     for (size_t i = 0; i < settings->n_watches; i++) {
         const struct watch_settings *watch = &settings->watches[i];
+        if (!watch->chain) /* the environment names half of a folder; the daemon refuses it */
+            continue;
         int one = warm_one(engine, config, watch->chain, watch->format, watch->chain_at);
         status = status ? status : one;
     }
@@ -192,7 +194,7 @@ int command_warm(int argc, char **argv)
     int status = cli_read_config(&o.common, &config, &chain);
     if (status != 0)
         return status;
-    settings_read_environment(&config.settings, &errors);
+    settings_read_environment(&config.settings, false, &errors);
     if (errors.length > 0) {
         fprintf(stderr, "sluice: %s", text_string(&errors));
         status = fault_exit_status(FAULT_CONFIG);

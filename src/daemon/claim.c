@@ -123,13 +123,13 @@ static int take(struct claim *claim, const struct identity *expected, struct fau
 {
     const struct spool *spool = claim->spool;
     if (mkdirat(spool->instance_fd, claim->folder, 0700) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, "a folder for a claimed file");
+        return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
     if (fill_folder(claim) != 0) {
         int error = errno;
         claim_remove_folder(claim);
         errno = error;
         return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
-                               : fault_set_errno(fault, FAULT_IO, "claim");
+                               : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     }
     if (spool->in_place || is_expected(claim, expected))
         return 0;

@@ -12,6 +12,16 @@
 #include "base/disk.h"
 #include "base/log.h"
 
+/* What errno says about one of the folders: "PATH: REASON". */
+static int blame(const struct claim *claim, const char *folder, struct fault *fault)
+{
+    char path[PATH_MAX];
+    int error = errno;
+    snprintf(path, sizeof path, "%s/%s", claim->spool->hidden_path, folder);
+    errno = error;
+    return fault_set_errno(fault, FAULT_IO, path);
+}
+
 /* Takes the claim's folder away, after its file: in this order, so that at every moment there is
  * either a file with its note or no claim. */
 static void forget(const struct claim *claim)
@@ -94,9 +104,9 @@ static int move_to_done(struct claim *claim, struct fault *fault)
         if (move_out(claim, done_fd, name) == 0)
             return 0;
         if (errno != EEXIST)
-            return fault_set_errno(fault, FAULT_IO, "move the original to done");
+            return blame(claim, "done", fault);
     }
-    return fault_set(fault, FAULT_CREATE, "no free name in done");
+    return fault_set(fault, FAULT_CREATE, "%s/done: no name is free", claim->spool->hidden_path);
 }
 
 int claim_done(struct claim *claim, struct fault *fault)
@@ -105,13 +115,13 @@ int claim_done(struct claim *claim, struct fault *fault)
     if (claim->spool->in_place || rule == ORIGINALS_DELETE) {
         if (remove_file(claim) == 0)
             return 0;
-        return fault_set_errno(fault, FAULT_IO, "delete the original");
+        return blame(claim, "work", fault);
     }
     if (rule == ORIGINALS_KEEP) {
         if (move_out(claim, claim->spool->in_fd, claim->name) == 0)
             return 0;
         if (errno != EEXIST && errno != ENOENT)
-            return fault_set_errno(fault, FAULT_IO, "move the original back");
+            return fault_set_errno(fault, FAULT_IO, claim->spool->in_path);
         log_warning("%s: there is another file of this name by now: the original goes to done",
                     claim->name);
     }
@@ -122,7 +132,8 @@ static int choose_failed_number(struct claim *claim, struct fault *fault)
 {
     claim->note.number = find_number(claim, claim->spool->failed_fd, true);
     if (claim->note.number == UINT_MAX)
-        return fault_set(fault, FAULT_CREATE, "no free name in failed");
+        return fault_set(fault, FAULT_CREATE, "%s/failed: no name is free",
+                         claim->spool->hidden_path);
     return claim_write_note(claim, fault);
 }
 
@@ -162,7 +173,7 @@ static int place_failed(struct claim *claim, struct fault *fault)
     name_buffer reason;
     char name[PATH_MAX];
     if (disk_place(&place, spool->failed_fd, claim->name, 0777) != 0) {
-        fault_set_errno(fault, FAULT_CREATE, "a folder in failed");
+        blame(claim, "failed", fault);
         return -1;
     }
     int result = write_reason(claim, place.fd, reason, fault);
@@ -174,7 +185,7 @@ static int place_failed(struct claim *claim, struct fault *fault)
         if (result != 0 && error == EEXIST)
             unlinkat(place.fd, reason, 0);
         else if (result != 0)
-            fault_set_errno(fault, FAULT_IO, "move the original to failed");
+            blame(claim, "failed", fault);
     }
     disk_place_leave(&place);
     errno = error;
@@ -194,5 +205,5 @@ int claim_give_back(struct claim *claim, struct fault *fault)
 {
     int result = claim->spool->in_place ? remove_file(claim)
                                         : move_out(claim, claim->spool->in_fd, claim->name);
-    return result == 0 ? 0 : fault_set_errno(fault, FAULT_CREATE, "give the file back");
+    return result == 0 ? 0 : fault_set_errno(fault, FAULT_CREATE, claim->spool->in_path);
 }

@@ -17,6 +17,8 @@
 #include "daemon/json_text.h"
 #include "daemon/metrics.h"
 
+#define STATUS_MAX 60000 /* bytes of a status that fits into a message */
+
 /* A request for a job: first its input may have to be copied, then it is in the queue. */
 struct jobs_request {
     struct jobs_client *client; /* NULL: it has gone */
@@ -366,9 +368,23 @@ static void take_job(struct jobs_client *client, struct ask *ask, int *fds, size
         copy_then_start(request);
 }
 
+/* A message holds about a hundred folders; HTTP tells of any number. */
+static void cut_folders(json_t *status)
+{
+    json_t *folders = json_object_get(status, "folders");
+    size_t size = json_dumpb(status, NULL, 0, JSON_COMPACT), left_out = 0;
+    for (size_t n; size > STATUS_MAX && (n = json_array_size(folders)) > 0; left_out++) {
+        size -= json_dumpb(json_array_get(folders, n - 1), NULL, 0, JSON_COMPACT) + 1;
+        json_array_remove(folders, n - 1);
+    }
+    if (left_out > 0)
+        json_object_set_new(status, "folders_left_out", json_integer((json_int_t)left_out));
+}
+
 static void say_status(struct jobs_client *client, int64_t id)
 {
     json_t *status = service_status(client->server->service);
+    cut_folders(status);
     client_send(client,
                 json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
                           "ok", "status", status),

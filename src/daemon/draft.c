@@ -82,21 +82,20 @@ void draft_discard(struct draft *draft, const struct spool *spool)
     draft_forget(draft);
 }
 
-static int finish_one(struct draft *draft, bool synced, struct note_result *result,
+static int finish_one(struct draft *draft, const struct spool *spool, struct note_result *result,
                       struct fault *fault)
 {
     struct stat status;
-    if (synced && fsync(draft->fd) != 0)
-        return fault_set_errno(fault, FAULT_IO, "fsync of the result");
-    if (fstat(draft->fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, "stat of the result");
+    if ((spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
+        fstat(draft->fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
     struct identity identity = identity_of(&status);
     result->size = identity.size;
     result->mtime = identity.mtime;
     snprintf(result->plane, sizeof result->plane, "%s", draft->plane);
     int closed = close(draft->fd);
     draft->fd = -1;
-    return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close of the result");
+    return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, spool->out_path);
 }
 
 void draft_final_name(const struct claim *claim, size_t index, char name[256])
@@ -174,12 +173,11 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
                   struct fault *fault)
 {
     struct note *note = &claim->note;
-    bool synced = claim->spool->rules->sync == SYNC_EACH;
     struct note_result *results = calloc(count + 1, sizeof *results);
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
     for (size_t i = 0; i < count; i++) {
-        int result = finish_one(&drafts[i], synced, &results[i], fault);
+        int result = finish_one(&drafts[i], claim->spool, &results[i], fault);
         if (result != 0) {
             free(results);
             return result;
@@ -261,13 +259,13 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
         if (errno == ENOENT)
             return fault_set(fault, FAULT_NO_INPUT, "the result is gone");
         if (errno != EEXIST)
-            return fault_set_errno(fault, FAULT_CREATE, "give the result its name");
+            return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
         take_back(claim, fd);
         int result = choose_number(claim, fd, fault);
         if (result != 0)
             return result;
         if (claim->spool->rules->sync == SYNC_BATCH && syncfs(claim->spool->instance_fd) != 0)
-            return fault_set_errno(fault, FAULT_IO, "sync of a note");
+            return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
     }
     return 0;
 }
@@ -276,7 +274,7 @@ int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
 {
     struct disk_place place;
     if (open_place(&place, claim, out_fd) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, "a folder for the result");
+        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     int result = place_or_number(claim, place.fd, fault);
     disk_place_leave(&place);
     return result;

@@ -16,6 +16,11 @@
 #define REASON_MAX  65536
 #define NUMBERS_MAX 1000 /* of names like a-7.jpg that are looked through for one inode */
 
+void fate_init(struct fate *fate)
+{
+    *fate = (struct fate){.age = -1, .next = -1};
+}
+
 void fate_set(struct fate *fate, const char *state, const char *reason, const char *format, ...)
 {
     va_list arguments;
@@ -396,31 +401,36 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
         ledger_row_finish(&row);
 }
 
+void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    struct identity identity;
+    if (row->remembered && look_for_file(spool->in_fd, row->name, &identity) &&
+        identity.inode == row->identity.inode && identity.mtime == row->identity.mtime) {
+        snprintf(fate->original, sizeof fate->original, "%s", row->name);
+        fate->identity = identity;
+        find_kept(fate, spool, row);
+    } else {
+        follow_row(fate, spool, row);
+    }
+}
+
 static void find_result(struct fate *fate, const struct spool *spool)
 {
     char below[PATH_MAX];
     struct ledger_row row;
-    struct identity identity;
     const char *base = path_name(fate->name);
     snprintf(below, sizeof below, "%.*s", (int)(base - fate->name), fate->name);
     if (!ledger_find_result(spool->world->ledger, spool->folder, below, base, &row)) {
         fate_set(fate, "unknown", "never-seen", "no result of this folder is known by that name");
         return;
     }
-    if (row.remembered && look_for_file(spool->in_fd, row.name, &identity) &&
-        identity.inode == row.identity.inode && identity.mtime == row.identity.mtime) {
-        snprintf(fate->original, sizeof fate->original, "%s", row.name);
-        fate->identity = identity;
-        find_kept(fate, spool, &row);
-    } else {
-        follow_row(fate, spool, &row);
-    }
+    fate_of_row(fate, spool, &row);
     ledger_row_finish(&row);
 }
 
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
 {
-    *fate = (struct fate){.age = -1, .next = -1};
+    fate_init(fate);
     snprintf(fate->name, sizeof fate->name, "%s", place->name);
     switch (place->kind) {
     case SPOT_INPUT:

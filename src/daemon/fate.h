@@ -33,6 +33,12 @@ struct fate {
     json_t *told;     /* NAME.error.json; NULL: none */
 };
 
+void fate_init(struct fate *fate);
+
+/* By what the ledger remembers of a file that is done or failed; of a fate that is fresh. */
+struct ledger_row;
+void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row);
+
 /* For a place in one of the spool's folders; to be ended by fate_finish. */
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place);
 void fate_finish(struct fate *fate);

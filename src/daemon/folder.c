@@ -18,6 +18,9 @@
  * have open, nor when another is mounted over it. */
 #define CHECK_EVERY (5 * SECOND)
 
+/* How long a directory may take to answer until it counts as hanging. */
+#define HANGS_AFTER (10 * SECOND)
+
 bool folder_is_live(const struct folder *folder)
 {
     return folder->state == FOLDER_WATCHING;
@@ -46,7 +49,8 @@ static void on_overflow(void *context)
 
 static void on_lost(void *context, const char *why)
 {
-    folder_lose(context, why);
+    struct folder *folder = context;
+    folder_lose(folder, folder->settings->input, why);
 }
 
 static const struct watch_events watch_events = {
@@ -61,6 +65,7 @@ static void begin(struct folder *folder)
     const struct watch_settings *settings = folder->settings;
     const char *path = settings->input;
     folder->state = FOLDER_WATCHING;
+    folder->well_since = clock_now();
     if (settings->mode == MODE_POLL)
         log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
                  number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
@@ -86,7 +91,9 @@ struct reopening {
 static void reopen(uv_work_t *work)
 {
     struct reopening *r = work->data;
+    folder_enter_disk(r->folder);
     spool_open(&r->spool, r->folder->settings, &r->folder->world->spools, &r->fault);
+    folder_leave_disk(r->folder);
 }
 
 static void after_reopen(uv_work_t *work, int status)
@@ -98,10 +105,12 @@ static void after_reopen(uv_work_t *work, int status)
     if (r->spool && folder->state == FOLDER_LOST) {
         folder->spool = r->spool;
         r->spool = NULL;
-        log_info("%s is back", folder->settings->input);
+        folder_note(folder, &folder->lost, NULL);
+        log_info("%s is back", folder->lost_path);
         queue_hurry(folder->queue);
         begin(folder);
     } else {
+        folder_note(folder, &folder->lost, r->fault.text);
         log_debug("%s", r->fault.text);
         folder->next_scan = clock_now() + POLL_EVERY;
     }
@@ -126,12 +135,31 @@ static void start_reopening(struct folder *folder)
         free(r);
 }
 
-/* Jobs that came from the old directory keep it open until they have ended. */
-void folder_lose(struct folder *folder, const char *why)
+bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text)
 {
+    bool was = trouble->since != 0;
+    if (text)
+        snprintf(trouble->text, sizeof trouble->text, "%s", text);
+    if (was == (text != NULL))
+        return false;
+    trouble->since = text ? clock_now() : 0;
+    if (!text)
+        folder->well_since = clock_now();
+    return true;
+}
+
+/* Jobs that came from the old directory keep it open until they have ended. */
+void folder_lose(struct folder *folder, const char *path, const char *why)
+{
+    char text[sizeof folder->lost.text];
     if (!folder_is_live(folder))
         return;
-    log_warning("%s: %s; it is taken up again when it returns", folder->settings->input, why);
+    snprintf(text, sizeof text, "%s: %s", path, why);
+    log_warning("%s; it is taken up again when it returns", text);
+    folder_note(folder, &folder->lost, text);
+    folder_note(folder, &folder->unread, NULL);
+    folder_note(folder, &folder->no_space, NULL);
+    folder->lost_path = path;
     folder->state = FOLDER_LOST;
     watch_close(&folder->watch);
     candidates_clear(&folder->candidates);
@@ -205,7 +233,8 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                          .loop = world->loop,
                          .queue = world->queue,
                          .settings = settings,
-                         .share = UINT_MAX};
+                         .share = UINT_MAX,
+                         .well_since = clock_now()};
     STAILQ_INIT(&f->to_settle);
     int result = spool_open(&f->spool, settings, &world->spools, fault);
     if (result == 0)
@@ -288,31 +317,92 @@ bool folder_is_quiet(const struct folder *folder)
            c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
 }
 
-static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count)
+/* What a job waits for that is wrong with a directory, not with the device or the worker. */
+static bool is_folders(enum fault_code code)
+{
+    return code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
+           code == FAULT_PERMISSION;
+}
+
+/* `stuck`: the job of the folder that is tried again first, of those that wait for a directory. */
+static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count,
+                       const struct job **stuck)
 {
     const struct job *job;
     TAILQ_FOREACH(job, list, in_list)
-    *count += job->owner == folder;
+    {
+        if (job->owner != folder)
+            continue;
+        ++*count;
+        if (job->state == JOB_WAITING && is_folders(job->trouble.code) &&
+            (!*stuck || job->not_before < (*stuck)->not_before))
+            *stuck = job;
+    }
+}
+
+/* The worst of what is known. */
+static void judge(const struct folder *folder, const struct job *stuck,
+                  struct folder_census *census)
+{
+    uint64_t moved = folder->moved, now = clock_now();
+    const struct folder_trouble *trouble = NULL;
+    if (folder->state == FOLDER_LOST) {
+        trouble = &folder->lost;
+        census->state = "lost";
+        census->reason = "folder-gone";
+        census->next_try = folder->next_scan;
+    } else if (folder->n_at_disk > 0 && now - moved > HANGS_AFTER) {
+        census->state = "hanging";
+        census->reason = "folder-hanging";
+        census->since = moved;
+        snprintf(census->message, sizeof census->message, "%s or %s: no answer for %.0f s",
+                 folder->settings->input, folder->settings->output, (double)(now - moved) * 1e-9);
+    } else if (folder->no_space.since || folder->unread.since) {
+        bool space = folder->no_space.since != 0;
+        trouble = space ? &folder->no_space : &folder->unread;
+        census->state = "degraded";
+        census->reason = space ? "no-space" : "folder-unreadable";
+        census->next_try = space ? folder->next_check : folder->next_scan;
+    } else if (stuck) {
+        census->state = "degraded";
+        census->reason = fault_name(stuck->trouble.code);
+        census->since = stuck->since;
+        census->next_try = stuck->not_before;
+        snprintf(census->message, sizeof census->message, "%s", stuck->trouble.text);
+    }
+    if (trouble) {
+        census->since = trouble->since;
+        snprintf(census->message, sizeof census->message, "%s", trouble->text);
+    }
 }
 
 void folder_count(const struct folder *folder, struct folder_census *census)
 {
     const struct candidates *c = &folder->candidates;
     const struct queue *queue = folder->queue;
+    const struct job *stuck = NULL;
     *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
                                      .done = folder->n_done,
                                      .failed = folder->n_failed,
+                                     .ended_done = folder->n_ended_done,
+                                     .ended_failed = folder->n_ended_failed,
                                      .mode = !folder->spool  ? "gone"
                                              : folder->watch ? "inotify"
                                                              : "poll",
-                                     .overflows = folder->n_overflows};
+                                     .overflows = folder->n_overflows,
+                                     .state = "ok",
+                                     .since = folder->well_since};
     for (int lane = 0; lane < JOB_LANES; lane++)
-        count_jobs(folder, &queue->queued[lane], &census->queued);
+        count_jobs(folder, &queue->queued[lane], &census->queued, &stuck);
     for (int state = 0; state < JOB_STATES; state++)
         count_jobs(folder, &queue->lists[state],
                    state < JOB_SENT      ? &census->queued
                    : state < JOB_WAITING ? &census->running
-                                         : &census->retrying);
+                                         : &census->retrying,
+                   &stuck);
+    if (folder->failure.name[0])
+        census->failure = &folder->failure;
+    judge(folder, stuck, census);
 }
 
 void folder_log_state(const struct folder *folder)
@@ -323,6 +413,6 @@ void folder_log_state(const struct folder *folder)
     log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "
              "%u overflows",
              folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
-             folder->n_jobs, ready, folder->is_short ? "space" : "room", c->count - ready - taken,
-             folder->n_overflows);
+             folder->n_jobs, ready, folder->no_space.since ? "space" : "room",
+             c->count - ready - taken, folder->n_overflows);
 }

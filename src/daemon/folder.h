@@ -52,14 +52,28 @@ void folder_destroy(struct folder **folder);
 /* True when there is no file in sight that may be taken soon. */
 bool folder_is_quiet(const struct folder *folder);
 
-/* How many files it has, by what they are at. Those in done and failed are counted once a minute,
- * and by what ends in between. */
+/* The file that failed last. */
+struct folder_failure {
+    char name[256]; /* cut where it is longer; "": none has failed */
+    struct fault fault;
+    int64_t time; /* seconds since 1970 */
+};
+
+/* How a folder is, and how many files it has, by what they are at. Those in done and failed are
+ * counted once a minute, and by what ends in between. Times are monotonic nanoseconds. */
 struct folder_census {
     size_t waiting;                   /* not complete, or without room */
     size_t queued, running, retrying; /* jobs */
     size_t done, failed;
-    const char *mode;   /* "inotify", "poll", "gone" */
-    unsigned overflows; /* of inotify's queue */
+    uint64_t ended_done, ended_failed;    /* since the start */
+    const char *mode;                     /* "inotify", "poll", "gone" */
+    unsigned overflows;                   /* of inotify's queue */
+    const char *state;                    /* "ok", "degraded", "hanging", "lost"; a constant, … */
+    const char *reason;                   /* … NULL where it is well, … */
+    char message[480];                    /* … "" then; else it begins with the path at fault */
+    uint64_t since;                       /* when the state began */
+    uint64_t next_try;                    /* 0: none is planned */
+    const struct folder_failure *failure; /* the folder's; NULL: none has failed since the start */
 };
 void folder_count(const struct folder *folder, struct folder_census *census);
 

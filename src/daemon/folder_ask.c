@@ -111,9 +111,8 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate->age = seconds_between(facts->since, now);
     if (due_known)
         fate->next = seconds_between(now, c->due);
-    if (c->state == CANDIDATE_READY && folder->is_short)
-        fate_set(fate, "waiting", "no-space",
-                 "it is complete; nothing is claimed until there is more space than min_free");
+    if (c->state == CANDIDATE_READY && folder->no_space.since)
+        fate_set(fate, "waiting", "no-space", "it is complete; %s", folder->no_space.text);
     else if (c->state == CANDIDATE_READY)
         fate_set(fate, "waiting", "no-room", "it is complete, and waits for room in the queue");
     else if (facts->truncated)
@@ -137,13 +136,15 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
         explain_job(folder, search.job, fate);
         return true;
     }
+    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0 && folder->lost.since)
+        fate_set(fate, "waiting", "folder-gone", "%s; it is taken up again when it returns",
+                 folder->lost.text);
     const struct candidate *c = candidates_find(&folder->candidates, fate->name);
     bool waiting = strcmp(fate->state, "waiting") == 0;
     if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
         explain_candidate(folder, c, fate);
-    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0 && folder->is_short)
-        fate_set(fate, "waiting", "no-space",
-                 "nothing is claimed until there is more space than min_free");
+    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0 && folder->no_space.since)
+        fate_set(fate, "waiting", "no-space", "%s", folder->no_space.text);
     return false;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SLUICE_DAEMON_FOLDER_INTERNAL_H
 #define SLUICE_DAEMON_FOLDER_INTERNAL_H
 
+#include "base/clock.h"
 #include "daemon/candidate.h"
 #include "daemon/claim.h"
 #include "daemon/draft.h"
@@ -16,6 +17,12 @@ enum folder_state {
     FOLDER_LOST, /* a directory is gone; it is looked for */
     FOLDER_STOPPING,
     FOLDER_STOPPED,
+};
+
+/* Something that is wrong with a folder for the time being. */
+struct folder_trouble {
+    uint64_t since; /* monotonic nanoseconds; 0: nothing is wrong */
+    char text[480]; /* begins with the path of the directory at fault */
 };
 
 struct folder_job;
@@ -40,15 +47,24 @@ struct folder {
     uint64_t next_tidy;  /* of done and failed */
     uint64_t next_prune; /* of the ledger */
     uint64_t put_away;   /* bytes, since the last time */
-    size_t n_done, n_failed; /* files in done and in failed, as counted last, and those since */
-    unsigned generation;     /* of the ledger */
-    bool is_short;           /* of space: nothing is claimed */
-    bool scanned;            /* once, since the start */
-    bool scanning;           /* in the pool, as the next three; one of each at a time */
-    bool looking;            /* … */
-    bool settling;           /* … */
-    bool reopening;          /* … */
-    unsigned n_overflows;    /* of inotify's queue */
+    size_t n_done, n_failed;    /* files in done and in failed, as counted last, and those since */
+    unsigned generation;        /* of the ledger */
+    const char *lost_path;      /* … */
+    struct folder_trouble lost; /* … */
+    struct folder_trouble unread;          /* the latest scan failed */
+    struct folder_trouble no_space;        /* nothing is claimed */
+    uint64_t well_since;                   /* the last of these ended, monotonic nanoseconds */
+    uint64_t n_ended_done, n_ended_failed; /* jobs, since the start */
+    struct folder_failure failure;
+    atomic_uint n_at_disk;  /* threads of the pool that are at the folder's files */
+    _Atomic uint64_t moved; /* when one of them came back or got on, monotonic nanoseconds */
+    bool told_first;        /* that a file was taken, and where originals go */
+    bool scanned;           /* once, since the start */
+    bool scanning;          /* in the pool, as the next three; one of each at a time */
+    bool looking;           /* … */
+    bool settling;          /* … */
+    bool reopening;         /* … */
+    unsigned n_overflows;   /* of inotify's queue */
     unsigned n_jobs;
     struct folder_jobs to_settle;
 };
@@ -96,8 +112,11 @@ struct folder_job {
     STAILQ_ENTRY(folder_job) next_to_settle;
 };
 
-/* folder.c */
-void folder_lose(struct folder *folder, const char *why);
+/* folder.c. `path` is the input's or the output's, as in the settings. */
+void folder_lose(struct folder *folder, const char *path, const char *why);
+
+/* True when that is news. `text` NULL: it is over. */
+bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text);
 void folder_arm_timer(struct folder *folder);
 void folder_check_stopped(struct folder *folder);
 bool folder_is_live(const struct folder *folder); /* watching: new files may be taken */
@@ -123,6 +142,20 @@ bool folder_leave_behind(struct folder_job *fj);
 /* folder_settle.c: `end` is set; waits for the steps that are under way. */
 void folder_end_job(struct folder_job *fj, enum folder_end end);
 void folder_settle(struct folder *folder);
+
+/* Around what a thread of the pool does there: one that does not come back is told as hanging. */
+static inline void folder_enter_disk(struct folder *folder)
+{
+    if (folder->n_at_disk == 0)
+        folder->moved = clock_now();
+    folder->n_at_disk++;
+}
+
+static inline void folder_leave_disk(struct folder *folder)
+{
+    folder->moved = clock_now();
+    folder->n_at_disk--;
+}
 
 static inline struct folder_job *folder_job_of(struct job *job)
 {

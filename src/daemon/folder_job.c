@@ -73,6 +73,7 @@ static void do_open(struct folder_job *fj)
 static void do_step(uv_work_t *work)
 {
     struct folder_job *fj = work->data;
+    folder_enter_disk(fj->folder);
     switch (fj->at) {
     case STEP_OPEN:
         do_open(fj);
@@ -87,6 +88,7 @@ static void do_step(uv_work_t *work)
     case STEP_NONE:
         break;
     }
+    folder_leave_disk(fj->folder);
 }
 
 /* ---- their ends, on the loop ---- */
@@ -268,6 +270,26 @@ static enum job_lane lane_for(const struct note *note)
     return note->interruptions >= INTERRUPTIONS_UNTIL_LAST ? JOB_LAST : JOB_NORMAL;
 }
 
+/* Somebody who tries a folder sees his picture vanish: it is said once where pictures go. */
+static void tell_first(struct folder *folder, const struct claim *claim)
+{
+    const struct spool *spool = claim->spool;
+    int rule = spool->rules->originals;
+    if (folder->told_first)
+        return;
+    folder->told_first = true;
+    log_info(
+        "%s/%s is taken, the first file here: an original %s%s%s when its result is in %s, and "
+        "%s%s/failed%s when there can be none",
+        folder->settings->input, claim->name,
+        rule == ORIGINALS_DONE     ? "goes to "
+        : rule == ORIGINALS_DELETE ? "is deleted"
+                                   : "stays in its folder",
+        rule == ORIGINALS_DONE ? spool->hidden_path : "", rule == ORIGINALS_DONE ? "/done" : "",
+        folder->settings->output, spool->in_place ? "its reason goes to " : "goes to ",
+        spool->hidden_path, spool->in_place ? "" : " with the reason");
+}
+
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance)
 {
     struct folder_job *fj = calloc(1, sizeof *fj);
@@ -293,6 +315,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                            .attempts = claim->note.attempts,
                            .crashes = claim->note.crashes};
     folder->n_jobs++;
+    tell_first(folder, claim);
     queue_add(folder->queue, &fj->job);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -156,7 +157,7 @@ static void sync_batch(struct settling *settling)
 {
     const struct spool *synced = NULL;
     struct folder_job *fj;
-    int error = 0;
+    struct fault fault = FAULT_INIT;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
         struct spool *spool = fj->claim->spool;
@@ -164,10 +165,13 @@ static void sync_batch(struct settling *settling)
             continue;
         if (synced != spool) {
             synced = spool;
-            error = syncfs(spool->out_fd) != 0 || syncfs(spool->instance_fd) != 0;
+            fault_clear(&fault);
+            if (syncfs(spool->out_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, spool->out_path);
+            else if (syncfs(spool->instance_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, spool->hidden_path);
         }
-        if (error != 0)
-            fault_set(&fj->end_fault, FAULT_IO, "sync of results failed");
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
     }
 }
 
@@ -177,17 +181,18 @@ static void sync_names(struct settling *settling)
 {
     const struct spool *synced = NULL;
     struct folder_job *fj;
-    int error = 0;
+    struct fault fault = FAULT_INIT;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
         if (!is_well(fj, END_DONE))
             continue;
         if (synced != fj->claim->spool || fj->claim->spool->rules->recursive) {
             synced = fj->claim->spool;
-            error = drafts_sync_names(fj->claim, synced->out_fd);
+            fault_clear(&fault);
+            if (drafts_sync_names(fj->claim, synced->out_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, synced->out_path);
         }
-        if (error != 0)
-            fault_set(&fj->end_fault, FAULT_IO, "fsync of the output folder failed");
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
     }
 }
 
@@ -242,6 +247,7 @@ static void do_settle(uv_work_t *work)
 {
     struct settling *settling = work->data;
     struct folder_job *fj;
+    folder_enter_disk(settling->folder);
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     settle_one(fj);
     sync_batch(settling);
@@ -251,6 +257,7 @@ static void do_settle(uv_work_t *work)
     enter_in_ledger(settling);
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     let_go(fj);
+    folder_leave_disk(settling->folder);
 }
 
 /* ---- on the loop ---- */
@@ -267,6 +274,14 @@ static void log_done(const struct folder_job *fj, const char *times)
         job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
 }
 
+static void note_failure(struct folder *folder, const struct job *job)
+{
+    struct folder_failure *failure = &folder->failure;
+    snprintf(failure->name, sizeof failure->name, "%s", job->label);
+    failure->fault = job->fault;
+    failure->time = (int64_t)time(NULL);
+}
+
 static void finish_well(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
@@ -276,12 +291,15 @@ static void finish_well(struct folder_job *fj)
     case END_DONE:
         queue_count_end(queue, &fj->job, true);
         fj->folder->put_away += (uint64_t)fj->claim->identity.size;
+        fj->folder->n_ended_done++;
         fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
         log_done(fj, times);
         break;
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
+        fj->folder->n_ended_failed++;
         fj->folder->n_failed++;
+        note_failure(fj->folder, &fj->job);
         job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
                 fault_name(fj->job.fault.code), fj->job.fault.text, times);
         break;

@@ -25,15 +25,16 @@ struct scan {
     uv_work_t work;
     struct folder *folder;
     struct spool *spool;
-    bool whole; /* else only is_current and is_short are wanted */
+    bool whole; /* else only lost_path and short_of_space are wanted */
     bool tidy;  /* done and failed */
     bool prune; /* the ledger */
     bool rebuild;
-    bool is_short;
-    bool counted; /* what is in done and failed */
+    const char *short_of_space; /* the spool's */
+    bool counted;               /* what is in done and failed */
     size_t n_done, n_failed;
     size_t n_rebuilt;
-    bool is_current;
+    const char *lost_path; /* NULL: the paths lead where they did */
+    struct fault lost;
     bool is_cut; /* there is more than was kept */
     size_t n_found, found_capacity, n_empty;
     struct found *found;
@@ -59,6 +60,7 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
     struct scan *scan = context;
+    scan->folder->moved = clock_now();
     if (scan->rebuild && identity->size > 0 &&
         record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
@@ -115,18 +117,17 @@ static bool is_there(void *context, const char *name, const struct identity *ide
            (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
 }
 
-static void do_scan(uv_work_t *work)
+static void scan_in_pool(struct scan *scan)
 {
-    struct scan *scan = work->data;
     struct spool *spool = scan->spool;
-    scan->is_current = spool_is_current(spool);
-    if (!scan->is_current)
+    scan->lost_path = spool_lost_path(spool, &scan->lost);
+    if (scan->lost_path)
         return;
     if (scan->tidy) {
         tidy(spool);
         count_files(scan);
     }
-    scan->is_short = spool_is_short(spool);
+    scan->short_of_space = spool_short_of_space(spool);
     if (!scan->whole)
         return;
     if (scan->prune)
@@ -134,6 +135,14 @@ static void do_scan(uv_work_t *work)
                      spool);
     recovery_run(spool, keep_claim, scan, &scan->fault);
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
+}
+
+static void do_scan(uv_work_t *work)
+{
+    struct scan *scan = work->data;
+    folder_enter_disk(scan->folder);
+    scan_in_pool(scan);
+    folder_leave_disk(scan->folder);
 }
 
 static void destroy_scan(struct scan *scan)
@@ -160,17 +169,25 @@ static void take_findings(struct folder *folder, const struct scan *scan)
                     folder->settings->input, scan->n_rebuilt);
 }
 
-static void note_space(struct folder *folder, bool is_short)
+static void note_space(struct folder *folder, const char *short_of_space)
 {
-    if (is_short == folder->is_short)
+    char text[sizeof folder->no_space.text];
+    snprintf(text, sizeof text,
+             "%s: less space is free than min_free: nothing new is claimed until there is more",
+             short_of_space ? short_of_space : "");
+    if (!folder_note(folder, &folder->no_space, short_of_space ? text : NULL))
         return;
-    folder->is_short = is_short;
-    if (is_short)
-        log_warning("%s: less space is free than min_free: nothing new is claimed until there is "
-                    "more",
-                    folder->settings->input);
+    if (short_of_space)
+        log_warning("%s", text);
     else
-        log_info("%s: there is space again", folder->settings->input);
+        log_info("%s, %s: there is space again", folder->settings->input, folder->settings->output);
+}
+
+/* It is told when it is new, and as long as it lasts in the status. */
+static void note_unread(struct folder *folder, const struct fault *fault)
+{
+    if (folder_note(folder, &folder->unread, fault->code ? fault->text : NULL) && fault->code)
+        log_warning("%s; it is tried again", fault->text);
 }
 
 static void after_scan(uv_work_t *work, int status)
@@ -179,8 +196,6 @@ static void after_scan(uv_work_t *work, int status)
     struct folder *folder = scan->folder;
     (void)status;
     folder->scanning = false;
-    if (scan->fault.code != FAULT_NONE)
-        log_warning("%s: %s", folder->settings->input, scan->fault.text);
     for (size_t i = 0; i < scan->n_claims; i++) {
         if (scan->spool->in_place)
             candidates_take(&folder->candidates, scan->claims[i]->name);
@@ -192,13 +207,16 @@ static void after_scan(uv_work_t *work, int status)
     if (folder_is_live(folder) && scan->spool == folder->spool) {
         folder->candidates.overflowed &= !scan->whole;
         take_findings(folder, scan);
-        note_space(folder, scan->is_short);
+        if (!scan->lost_path)
+            note_space(folder, scan->short_of_space);
+        if (scan->whole)
+            note_unread(folder, &scan->fault);
         if (scan->counted) {
             folder->n_done = scan->n_done;
             folder->n_failed = scan->n_failed;
         }
-        if (!scan->is_current)
-            folder_lose(folder, "the path leads elsewhere now");
+        if (scan->lost_path)
+            folder_lose(folder, scan->lost_path, scan->lost.text);
     }
     bool first = scan->whole && !folder->scanned;
     folder->scanned |= scan->whole;
@@ -247,6 +265,7 @@ void folder_scan(struct folder *folder, bool whole)
         folder->next_prune = now + 60 * MINUTE;
     scan->work.data = scan;
     fault_clear(&scan->fault);
+    fault_clear(&scan->lost);
     if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
         folder->scanning = true;
     else
@@ -268,8 +287,8 @@ struct look {
     uv_work_t work;
     struct folder *folder;
     struct spool *spool;
-    unsigned room; /* claims that may be made */
-    bool is_short; /* of space */
+    unsigned room;              /* claims that may be made */
+    const char *short_of_space; /* the spool's */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -313,11 +332,13 @@ static void look_at(struct look *look, struct look_at *at)
 static void do_look(uv_work_t *work)
 {
     struct look *look = work->data;
-    look->is_short = spool_is_short(look->spool);
-    if (look->is_short)
+    folder_enter_disk(look->folder);
+    look->short_of_space = spool_short_of_space(look->spool);
+    if (look->short_of_space)
         look->room = 0;
     for (size_t i = 0; i < look->count; i++)
         look_at(look, &look->at[i]);
+    folder_leave_disk(look->folder);
 }
 
 /* What the look and events since then make of a candidate. */
@@ -366,7 +387,7 @@ static void after_look(uv_work_t *work, int status)
             folder_add_job(folder, claim, at->facts.truncated);
     }
     if (of_this_folder)
-        note_space(folder, look->is_short);
+        note_space(folder, look->short_of_space);
     else
         folder->next_scan = clock_now(); /* the same names may be there, in the new directory */
     spool_leave(&look->spool);
@@ -399,7 +420,7 @@ static unsigned room_of(const struct folder *folder)
 {
     unsigned room = queue_room(folder->queue);
     unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
-    return folder->is_short ? 0 : own < room ? own : room;
+    return folder->no_space.since ? 0 : own < room ? own : room;
 }
 
 void folder_look(struct folder *folder)

@@ -321,11 +321,11 @@ void front_set_queue(struct front *front)
 }
 
 /* All handles exist after this, or none could be made and the fault says why; then nothing runs. */
-static int wire(struct front *front, struct ledger *ledger, int state_fd, struct fault *fault)
+static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
     front->world = (struct folder_world){.loop = &front->loop,
                                          .queue = &front->queue,
-                                         .spools = {.ledger = ledger, .state_fd = state_fd},
+                                         .spools = *spools,
                                          .events = &folder_events,
                                          .context = front};
     front->limit.data = front;
@@ -345,9 +345,9 @@ static int wire(struct front *front, struct ledger *ledger, int state_fd, struct
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
-static int start(struct front *front, struct ledger *ledger, int state_fd, struct fault *fault)
+static int start(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
-    int result = wire(front, ledger, state_fd, fault);
+    int result = wire(front, spools, fault);
     if (result != 0)
         abort(); /* no descriptor is left for a loop: nothing to unwind with */
     result = open_folders(front, fault);
@@ -372,8 +372,8 @@ static void finish(struct front *front)
     free(front->folders);
 }
 
-int front_run(const struct daemon_options *options, struct rulebook *book, struct ledger *ledger,
-              int state_fd)
+int front_run(const struct daemon_options *options, struct rulebook *book,
+              const struct spool_world *spools)
 {
     struct front front = {.options = options};
     struct fault fault = FAULT_INIT;
@@ -387,7 +387,7 @@ int front_run(const struct daemon_options *options, struct rulebook *book, struc
         return options_complain("sluiced", NULL, &fault);
     }
     front.book = rulebook_use(book);
-    if (start(&front, ledger, state_fd, &fault) != 0)
+    if (start(&front, spools, &fault) != 0)
         front.status = options_complain("sluiced", NULL, &fault);
     uv_run(&front.loop, UV_RUN_DEFAULT);
     finish(&front);

@@ -5,11 +5,11 @@
 
 #include "daemon/options.h"
 
-struct ledger;
+struct spool_world;
 
 /* Runs until it is told to stop (SIGTERM, SIGINT) or cannot start; returns the exit status. The
- * options are read again at SIGHUP. `ledger` may be NULL where no folder depends on one. */
-int front_run(const struct daemon_options *options, struct rulebook *book, struct ledger *ledger,
-              int state_fd);
+ * options are read again at SIGHUP. There may be no ledger where no folder depends on one. */
+int front_run(const struct daemon_options *options, struct rulebook *book,
+              const struct spool_world *spools);
 
 #endif

@@ -23,8 +23,13 @@ static void describe(const struct front *front, char *text, size_t size)
     const struct queue *queue = &front->queue;
     const struct supervisor *s = &front->crew->supervisor;
     const struct stint *stint = s->current ? s->current : s->next;
-    if (front->state == FRONT_STARTING)
-        snprintf(text, size, "starting: the device is opened, kernels are compiled");
+    unsigned done = 0, of = 0;
+    if (stint)
+        stint_progress(stint, &done, &of);
+    if (front->state == FRONT_STARTING && of > 0)
+        snprintf(text, size, "starting: kernels are prepared: %u of %u", done, of);
+    else if (front->state == FRONT_STARTING)
+        snprintf(text, size, "starting: the device is opened, kernels are prepared");
     else if (front->state == FRONT_SCANNING)
         snprintf(text, size, "starting: folders are read");
     else

@@ -41,6 +41,13 @@ static struct folder *folder(void *context, size_t index)
     return NULL;
 }
 
+static const struct supervisor *supervisor(void *context, size_t index)
+{
+    const struct front *front = context;
+    const struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
+    return crew ? &crew->supervisor : NULL;
+}
+
 static void measure(void *context)
 {
     front_measure(context);
@@ -60,6 +67,7 @@ int front_open_sockets(struct front *front, struct fault *fault)
                                                   .state = state,
                                                   .chain = chain,
                                                   .folder = folder,
+                                                  .supervisor = supervisor,
                                                   .measure = measure,
                                                   .context = front},
                                       .changed = on_changed,

@@ -79,14 +79,11 @@ static void find_place(struct spot *place, const char *path, const struct target
     const char *told = result ? target->settings->output : target->settings->input;
     char *real = !target->spool ? NULL : result ? realpath(target->spool->out_path, NULL) : NULL;
     const char *leads = result ? real : target->spool ? target->spool->folder : NULL;
-    char absolute[2 * PATH_MAX], normal[PATH_MAX], cwd[PATH_MAX];
+    char normal[PATH_MAX];
     place->kind = SPOT_NONE;
     if (leads)
         (result ? spot_out : spot_in)(place, path, leads);
-    bool is_absolute = told[0] == '/' || !getcwd(cwd, sizeof cwd);
-    snprintf(absolute, sizeof absolute, "%s%s%s", is_absolute ? "" : cwd, is_absolute ? "" : "/",
-             told);
-    if (place->kind == SPOT_NONE && spot_normalise(absolute, normal))
+    if (place->kind == SPOT_NONE && spot_normalise(told, normal))
         (result ? spot_out : spot_in)(place, path, normal);
     free(real);
 }
@@ -99,7 +96,7 @@ static bool is_found(struct inquiry *inquiry, const struct target *target)
     if (target->spool) {
         fate_find(&inquiry->fate, target->spool, &inquiry->place);
     } else {
-        inquiry->fate = (struct fate){.age = -1, .next = -1};
+        fate_init(&inquiry->fate);
         fate_set(&inquiry->fate, "waiting", "folder-gone",
                  "its folder is not there; it is taken up again when it returns");
     }

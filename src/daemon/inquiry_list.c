@@ -110,12 +110,12 @@ void inquiry_list_live(struct inquiry *inquiry)
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
     size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
     for (size_t i = 0; i < count; i++) {
-        json_t *file = json_pack("{s:s, s:o, s:o}", "state", files[i].state, "folder",
-                                 json_text(target_of(inquiry)->settings->input), "name",
-                                 json_text(files[i].name));
-        if (files[i].attempts > 0)
-            json_object_set_new(file, "attempts", json_integer(files[i].attempts));
-        add(inquiry, file, files[i].name);
+        struct fate fate;
+        fate_init(&fate);
+        fate_set(&fate, files[i].state, NULL, "%s", "");
+        fate.attempts = files[i].attempts;
+        snprintf(fate.name, sizeof fate.name, "%s", files[i].name);
+        add(inquiry, fate_json(&fate, target_of(inquiry)->settings->input), files[i].name);
     }
     free(files);
     if (!inquiry->full)
@@ -216,42 +216,32 @@ static void list_failed(struct inquiry *inquiry)
 
 /* ---- done, in the pool ---- */
 
-struct page {
-    struct inquiry *inquiry;
-    size_t count;
-};
-
-static bool add_row(void *context, const struct ledger_row *row)
+static json_t *done_json(const struct target *target, const struct ledger_row *row)
 {
-    struct page *page = context;
-    struct inquiry *inquiry = page->inquiry;
-    struct fate fate = {.age = -1, .next = -1, .attempts = row->attempts, .time = row->time};
-    char key[32];
-    const char *out = target_of(inquiry)->spool->out_path;
-    fate_set(&fate, "done", NULL, "done");
-    snprintf(fate.name, sizeof fate.name, "%s", row->name);
-    json_t *json = fate_json(&fate, target_of(inquiry)->settings->input);
-    if (json && row->result) {
-        char path[2 * PATH_MAX];
-        const char *slash = strrchr(row->name, '/');
-        snprintf(path, sizeof path, "%s/%.*s%s", out, slash ? (int)(slash + 1 - row->name) : 0,
-                 row->name, row->result);
-        json_object_set_new(json, "result_path", json_text(path));
-    }
-    snprintf(key, sizeof key, "%lld", (long long)row->id);
-    page->count++;
-    add(inquiry, json, key);
-    return !inquiry->full;
+    struct fate fate;
+    fate_init(&fate);
+    fate_of_row(&fate, target->spool, row);
+    json_t *json = fate_json(&fate, target->settings->input);
+    fate_finish(&fate);
+    return json;
 }
 
 static void list_done(struct inquiry *inquiry)
 {
-    const struct spool *spool = target_of(inquiry)->spool;
-    struct page page = {.inquiry = inquiry};
-    size_t wanted = room(inquiry);
-    ledger_page(spool->world->ledger, spool->folder, "done", strtoll(inquiry->cursor.key, NULL, 10),
-                (unsigned)wanted, add_row, &page);
-    if (page.count < wanted)
+    const struct target *target = target_of(inquiry);
+    size_t wanted = room(inquiry), count = 0;
+    struct ledger_row *rows = calloc(wanted, sizeof *rows);
+    if (rows)
+        count = ledger_page(target->spool->world->ledger, target->spool->folder, "done",
+                            strtoll(inquiry->cursor.key, NULL, 10), wanted, rows);
+    for (size_t i = 0; i < count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
+        add(inquiry, done_json(target, &rows[i]), key);
+        ledger_row_finish(&rows[i]);
+    }
+    free(rows);
+    if (count < wanted)
         next_part(inquiry);
 }
 

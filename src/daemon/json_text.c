@@ -1,5 +1,7 @@
 #include "daemon/json_text.h"
 
+#include <time.h>
+
 #include "base/text.h"
 
 json_t *json_text(const char *string)
@@ -23,4 +25,15 @@ json_t *json_faults(const struct faults *faults, const char *key)
         json_array_append_new(list, entry);
     }
     return list;
+}
+
+json_t *json_time(int64_t unix_time)
+{
+    char text[40];
+    time_t seconds = (time_t)unix_time;
+    struct tm utc;
+    if (unix_time > 0 && gmtime_r(&seconds, &utc) &&
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+        return json_string(text);
+    return json_null();
 }

@@ -12,4 +12,7 @@ json_t *json_text(const char *string);
 /* A list of what is wrong and where: `key` is what the texts are called. */
 json_t *json_faults(const struct faults *faults, const char *key);
 
+/* Seconds since 1970 as "2026-05-01T12:00:00Z"; JSON's null for a time that is not known (0). */
+json_t *json_time(int64_t unix_time);
+
 #endif

@@ -63,11 +63,10 @@ bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
 bool ledger_find_result(struct ledger *ledger, const char *folder, const char *below,
                         const char *result, struct ledger_row *row);
 
-/* Calls `found` for the entries of a state after `after`, at most `limit`, until it returns
- * false. The row is the ledger's. */
-void ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
-                 unsigned limit, bool (*found)(void *context, const struct ledger_row *row),
-                 void *context);
+/* The entries of a state after `after`, at most `limit` of them, into rows that are the caller's
+ * then. Returns how many. */
+size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
+                   size_t limit, struct ledger_row *rows);
 
 /* Forgets files, in one transaction; those that it does not know are no fault. */
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,

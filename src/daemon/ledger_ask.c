@@ -151,28 +151,30 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
     return found;
 }
 
-void ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
-                 unsigned limit, bool (*found)(void *context, const struct ledger_row *row),
-                 void *context)
+size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
+                   size_t limit, struct ledger_row *rows)
 {
+    size_t count = 0;
     if (!ledger)
-        return;
+        return 0;
     pthread_mutex_lock(&ledger->lock);
     if (ledger_is_open(ledger)) {
         sqlite3_stmt *s = ledger->statements[PAGE];
-        bool more = true;
         sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 3, after);
-        sqlite3_bind_int64(s, 4, limit);
-        while (more && sqlite3_step(s) == SQLITE_ROW) {
+        sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
+        while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
             struct ledger_row row = row_of(s);
-            more = found(context, &row);
+            if (!copy_row(&rows[count], &row))
+                break;
+            count++;
         }
         sqlite3_reset(s);
         sqlite3_clear_bindings(s);
     }
     pthread_mutex_unlock(&ledger->lock);
+    return count;
 }
 
 static int forget_all(struct ledger *ledger, const char *folder, const struct identity *identities,

@@ -1,10 +1,12 @@
 /* sluiced: the daemon's front. It never parses a pixel, and loads neither OpenCL nor a codec. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/front.h"
@@ -12,6 +14,7 @@
 #include "daemon/ledger.h"
 #include "daemon/manager.h"
 #include "daemon/options.h"
+#include "daemon/spool.h"
 #include "daemon/state.h"
 #include "param/options.h"
 
@@ -58,24 +61,48 @@ static int open_ledger(const struct settings *settings, const char *path, struct
     return -1;
 }
 
+/* −1, or the exit status. Whatever else is wrong with the path shows when it is opened. */
+static int make_folder(const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        return -1;
+    if (path_make_directories(path, 0777, &fault) != 0)
+        return options_complain("sluiced", path, &fault);
+    log_info("%s: there was no such folder; it is made", path);
+    return -1;
+}
+
+/* Those of the command line: whoever names one there wants it to be used now. One of a
+ * configuration may be a disk that is not mounted. */
+static int make_folders(const struct daemon_options *options, const struct settings *settings)
+{
+    if (!daemon_options_name_folder(options))
+        return -1;
+    int status = make_folder(settings->watches[0].input);
+    return status < 0 ? make_folder(settings->watches[0].output) : status;
+}
+
 static int run(const struct daemon_options *options, struct rulebook *book)
 {
     const struct settings *settings = &book->config.settings;
-    struct ledger *ledger = NULL;
+    struct spool_world spools = {0};
     struct fault fault = FAULT_INIT;
     char *state;
-    int state_fd;
     log_init("sluiced", (enum log_level)settings->log_level);
     journal_attach();
     raise_descriptor_limit();
-    if (state_open(settings->state, &state, &state_fd, &fault) != 0)
+    if (state_open(settings->state, &state, &spools.state_fd, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
-    int status = open_ledger(settings, state, &ledger);
+    spools.state_path = state;
+    int status = open_ledger(settings, state, &spools.ledger);
     if (status < 0)
-        status = front_run(options, book, ledger, state_fd);
-    ledger_close(&ledger);
+        status = make_folders(options, settings);
+    if (status < 0)
+        status = front_run(options, book, &spools);
+    ledger_close(&spools.ledger);
     free(state);
-    close(state_fd);
+    close(spools.state_fd);
     return status;
 }
 
@@ -83,6 +110,7 @@ int main(int argc, char **argv)
 {
     struct daemon_options options;
     struct rulebook *book;
+    log_show_time();
     log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
     manager_init();
     int status = daemon_options_read(&options, argc, argv);

@@ -17,6 +17,7 @@
 static uint64_t watchdog;
 static int sockets[SOCKETS_MAX];
 static size_t n_sockets;
+static bool gave_sockets;
 
 void manager_init(void)
 {
@@ -24,6 +25,7 @@ void manager_init(void)
     int count = sd_listen_fds(1);
     for (int i = 0; i < count && i < SOCKETS_MAX; i++)
         sockets[n_sockets++] = SD_LISTEN_FDS_START + i;
+    gave_sockets = manager_has_socket(SOCK_STREAM) || manager_has_socket(SOCK_SEQPACKET);
     if (sd_watchdog_enabled(1, &microseconds) > 0 && microseconds < UINT64_MAX / 1000)
         watchdog = microseconds * 1000;
 }
@@ -64,6 +66,11 @@ static size_t find(int type)
 bool manager_has_socket(int type)
 {
     return find(type) < n_sockets;
+}
+
+bool manager_gave_sockets(void)
+{
+    return gave_sockets;
 }
 
 int manager_take_socket(int type, char *path, size_t size)

@@ -27,6 +27,9 @@ void manager_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool manager_has_socket(int type);
 int manager_take_socket(int type, char *path, size_t size);
 
+/* True when a socket for clients was handed over at the start, taken since then or not. */
+bool manager_gave_sockets(void);
+
 /* Closes what nobody took, and says so. */
 void manager_drop_sockets(void);
 

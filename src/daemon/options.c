@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/loops.h"
+#include "daemon/manager.h"
 #include "param/options.h"
 #include "version.h"
 
@@ -109,7 +111,8 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
         .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
                    "sluiced --config /etc/sluice/sluice.yaml\n\n"
                    "An original goes to DIR/.sluice/done/ when its result is there, to "
-                   "DIR/.sluice/failed/ with\nthe reason when there can be none.\n",
+                   "DIR/.sluice/failed/ with\nthe reason when there can be none. Folders that are "
+                   "named here are made when they are missing.\n",
         .tables = {rows->watch, rows->others, other_rows},
     };
     int first = options_parse(&usage, options, argc, argv, stdout);
@@ -142,98 +145,116 @@ static void set_one(const struct setting *setting, void *to, const char *text, s
         text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
 }
 
-/* What the command line says replaces what the file says: a folder of its own all folders. */
+/* The options of a folder come first. */
+bool daemon_options_name_folder(const struct daemon_options *options)
+{
+    size_t i = 0;
+    bool has = false;
+    for (const struct setting *s = settings_watch.table; s->param.name; s++)
+        if (s->option)
+            has |= options->texts[i++] != NULL;
+    return has;
+}
+
+/* A folder of the command line is the only one by now. */
 static void set_all(const struct daemon_options *options, struct settings *settings,
                     struct text *errors)
 {
     struct rows *rows = malloc(sizeof *rows);
-    struct watch_settings *watch = NULL;
     if (!rows) {
         errors->failed = true;
         return;
     }
     size_t n_watch = add_all_rows(rows);
-    bool own = false;
-    for (size_t i = 0; i < n_watch; i++)
-        own |= options->texts[i] != NULL;
-    if (own) {
-        settings_clear_watches(settings);
-        watch = settings_add_watch(settings);
-        errors->failed |= !watch;
-    }
     for (size_t i = 0; i < rows->count; i++)
-        if (options->texts[i] && (i >= n_watch || watch))
-            set_one(rows->settings[i], i < n_watch ? (void *)watch : settings, options->texts[i],
-                    errors);
+        if (options->texts[i])
+            set_one(rows->settings[i], i < n_watch ? (void *)settings->watches : settings,
+                    options->texts[i], errors);
     free(rows);
 }
 
-/* Sockets may be opened for us, too (systemd). */
 static bool listens(const struct settings *settings)
 {
-    return settings->http.unix_path || settings->jobs_socket.unix_path || getenv("LISTEN_FDS");
+    return settings->http.unix_path || settings->jobs_socket.unix_path || manager_gave_sockets();
 }
 
-static void check_watches(const struct settings *settings, struct text *errors)
+static void check_watch(const struct watch_settings *w, size_t index, bool own_folder,
+                        struct text *errors)
+{
+    const struct {
+        const char *value, *what, *key;
+    } needed[] = {{w->input, "which folder? --watch DIR", "INPUT"},
+                  {w->output, "where to? --output DIR", "OUTPUT"},
+                  {w->chain, "what is to be done? --chain CHAIN", "CHAIN"}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!needed[i].value && own_folder)
+            text_printf(errors, "%s is missing\n", needed[i].what);
+        else if (!needed[i].value)
+            text_printf(errors, "%s is missing, or SLUICE_WATCH_%zu_%s\n", needed[i].what, index,
+                        needed[i].key);
+    if (w->chain && (strlen(w->chain) > CHAIN_BYTES_MAX || strlen(w->format) > 1000 ||
+                     (w->reading && strlen(w->reading) > 1000)))
+        text_append(errors, "such a long chain, format or input is no message to a worker\n");
+}
+
+static void check_watches(const struct settings *settings, bool own_folder, struct text *errors)
 {
     if (settings->n_watches == 0 && !listens(settings))
         text_append(errors, settings->file
                                 ? "the file has neither a folder to watch nor a socket, and "
                                   "--watch DIR is missing\n"
                                 : "which folder? --watch DIR is missing, or --config FILE\n");
-    for (size_t i = 0; i < settings->n_watches; i++) {
-        const struct watch_settings *w = &settings->watches[i];
-        if (!w->input)
-            text_append(errors, "which folder? --watch DIR is missing\n");
-        if (!w->output)
-            text_append(errors, "where to? --output DIR is missing\n");
-        if (!w->chain)
-            text_append(errors, "what is to be done? --chain CHAIN is missing\n");
-        else if (strlen(w->chain) > CHAIN_BYTES_MAX || strlen(w->format) > 1000 ||
-                 (w->reading && strlen(w->reading) > 1000))
-            text_append(errors, "such a long chain, format or input is no message to a worker\n");
+    for (size_t i = 0; i < settings->n_watches; i++)
+        check_watch(&settings->watches[i], i, own_folder, errors);
+}
+
+/* From the defaults to what is in force. Each step may add to `errors`, and is the last then. */
+static int load(const struct daemon_options *options, struct config *config, struct text *errors,
+                struct fault *fault)
+{
+    struct settings *settings = &config->settings;
+    if (!options->config)
+        settings_defaults(settings);
+    else if (config_read(config, options->config, errors, fault) != 0) {
+        if (errors->length == 0)
+            text_printf(errors, "%s: %s\n", options->config, fault->text);
+        return fault->code;
     }
+    bool own_folder = daemon_options_name_folder(options);
+    settings_read_environment(settings, own_folder, errors);
+    if (errors->length > 0)
+        return fault_set(fault, FAULT_CONFIG, "the environment is wrong");
+    if (errors->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    set_all(options, settings, errors);
+    check_watches(settings, own_folder, errors);
+    if (errors->length > 0)
+        return fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE,
+                         "the command line is wrong");
+    config_resolve_chains(config);
+    settings_complete(settings);
+    settings_check_loops(settings, errors);
+    if (errors->length > 0)
+        return fault_set(fault, FAULT_CONFIG, "results would be taken for new pictures");
+    if (errors->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    if (options->quiet || options->verbose)
+        settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
+    return 0;
 }
 
 int daemon_options_load(const struct daemon_options *options, struct rulebook **book,
                         struct text *errors, struct fault *fault)
 {
     struct rulebook *b = calloc(1, sizeof *b);
-    int result = 0;
     *book = NULL;
     if (!b)
         return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
     b->users = 1;
-    if (options->config) {
-        result = config_read(&b->config, options->config, errors, fault);
-        if (result != 0 && errors->length == 0)
-            text_printf(errors, "%s: %s\n", options->config, fault->text);
-    } else {
-        settings_defaults(&b->config.settings);
-    }
-    struct settings *settings = &b->config.settings;
-    if (result == 0) {
-        settings_read_environment(settings, errors);
-        if (errors->length > 0)
-            result = fault_set(fault, FAULT_CONFIG, "the environment is wrong");
-    }
-    if (result == 0) {
-        set_all(options, settings, errors);
-        check_watches(settings, errors);
-        if (errors->failed)
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
-        else if (errors->length > 0)
-            result = fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE, "%s",
-                               "the command line is wrong");
-    }
-    if (result == 0) {
-        if (options->quiet || options->verbose)
-            settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
-        config_resolve_chains(&b->config);
-        settings_complete(settings);
+    int result = load(options, &b->config, errors, fault);
+    if (result == 0)
         *book = b;
-        return 0;
-    }
-    rulebook_leave(&b);
+    else
+        rulebook_leave(&b);
     return result;
 }

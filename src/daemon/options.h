@@ -16,6 +16,9 @@ struct daemon_options {
 /* Returns −1, or the exit status when there is nothing to run. */
 int daemon_options_read(struct daemon_options *options, int argc, char **argv);
 
+/* True when the command line names a folder, which takes the place of all others. */
+bool daemon_options_name_folder(const struct daemon_options *options);
+
 /* Reads the file, if there is one, the environment and the options into a new rulebook with one
  * user. On a fault (FAULT_CONFIG, FAULT_USAGE, FAULT_NO_INPUT, …) `errors` has a line for each
  * thing that is wrong. May be called again, to reload. */

@@ -30,7 +30,7 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
     if (drafts_sync_names(claim, out_fd) != 0)
-        return fault_set_errno(fault, FAULT_IO, "fsync of the output folder");
+        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
     int result = record_write(claim, fault);
     if (result == 0)
         result = claim_done(claim, fault);
@@ -200,12 +200,12 @@ int recovery_run(struct spool *spool, void (*found)(void *context, struct claim 
     struct recovery r = {.spool = spool, .found = found, .context = context};
     fault_clear(&r.fault);
     if (disk_list(spool->work_fd, visit_instance, &r) < 0)
-        fault_set_errno(&r.fault, FAULT_IO, "read the folder of work");
+        fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);
     /* All claims before all temporary files: a claim may have been taken over once before, and its
      * drafts carry the name of the instance before that. */
     for (r.at = r.list; r.at; r.at = r.at->next)
         if (disk_list(r.at->fd, visit_claim, &r) < 0)
-            fault_set_errno(&r.fault, FAULT_IO, "read an instance's folder");
+            fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);
     while (r.list) {
         struct remains *remains = r.list;
         r.list = remains->next;

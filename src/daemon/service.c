@@ -3,11 +3,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "daemon/folder.h"
+#include "daemon/json_text.h"
 #include "daemon/metrics.h"
 #include "daemon/stint.h"
 #include "daemon/supervise.h"
@@ -137,16 +140,96 @@ static json_t *worker_json(const struct supervisor *s)
                      "cache_hits", (json_int_t)(stint ? stint->cache_hits : 0));
 }
 
+/* Monotonic nanoseconds as a time of the day; JSON's null for 0. */
+static json_t *time_json(uint64_t then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t ago = (int64_t)clock_now() - (int64_t)then; /* negative: it is to come */
+    return then ? json_time((now.tv_sec * INT64_C(1000000000) + now.tv_nsec - ago) / 1000000000)
+                : json_null();
+}
+
+static json_t *failure_json(const struct folder_failure *failure)
+{
+    if (!failure)
+        return json_null();
+    return json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(failure->name), "reason",
+                     fault_name(failure->fault.code), "message", json_text(failure->fault.text),
+                     "time", json_time(failure->time));
+}
+
+static json_t *folder_json(const struct folder *folder)
+{
+    const struct watch_settings *settings = folder_settings(folder);
+    struct folder_census c;
+    folder_count(folder, &c);
+    return json_pack(
+        "{s:o, s:o, s:o, s:s, s:s, s:s?, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:o}",
+        "input", json_text(settings->input), "output", json_text(settings->output), "chain",
+        json_text(settings->chain_name ? settings->chain_name : settings->chain), "mode", c.mode,
+        "state", c.state, "reason", c.reason, "message",
+        c.reason ? json_text(c.message) : json_null(), "since", time_json(c.since), "next_try",
+        time_json(c.next_try), "waiting", (json_int_t)c.waiting, "queued", (json_int_t)c.queued,
+        "running", (json_int_t)c.running, "retrying", (json_int_t)c.retrying, "done",
+        (json_int_t)c.ended_done, "failed", (json_int_t)c.ended_failed, "in_done",
+        (json_int_t)c.done, "in_failed", (json_int_t)c.failed, "overflows", (json_int_t)c.overflows,
+        "last_error", failure_json(c.failure));
+}
+
+static json_t *folders_json(const struct service *service)
+{
+    json_t *list = json_array();
+    const struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        json_array_append_new(list, folder_json(folder));
+    return list;
+}
+
+static json_t *stint_json(const struct stint *stint)
+{
+    static const char *const phases[] = {[STINT_STARTING] = "starting",
+                                         [STINT_READY] = "ready",
+                                         [STINT_LEAVING] = "leaving",
+                                         [STINT_KILLED] = "killed"};
+    unsigned done, of;
+    stint_progress(stint, &done, &of);
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", stint->pid, "state",
+                     phases[stint->phase], "device", stint->name, "sandbox", stint->sandbox,
+                     "uptime_s", (double)(clock_now() - stint->started) * 1e-9, "jobs",
+                     (json_int_t)stint->n_jobs, "running", (int)stint->in_flight, "preparing",
+                     of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
+}
+
+static json_t *workers_json(const struct service *service)
+{
+    json_t *list = json_array();
+    const struct supervisor *s;
+    const struct stint *stint;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++) {
+        if (s->current)
+            json_array_append_new(list, stint_json(s->current));
+        if (s->next)
+            json_array_append_new(list, stint_json(s->next));
+        LIST_FOREACH(stint, &s->leaving, in_list)
+        json_array_append_new(list, stint_json(stint));
+    }
+    return list;
+}
+
 json_t *service_status(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
-    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:{s:i, s:i}}", "state",
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}}", "state",
                      service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
                      (double)(clock_now() - service->started) * 1e-9, "done",
                      (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
-                     queue_json(queue), "worker", worker_json(queue->supervisor), "connections",
-                     "http", (int)service->n_http, "jobs", (int)service->n_jobs_clients);
+                     queue_json(queue), "folders", folders_json(service), "worker",
+                     worker_json(queue->supervisor), "workers", workers_json(service),
+                     "connections", "http", (int)service->n_http, "jobs",
+                     (int)service->n_jobs_clients);
 }
 
 json_t *service_chains(const struct service *service)

@@ -22,6 +22,9 @@ struct service {
     bool (*chain)(void *context, size_t index, const char **name, const char **text);
     /* Watched folder number `index`; NULL: there are no more. */
     struct folder *(*folder)(void *context, size_t index);
+    /* Who looks after workers: of the configuration in force, then of one that is to take over;
+     * NULL: there are no more. */
+    const struct supervisor *(*supervisor)(void *context, size_t index);
     /* Brings metrics up to date that nobody counts. */
     void (*measure)(void *context);
     void *context;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/walk.h"
 #include "daemon/ledger.h"
 
@@ -49,19 +50,23 @@ static bool is_short(int fd, const struct free_space *min)
     return available < (double)min->bytes || available < all * min->percent / 100;
 }
 
-bool spool_is_short(const struct spool *spool)
+const char *spool_short_of_space(const struct spool *spool)
 {
     const struct free_space *min = &spool->rules->min_free;
-    return is_short(spool->out_fd, min) || is_short(spool->work_fd, min);
+    return is_short(spool->out_fd, min)    ? spool->out_path
+           : is_short(spool->work_fd, min) ? spool->hidden_path
+                                           : NULL;
 }
 
 static int check_folders(const struct spool *spool, struct fault *fault)
 {
     struct stat in, out;
-    if (fstat(spool->in_fd, &in) != 0 || fstat(spool->out_fd, &out) != 0)
-        return fault_set_errno(fault, FAULT_IO, "stat");
+    if (fstat(spool->in_fd, &in) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->in_path);
+    if (fstat(spool->out_fd, &out) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
     if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return fault_set(fault, FAULT_USAGE,
+        return fault_set(fault, FAULT_CONFIG,
                          "%s: results would be taken for new pictures: input and output are one "
                          "folder",
                          spool->in_path);
@@ -75,31 +80,41 @@ static int check_owner(const struct spool *spool, struct fault *fault)
 {
     struct stat status;
     if (fstat(spool->work_fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, "stat");
+        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
         return fault_set(fault, FAULT_PERMISSION,
-                         "%s/" SPOOL_HIDDEN "/work belongs to another user, or others may write to "
-                         "it",
-                         spool->in_path);
+                         "%s/work belongs to another user, or others may write to it",
+                         spool->hidden_path);
     return 0;
 }
 
-/* In the state directory, under a name that only this path has. */
-static int open_hidden_apart(const struct spool *spool)
+/* Of a folder that is not to be written to in the state directory, under a name that only this path
+ * has. */
+static int open_hidden(struct spool *spool)
 {
     struct disk_place place;
-    char name[40];
-    snprintf(name, sizeof name, "folders/%016" PRIx64 "/.",
+    struct text path = {0};
+    char apart[40];
+    snprintf(apart, sizeof apart, "folders/%016" PRIx64,
              hash_bytes(HASH_INIT, spool->folder, strlen(spool->folder)));
-    if (disk_place(&place, spool->world->state_fd, name, 0777) != 0)
+    const char *root = spool->in_place ? spool->world->state_path : spool->in_path;
+    const char *name = spool->in_place ? apart : SPOOL_HIDDEN;
+    text_printf(&path, "%s/%s", root, name);
+    spool->hidden_path = path.data;
+    if (path.failed || disk_place(&place, spool->in_place ? spool->world->state_fd : spool->in_fd,
+                                  name, 0777) != 0)
         return -1;
-    return place.fd;
+    int fd = disk_open_directory(place.fd, place.name, 0777), error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return fd;
 }
 
 static int open_own(struct spool *spool, struct fault *fault)
 {
-    int hidden = spool->in_place ? open_hidden_apart(spool)
-                                 : disk_open_directory(spool->in_fd, SPOOL_HIDDEN, 0777);
+    int hidden = open_hidden(spool);
+    if (!spool->hidden_path)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     if (hidden >= 0) {
         spool->work_fd = disk_open_directory(hidden, "work", 0700);
         if (spool->work_fd >= 0)
@@ -108,11 +123,8 @@ static int open_own(struct spool *spool, struct fault *fault)
             spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
     }
     int result = 0;
-    if (spool->failed_fd < 0) {
-        char what[200];
-        snprintf(what, sizeof what, "%.150s/" SPOOL_HIDDEN, spool->in_path);
-        result = fault_set_errno(fault, FAULT_CREATE, what);
-    }
+    if (spool->failed_fd < 0)
+        result = fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
     if (hidden >= 0)
         close(hidden);
     return result ? result : check_owner(spool, fault);
@@ -156,7 +168,7 @@ static int open_instance(struct spool *spool, struct fault *fault)
     char *out = NULL;
     for (int tries = 0; spool->lock_fd < 0; tries++)
         if (!make_instance(spool) && tries == 10)
-            return fault_set_errno(fault, FAULT_CREATE, "a folder for work in " SPOOL_HIDDEN);
+            return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
     out = realpath(spool->out_path, NULL);
     if (!out)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
@@ -165,7 +177,7 @@ static int open_instance(struct spool *spool, struct fault *fault)
     if (result == 0 &&
         (fsync(spool->lock_fd) != 0 || disk_sync_directory(spool->instance_fd) != 0 ||
          disk_sync_directory(spool->work_fd) != 0))
-        result = fault_set_errno(fault, FAULT_IO, "fsync of a folder for work");
+        result = fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     return result;
 }
 
@@ -188,8 +200,7 @@ static void close_instance(struct spool *spool)
 {
     if (spool->instance_fd >= 0 && spool->lock_fd >= 0) {
         if (disk_list(spool->instance_fd, is_work, NULL) != 0) {
-            log_info("%s: unfinished work stays in " SPOOL_HIDDEN "/work for the next start",
-                     spool->in_path);
+            log_info("%s/work: unfinished work stays there for the next start", spool->hidden_path);
         } else {
             unlinkat(spool->instance_fd, SPOOL_LOCK, 0);
             unlinkat(spool->work_fd, spool->instance, AT_REMOVEDIR);
@@ -210,6 +221,7 @@ static void spool_destroy(struct spool *spool)
     free(spool->folder);
     free(spool->in_path);
     free(spool->out_path);
+    free(spool->hidden_path);
     free(spool);
 }
 
@@ -269,16 +281,23 @@ void spool_leave(struct spool **spool)
     *spool = NULL;
 }
 
-static bool leads_to(const char *path, int fd)
+static bool leads_to(const char *path, int fd, struct fault *fault)
 {
     struct stat there, here;
-    return stat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
-           there.st_ino == here.st_ino;
+    if (stat(path, &there) != 0)
+        fault_set(fault, FAULT_NO_INPUT, "%s",
+                  errno == ENOENT ? "no such folder" : strerror(errno));
+    else if (fstat(fd, &here) != 0 || there.st_dev != here.st_dev || there.st_ino != here.st_ino)
+        fault_set(fault, FAULT_NO_INPUT, "the path leads elsewhere now");
+    return fault->code == FAULT_NONE;
 }
 
-bool spool_is_current(const struct spool *spool)
+const char *spool_lost_path(const struct spool *spool, struct fault *fault)
 {
-    return leads_to(spool->in_path, spool->in_fd) && leads_to(spool->out_path, spool->out_fd);
+    const struct watch_settings *rules = spool->rules;
+    return !leads_to(rules->input, spool->in_fd, fault)     ? rules->input
+           : !leads_to(rules->output, spool->out_fd, fault) ? rules->output
+                                                            : NULL;
 }
 
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)

@@ -35,6 +35,7 @@ struct ledger;
 /* What all spools share. */
 struct spool_world {
     struct ledger *ledger;
+    const char *state_path;
     int state_fd;
 };
 
@@ -43,6 +44,7 @@ struct spool {
     const struct spool_world *world;
     bool in_place;            /* claim: none */
     char *in_path, *out_path; /* as configured; owned */
+    char *hidden_path;        /* of the hidden folder, for messages; owned */
     char *folder;             /* where in_path led: what the ledger calls it; owned */
     int in_fd, out_fd;
     int work_fd, instance_fd, lock_fd;
@@ -53,23 +55,25 @@ struct spool {
 };
 
 /* Opens the folders and makes ours, with a new instance that is locked. FAULT_NO_INPUT: there is no
- * IN; FAULT_CREATE: no OUT; FAULT_PERMISSION; FAULT_USAGE: both are one. One user: the caller. */
+ * IN; FAULT_CREATE: no OUT; FAULT_PERMISSION; FAULT_CONFIG: both are one. One user: the caller. */
 int spool_open(struct spool **spool, const struct watch_settings *rules,
                const struct spool_world *world, struct fault *fault);
 
 /* True when what has been done with a file is known to the ledger alone. */
 bool spool_remembers(const struct spool *spool);
 
-/* True while there is less space than `min_free` where results or claimed files are. */
-bool spool_is_short(const struct spool *spool);
+/* The folder, of results or of claimed files, where there is less space than `min_free`; NULL:
+ * there is enough. */
+const char *spool_short_of_space(const struct spool *spool);
 
 /* On the loop's thread alone. The last user's leave takes the instance's folder away, if nothing is
  * left in it, and closes all (short, and without a wait for the disk). Clears the pointer. */
 struct spool *spool_use(struct spool *spool);
 void spool_leave(struct spool **spool);
 
-/* True while both paths still lead to the directories that are open. */
-bool spool_is_current(const struct spool *spool);
+/* NULL while both paths still lead to the directories that are open; else the one that does not, as
+ * in the rules. The fault says why. */
+const char *spool_lost_path(const struct spool *spool, struct fault *fault);
 
 /* What a name in IN is. */
 enum spool_sight {

@@ -114,6 +114,7 @@ static void take_answer(struct stint *stint, const struct message *message)
         return;
     }
     stint->events->passed(stint, check, message);
+    stint->prepared = 0;
     if (++stint->n_passed == stint->n_checks)
         become_ready(stint);
 }
@@ -125,7 +126,10 @@ static void on_said(void *context, const struct message *message)
     if (message->kind == MESSAGE_PONG)
         return;
     if (message->kind == MESSAGE_WORKING) {
-        log_debug("worker %d has made a program ready", stint->pid);
+        stint->prepared = (unsigned)message->prepared;
+        stint->to_prepare = (unsigned)message->to_prepare;
+        log_debug("worker %d has %u of %u programs of chain %u ready", stint->pid, stint->prepared,
+                  stint->to_prepare, stint->n_passed + 1);
         if (stint->phase == STINT_STARTING)
             enter(stint, STINT_STARTING, START_LIMIT);
         return;
@@ -261,6 +265,13 @@ void stint_ping(struct stint *stint)
     stint->unanswered++;
     message_init(&message, MESSAGE_PING);
     worker_send(stint->worker, &message);
+}
+
+void stint_progress(const struct stint *stint, unsigned *done, unsigned *of)
+{
+    bool starts = stint->phase == STINT_STARTING;
+    *of = starts ? stint->to_prepare * (unsigned)stint->n_checks : 0;
+    *done = starts ? stint->to_prepare * stint->n_passed + stint->prepared : 0;
 }
 
 void stint_kill(struct stint *stint)

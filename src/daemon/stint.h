@@ -60,9 +60,10 @@ struct stint {
     struct worker *worker;
     int pid;
     bool came_up;
-    bool spoiled;      /* its device failed: it gets no more jobs */
-    bool killed;       /* by us: its end proves nothing */
-    unsigned n_passed; /* checks */
+    bool spoiled;                  /* its device failed: it gets no more jobs */
+    bool killed;                   /* by us: its end proves nothing */
+    unsigned n_passed;             /* checks */
+    unsigned prepared, to_prepare; /* programs of the check that it is at, as it last said */
     unsigned in_flight;
     uint64_t started; /* monotonic nanoseconds */
     uint64_t n_jobs;
@@ -94,6 +95,10 @@ void stint_leave(struct stint *stint);
 #define STINT_PING_EVERY UINT64_C(5000000000) /* nanoseconds */
 #define STINT_SILENT_MAX 2
 void stint_ping(struct stint *stint);
+
+/* How many programs are ready while it starts, of those that all checks take, if each takes as many
+ * as the one that it is at. Both are 0 as long as that is not known. */
+void stint_progress(const struct stint *stint, unsigned *done, unsigned *of);
 
 /* SIGKILL; `ended` follows in any case. */
 void stint_kill(struct stint *stint);

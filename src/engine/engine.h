@@ -26,9 +26,10 @@ struct engine_options {
     uint64_t max_file;    /* bytes of one input */
     uint64_t memory;      /* bytes that all jobs together hold: files, planes, decoders */
     unsigned threads;     /* jobs at once; 0: as many as processors */
-    /* NULL, or called by engine_warm each time that it has compiled and checked a program: with
-     * many chains and a slow compiler it takes minutes. */
-    void (*warmed)(void *context);
+    /* NULL, or called by engine_warm at its beginning and each time that it has compiled and
+     * checked a program: `done` of the `of` that the chain needs. With many chains and a slow
+     * compiler it takes minutes. */
+    void (*warmed)(void *context, unsigned done, unsigned of);
     void *context;
 };
 

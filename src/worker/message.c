@@ -52,6 +52,8 @@ static const struct field fields[] = {
     {"self_check", FIELD_INTEGER, AT(self_check), 0, BIT(SETUP), 0, 1, 0},
     {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
     {"sandbox", FIELD_INTEGER, AT(sandbox), 0, BIT(SETUP), 0, 2, 0},
+    {"prepared", FIELD_INTEGER, AT(prepared), 0, BIT(WORKING), 0, 1000000, 0},
+    {"of", FIELD_INTEGER, AT(to_prepare), 0, BIT(WORKING), 0, 1000000, 0},
     {"level", FIELD_TEXT, AT(level), 0, BIT(CHECKED), 0, 200, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},

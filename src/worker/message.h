@@ -5,7 +5,7 @@
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
  *     check (chain, format, input)      ──►
- *                                       ◄──  working    meanwhile: a program was compiled
+ *                                       ◄──  working    meanwhile: how many programs are ready
  *                                       ◄──  checked (or what is wrong, and where)
  *     job (chain, format, input) + 2 fds ─►
  *                                       ◄──  began      the input's bytes are looked at
@@ -79,6 +79,9 @@ struct message {
     /* check and job */
     const char *chain, *format;
     const char *input; /* how to read: "partial=1"; NULL: as usual */
+
+    /* working: programs that are ready, of those that the check takes */
+    int64_t prepared, to_prepare;
 
     /* checked */
     const char *level; /* of the sandbox: "whole: landlock 7, seccomp, limits" */

@@ -57,10 +57,12 @@ int serve_parse(const struct server *server, const struct message *message, stru
 }
 
 /* The front gives a start a limit; it begins anew with every program. */
-static void tell_working(void *context)
+static void tell_working(void *context, unsigned done, unsigned of)
 {
     struct message message;
     message_init(&message, MESSAGE_WORKING);
+    message.prepared = done;
+    message.to_prepare = of;
     serve_send(context, &message);
 }
 
