@@ -117,7 +117,9 @@ static int encode(const struct format *format, const struct picture *picture, in
     struct output *output = output_create(fd);
     if (!output)
         return fault_set(fault, FAULT_MEMORY, "no memory for an output");
-    int result = format->codec->encode(format->config, picture, 0, output, fault);
+    const struct codec *codec = format->codec;
+    int result = codec->encode_frame ? codec->encode_frame(format->config, picture, output, fault)
+                                     : codec->encode(format->config, picture, 0, output, fault);
     if (result == 0)
         result = output_flush(output, fault);
     output_destroy(&output);

@@ -810,6 +810,10 @@ class Others(Cli):
     def test_testcard(self):
         self.sluice('testcard', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(pictures.read_pnm(self.read('card.ppm'))[:3], (64, 48, 3))
+        for name in ('card.npy', 'card.npz'):
+            self.sluice('testcard', '-o', name, '--size', '64x48')
+            self.sluice('run', '-o', 'again.ppm', name)
+            self.assertEqual(self.read('again.ppm'), self.read('card.ppm'))
         self.sluice('testcard', '--size', '0x48', status=64)
         out, _ = self.sluice('testcard', '--json', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(json.loads(out), {'output': 'card.ppm', 'width': 64, 'height': 48, 'channels': 3})
