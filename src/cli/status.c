@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/daemon.h"
@@ -91,7 +92,9 @@ static void print(const json_t *status)
     const json_t *connections = json_object_get(status, "connections"), *one;
     size_t i;
     fprintf(cli_stdout, "state: %s\n", text(status, "state"));
-    fprintf(cli_stdout, "up: %.0f s\n", json_real_value(json_object_get(status, "uptime_s")));
+    fprintf(cli_stdout, "up: %s\n",
+            number_duration((uint64_t)json_real_value(json_object_get(status, "uptime_s")) *
+                            UINT64_C(1000000000)));
     fprintf(cli_stdout, "jobs: %lld wait, %lld run, %lld settle, %lld are to be tried again\n",
             number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
             number(queue, "retrying"));
@@ -129,7 +132,7 @@ static void tell(const struct status_options *o, const json_t *status, bool agai
     if (screen)
         fputs("\033[H\033[J", cli_stdout); /* to the upper left corner, and clear from there */
     if (o->common.json && o->watch) {
-        json_dumpf(status, cli_stdout, JSON_COMPACT);
+        json_dumpf(status, cli_stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         fputc('\n', cli_stdout);
     } else if (o->common.json) {
         cli_print_json(json_incref((json_t *)(uintptr_t)status));

@@ -355,8 +355,9 @@ static void judge(const struct folder *folder, const struct job *stuck,
         census->state = "hanging";
         census->reason = "folder-hanging";
         census->since = moved;
-        snprintf(census->message, sizeof census->message, "%s or %s: no answer for %.0f s",
-                 folder->settings->input, folder->settings->output, (double)(now - moved) * 1e-9);
+        snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
+                 folder->settings->input, folder->settings->output,
+                 number_duration((now - moved) / SECOND * SECOND));
     } else if (folder->no_space.since || folder->unread.since) {
         bool space = folder->no_space.since != 0;
         trouble = space ? &folder->no_space : &folder->unread;

@@ -50,8 +50,8 @@ double job_queue_seconds(const struct job *job)
 void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
 {
     uint64_t now = clock_now(), begun = job->sent > 0 ? job->sent : now;
-    snprintf(text, JOB_TIMES_MAX, "%.1f ms, after %.1f ms in the queue",
-             (double)(now - begun) * 1e-6, (double)(begun - job->added) * 1e-6);
+    snprintf(text, JOB_TIMES_MAX, "%s, after %s in the queue", number_duration(now - begun),
+             number_duration(begun - job->added));
 }
 
 /* The one place where a job's state changes. */

@@ -96,7 +96,7 @@ class Why(Queries):
         got = self.expect_why(d.in_path('hangs'), 'running')
         self.assertEqual(got['attempts'], 1)
         self.assertGreaterEqual(got['for_s'], 0)
-        self.assertRegex(self.sluice('why', d.in_path('hangs')).stdout.decode(), r'(?m)^  for: \d+\.\d s$')
+        self.assertRegex(self.sluice('why', d.in_path('hangs')).stdout.decode(), r'(?m)^  for: [\d.]+m?s$')
         d.drop('next', b'good', 'rename')
         self.expect_why(d.in_path('next'), 'queued')
         claimed = wait_for('its claim', lambda: [c for c in d.claims() if c[2] == 'next'])[0]
