@@ -24,7 +24,7 @@ struct npy_header {
     bool big_endian, fortran;
     unsigned rank;
     uint64_t shape[NPY_RANK_MAX];
-    size_t begin; /* of the first sample, in bytes from the array's beginning */
+    size_t begin;    /* of the first sample, in bytes from the array's beginning */
     const char *odd; /* a warning about it, a constant; NULL: none */
 };
 

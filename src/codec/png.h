@@ -9,10 +9,10 @@
 
 struct png_errors {
     jmp_buf escape;
-    struct fault *fault; /* where to say why, while a step runs */
-    int code;            /* of the fault that ended the step */
-    bool no_memory;      /* an allocation has failed: what libpng says of it varies */
-    char warning[96];    /* the first of libpng's, "" while there is none */
+    struct fault *fault;     /* where to say why, while a step runs */
+    int code;                /* of the fault that ended the step */
+    bool no_memory;          /* an allocation has failed: what libpng says of it varies */
+    char warning[96];        /* the first of libpng's, "" while there is none */
     struct decoder *decoder; /* borrowed: takes warnings; NULL: they are errors */
 };
 

@@ -52,10 +52,10 @@ struct engine_report {
     char in_format[12], out_format[12];
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
-    bool stored_luma; /* the JPEG's own Y was taken */
+    bool stored_luma;     /* the JPEG's own Y was taken */
     struct text warnings; /* of the decoder, one a line (see codec.h); owned */
-    const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
-                         "write"; a constant */
+    const char *step;     /* what it was at, or is: "read", "decode", "plan", "device", "encode",
+                             "write"; a constant */
     uint64_t bytes_in, bytes_out;
     uint64_t read, decode, prepare, device, encode, write, total;
     uint64_t crossings_in, crossings_out; /* hand-overs of pictures to and from the device */

@@ -13,7 +13,7 @@ enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
     FIELD_LINES, /* printable ASCII, every line ended */
-    FIELD_WORD, /* becomes part of a file's name: letters and digits */
+    FIELD_WORD,  /* becomes part of a file's name: letters and digits */
     FIELD_PLANE,
     FIELD_PLANES,
     FIELD_FAULTS,
