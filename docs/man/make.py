@@ -175,6 +175,7 @@ EXIT_STATUS = [
     ('75', 'The daemon has no room for the job now: try again later.'),
     ('77', 'Not permitted.'),
     ('78', 'A wrong configuration or environment.'),
+    ('129, 130, 143', '`run` and `submit` were ended by SIGHUP, SIGINT or SIGTERM. Nothing unfinished is left behind.'),
 ]
 SHARED_OPTIONS = {'device', 'platform-index', 'device-index', 'cl-flags', 'dump-binary', 'load-binary', 'max-pixels',
                   'max-file', 'memory', 'threads', 'config', 'json', 'quiet', 'verbose', 'help'}
@@ -211,6 +212,8 @@ def sluice_page(sluice, commands):
     page.section('Common options')
     page.text('Each command takes those of these that mean something to it: `sluice` *COMMAND* `--help` lists them.')
     add_options(page, [option for name, option in shared.items() if name in SHARED_OPTIONS])
+    page.text('What a command prints with `--json` is described by a JSON Schema: `schemas/`*COMMAND*`.json` among '
+              "sluice's\ndocumentation, of `submit` that of `run`. Times are in seconds; their names end in `_s`.")
     page.section('Exit status')
     page.items(EXIT_STATUS)
     page.section('Environment')
@@ -222,7 +225,7 @@ def sluice_page(sluice, commands):
 
 A folder of them, blurred:
 
-    sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg
+    sluice run -r -c luminance,box:radius=4 -f jpg:quality=80 -o out photos/
 
 What a chain would do, and what is wrong with this machine:
 

@@ -61,11 +61,12 @@ static bool agrees(double reference, double device, struct tolerance t)
 }
 
 int reference_compare(const struct plan *plan, const struct picture *reference,
-                      const struct picture *device, struct fault *fault)
+                      const struct picture *device, double *largest, struct fault *fault)
 {
     struct tolerance tolerance = total_tolerance(plan);
     uint64_t differing = 0;
     char first[160] = "";
+    *largest = 0;
     for (size_t i = 0; i < reference->frame.n_planes; i++) {
         const struct plane *p = &reference->frame.planes[i];
         size_t size = sample_size(p->type);
@@ -74,6 +75,8 @@ int reference_compare(const struct plan *plan, const struct picture *reference,
             for (uint32_t x = 0; x < p->width * p->channels; x++) {
                 double va = sample_load(p->type, a + x * size);
                 double vb = sample_load(p->type, b + x * size);
+                if (va != vb && fabs(va - vb) > *largest)
+                    *largest = fabs(va - vb);
                 if (agrees(va, vb, tolerance))
                     continue;
                 if (differing++ == 0)

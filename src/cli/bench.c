@@ -236,14 +236,11 @@ static int open_device(const struct bench_options *o, struct device_options *wan
     return result;
 }
 
-static void print_json(struct bench_context *context)
+void bench_print_json(const struct bench_context *context, const struct device *device)
 {
-    const struct device_info *info = context->device ? device_info(context->device) : NULL;
-    json_t *json = json_pack("{s:s, s:s, s:o}", "device", info ? info->name : "reference", "driver",
-                             info ? info->driver : "", "rows", json_incref(context->rows));
-    json_dumpf(json, cli_stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', cli_stdout);
-    json_decref(json);
+    const struct device_info *info = device ? device_info(device) : NULL;
+    cli_print_json(json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
+                             info ? info->driver : "", "rows", context->rows));
 }
 
 static int run_bench(struct bench_context *context, const struct bench *bench, struct fault *fault)
@@ -308,7 +305,7 @@ static int bench(struct bench_context *context, const char *chain, char **names,
         return cli_complain(NULL, &fault);
     int status = run_all(context, chain, names, count);
     if (status == 0 && context->rows)
-        print_json(context);
+        bench_print_json(context, context->device);
     device_close(&context->device);
     return status;
 }

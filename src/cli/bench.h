@@ -110,6 +110,9 @@ int bench_chain(const struct bench_context *context, const char *text, const str
 
 void bench_print_head(void);
 
+/* All rows; `device` NULL: they are of the references. */
+void bench_print_json(const struct bench_context *context, const struct device *device);
+
 /* Rows of files through decoder, chain and encoder. Returns the exit status, after a complaint. */
 int bench_files(const struct bench_context *context, const char *text, char **files, size_t count);
 

@@ -65,7 +65,7 @@ struct figures {
 static int open_result(void *context, const char *plane, int *fd, struct fault *fault)
 {
     struct job *job = context;
-    char *path = paths_plane(job->path, plane);
+    char *path = paths_result(job->path, 0, plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&job->draft, path, fault);
@@ -86,7 +86,7 @@ static int close_result(void *context, int fd, bool good, struct fault *fault)
 
 static void begin_job(struct job *job, struct run *run, unsigned number)
 {
-    *job = (struct job){.run = run, .draft = {.fd = -1, .directory_fd = -1}};
+    *job = (struct job){.run = run, .draft = {.fd = -1}};
     job->job = (struct engine_job){.in_fd = -1,
                                    .chain = &run->chain,
                                    .format = &run->format,
@@ -233,6 +233,8 @@ static void add_row(const struct run *run, const char *file, const char *variant
     for (int i = 0; i < SPANS; i++)
         bench_set_real(row, span_keys[i], spans[i]);
     json_object_set_new(row, "bytes_copied", json_integer((json_int_t)r->bytes_copied));
+    json_object_set_new(row, "crossings_in", json_integer((json_int_t)r->crossings_in));
+    json_object_set_new(row, "crossings_out", json_integer((json_int_t)r->crossings_out));
     json_object_set_new(row, "bytes_in", json_integer((json_int_t)r->bytes_in));
     json_object_set_new(row, "bytes_out", json_integer((json_int_t)r->bytes_out));
     bench_set_real(row, "files_per_s", rate);
@@ -297,6 +299,8 @@ static int measure_together(struct run *run, char **files, size_t count, struct 
         sum->report.bytes_in += r->bytes_in;
         sum->report.bytes_out += r->bytes_out;
         sum->report.bytes_copied += r->bytes_copied;
+        sum->report.crossings_in += r->crossings_in;
+        sum->report.crossings_out += r->crossings_out;
         if (i == 0) {
             sum->report.in = r->in;
             sum->report.out = r->out;
@@ -361,18 +365,6 @@ static int make_folder(char *folder, size_t size, struct fault *fault)
     return fault_set_errno(fault, FAULT_CREATE, "a folder for results");
 }
 
-static void print_device(const struct run *run)
-{
-    struct device *device = engine_device(run->engine);
-    const char *name = device ? device_info(device)->name : "reference";
-    const char *driver = device ? device_info(device)->driver : "";
-    json_t *json =
-        json_pack("{s:s, s:s, s:O}", "device", name, "driver", driver, "rows", run->context->rows);
-    json_dumpf(json, cli_stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', cli_stdout);
-    json_decref(json);
-}
-
 static int run_files(struct run *run, const char *text, char **files, size_t count)
 {
     const struct bench_options *o = run->context->options;
@@ -389,7 +381,7 @@ static int run_files(struct run *run, const char *text, char **files, size_t cou
         return cli_complain(NULL, &fault);
     status = all_files(run, files, count);
     if (status == 0 && run->context->rows)
-        print_device(run);
+        bench_print_json(run->context, engine_device(run->engine));
     return status;
 }
 

@@ -1,5 +1,4 @@
 /* sluice check-config: what the daemon would say to a configuration, without the daemon. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,9 +122,7 @@ static void print_json(const char *path, const struct config *config, json_t *er
         json_pack("{s:s, s:b, s:I, s:I, s:O}", "file", path, "good", json_array_size(errors) == 0,
                   "chains", (json_int_t)config->n_chains, "watched_folders",
                   (json_int_t)config->settings.n_watches, "errors", errors);
-    json_dumpf(all, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(all);
+    cli_print_json(all);
 }
 
 static int check(const char *path, const struct common_options *common)

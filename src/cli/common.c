@@ -259,3 +259,10 @@ int cli_move_stdout(void)
     cli_stdout = fdopen(aside, "w");
     return cli_stdout ? 0 : -1;
 }
+
+void cli_print_json(json_t *json)
+{
+    json_dumpf(json, cli_stdout, JSON_INDENT(1) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    fputc('\n', cli_stdout);
+    json_decref(json);
+}

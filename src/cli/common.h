@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "param/options.h"
+#include <jansson.h>
 #include <stdio.h>
 
 struct common_options {
@@ -56,5 +57,9 @@ int cli_complain_chain(const char *chain_text, const struct fault *fault);
  * afterwards goes to stderr. A stdio stream on it is cli_stdout. */
 int cli_move_stdout(void);
 extern FILE *cli_stdout;
+
+/* Prints what a command answers to --json, on cli_stdout, and releases it. docs/schemas has a JSON
+ * Schema for each command. */
+void cli_print_json(json_t *json);
 
 #endif

@@ -1,7 +1,6 @@
 /* sluice compare: how far two pictures are apart, by value, whatever their types. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,9 +145,7 @@ static void print(const struct compare_options *o, const struct picture *a,
         json_t *json =
             json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr", real_or_null(psnr),
                       "max_abs", real_or_null(d->largest), "differing", (json_int_t)d->differing);
-        json_dumpf(json, cli_stdout, 0);
-        fputc('\n', cli_stdout);
-        json_decref(json);
+        cli_print_json(json);
         return;
     }
     fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));

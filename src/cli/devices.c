@@ -1,6 +1,5 @@
 /* sluice devices: what OpenCL has to offer here. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "base/number.h"
@@ -49,11 +48,10 @@ static void print_all(const struct devices_options *o, const struct device_info 
         else
             print_device(&list[i], i == taken);
     }
-    if (o->common.json) {
-        json_dumpf(array, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-    }
-    json_decref(array);
+    if (o->common.json)
+        cli_print_json(array);
+    else
+        json_decref(array);
 }
 
 int command_devices(int argc, char **argv)

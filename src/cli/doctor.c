@@ -178,9 +178,7 @@ static void print(const struct doctor *doctor, const struct common_options *comm
     if (common->json) {
         json_t *all = json_pack("{s:O, s:i, s:i}", "findings", doctor->findings, "warnings",
                                 (int)doctor->warnings, "problems", (int)doctor->problems);
-        json_dumpf(all, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-        json_decref(all);
+        cli_print_json(all);
         return;
     }
     size_t index;

@@ -1,5 +1,4 @@
 /* sluice plan: the steps and kernels that would run, from the very plan that `run` makes. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,9 +197,7 @@ static void print_json(const struct plan *plan, const struct plan *apart, const 
     json_decref(totals);
     if (apart)
         json_object_set_new(json, "not_fused", totals_json(apart));
-    json_dumpf(json, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(json);
+    cli_print_json(json);
     text_finish(&canonical);
 }
 

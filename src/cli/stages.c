@@ -1,5 +1,4 @@
 /* sluice stages: what the parameter tables say. */
-#include <jansson.h>
 #include <string.h>
 
 #include "chain/tried.h"
@@ -78,10 +77,9 @@ int command_stages(int argc, char **argv)
         }
         any = true;
     }
-    if (o.common.json) {
-        json_dumpf(list, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-    }
-    json_decref(list);
+    if (o.common.json)
+        cli_print_json(list);
+    else
+        json_decref(list);
     return 0;
 }

@@ -39,7 +39,7 @@ static void print(const json_t *status)
     const json_t *worker = json_object_get(status, "worker");
     const json_t *connections = json_object_get(status, "connections");
     fprintf(cli_stdout, "state: %s\n", text(status, "state"));
-    fprintf(cli_stdout, "up: %.0f s\n", json_real_value(json_object_get(status, "uptime")));
+    fprintf(cli_stdout, "up: %.0f s\n", json_real_value(json_object_get(status, "uptime_s")));
     fprintf(cli_stdout, "jobs: %lld wait, %lld run, %lld settle, %lld are to be tried again\n",
             number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
             number(queue, "retrying"));
@@ -84,8 +84,7 @@ int command_status(int argc, char **argv)
     if (ask(&o, &answer, &fault) != 0) {
         status = cli_complain("status", &fault);
     } else if (o.common.json) {
-        json_dumpf(json_object_get(answer, "status"), cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
+        cli_print_json(json_incref(json_object_get(answer, "status")));
     } else {
         print(json_object_get(answer, "status"));
     }

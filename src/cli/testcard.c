@@ -1,6 +1,5 @@
 /* sluice testcard: a picture that needs no file to come from: colour bars, a grey ramp, a zone
  * plate and edges at every angle. */
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,9 +170,7 @@ static void print_json(const struct testcard_options *o, const struct plane *pla
     json_t *card =
         json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width", (json_int_t)plane->width,
                   "height", (json_int_t)plane->height, "channels", (json_int_t)plane->channels);
-    json_dumpf(card, cli_stdout, 0);
-    fputc('\n', cli_stdout);
-    json_decref(card);
+    cli_print_json(card);
 }
 
 int command_testcard(int argc, char **argv)

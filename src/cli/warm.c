@@ -1,6 +1,5 @@
 /* sluice warm: the compiling that sluiced would do at its start, done before. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +33,16 @@ static const struct options_row options[] = {
 static const struct options_usage usage = {
     .program = "sluice",
     .command = "warm",
-    .operands = "CONFIG",
+    .operands = "[CONFIG]",
     .summary =
         "Compiles and caches every chain of a configuration for this device, so that a start "
-        "compiles nothing.",
+        "compiles nothing. CONFIG is the same as --config CONFIG.",
     .details =
-        "sluice warm /etc/sluice/sluice.yaml --cache /usr/lib/sluice/cache\n\n"
+        "sluice warm --config /etc/sluice/sluice.yaml --cache /usr/lib/sluice/cache\n\n"
         "sluiced takes programs from a SLUICE_CACHE_DIR that it cannot write to, so the folder may "
         "be part of\na system that is read-only. Device, driver and sluice must be those of the "
         "start.\n",
-    .tables = {options, cli_device_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_output_options},
 };
 
 static void complain_at(const struct config *config, struct place at, const char *text,
@@ -110,12 +109,9 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     const char *directory = device_cache_directory();
     uint64_t took = clock_now() - began;
     if (o->common.json) {
-        json_t *json = json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
+        cli_print_json(json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
                                  "compiled", (json_int_t)builds, "cached", (json_int_t)hits,
-                                 "seconds", (double)took * 1e-9);
-        json_dumpf(json, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-        json_decref(json);
+                                 "wall_s", (double)took * 1e-9));
     } else if (!o->common.quiet) {
         fprintf(cli_stdout,
                 "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64 ", in %s, after %s\n",
@@ -178,11 +174,17 @@ int command_warm(int argc, char **argv)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     const char *told = o.common.device;
     cli_common_apply(&o.common);
-    if (argc - first != 1) {
-        fputs("sluice: warm: which configuration? (see sluice warm --help)\n", stderr);
+    const char *file = getenv("SLUICE_CONFIG");
+    bool is_named = o.common.config || (file && file[0]);
+    if (argc - first > 1 || (argc > first ? o.common.config != NULL : !is_named)) {
+        fputs(argc - first > 1 || o.common.config
+                  ? "sluice: warm: one configuration at a time (see sluice warm --help)\n"
+                  : "sluice: warm: which configuration? (see sluice warm --help)\n",
+              stderr);
         return 64;
     }
-    o.common.config = argv[first];
+    if (argc > first)
+        o.common.config = argv[first];
     /* As sluice-worker has it: PoCL's cache is below ours. */
     unsetenv("POCL_CACHE_DIR");
     if (o.cache)

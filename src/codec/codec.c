@@ -91,6 +91,14 @@ int decode_options_parse(struct decode_options *options, const char *text, const
     return result;
 }
 
+const struct codec *codec_find(const uint8_t *data, size_t size)
+{
+    for (const struct codec *const *c = codecs; *c; c++)
+        if ((*c)->probe && (*c)->probe(data, size))
+            return *c;
+    return NULL;
+}
+
 static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
 {
     struct text names = {0};
@@ -115,11 +123,7 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     *decoder = (struct decoder){.data = data, .size = size, .options = *options, .limits = *limits};
     if (size == 0)
         return fault_set(fault, FAULT_EMPTY, "empty file");
-    if (options->raw != RAW_NONE)
-        decoder->codec = &codec_raw;
-    for (const struct codec *const *c = codecs; *c && !decoder->codec; c++)
-        if ((*c)->probe && (*c)->probe(data, size))
-            decoder->codec = *c;
+    decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
     if (!decoder->codec)
         return unknown_format(data, size, fault);
     int result = decoder->codec->open(decoder, fault);
@@ -316,12 +320,18 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     return result;
 }
 
+/* Behind the last dot; "" when there is none. */
+static const char *extension_of(const char *name)
+{
+    const char *base = path_name(name);
+    size_t stem = path_stem_length(base);
+    return base[stem] == '.' ? base + stem + 1 : "";
+}
+
 int format_for_name(struct format *format, const char *name, struct fault *fault)
 {
     *format = (struct format){0};
-    const char *base = path_name(name);
-    size_t stem = path_stem_length(base);
-    const char *end = base[stem] == '.' ? base + stem + 1 : "", *extension;
+    const char *base = path_name(name), *end = extension_of(name), *extension;
     const struct codec *codec = find_writer(end, strlen(end), &extension);
     if (!codec && end[0])
         return unknown_writer(end, strlen(end), base, fault);
@@ -329,6 +339,36 @@ int format_for_name(struct format *format, const char *name, struct fault *fault
         return fault_set(fault, FAULT_USAGE,
                          "'%s' has no extension to tell the output format by; say --format", base);
     return format_create(format, codec, extension, fault);
+}
+
+/* Extensions of pictures that no codec here writes. A file of one of our formats under such a name
+ * would be taken for what it is not. */
+static const char *const foreign_extensions[] = {
+    "pbm", "pam", "pfm", "tif", "tiff", "webp", "gif", "avif", "heic", "heif", "jp2", "j2k",
+    "jxl", "exr", "hdr", "tga", "ico",  "psd",  "svg", "pdf",  "apng", "dng",  NULL};
+
+bool format_is_named(const char *name)
+{
+    const char *end = extension_of(name), *extension;
+    size_t length = strlen(end), i = 0;
+    while (foreign_extensions[i] && !is_word(foreign_extensions[i], end, length))
+        i++;
+    return foreign_extensions[i] || (length > 0 && find_writer(end, length, &extension));
+}
+
+int format_check_name(const struct format *format, const char *name, struct fault *fault)
+{
+    const char *end = extension_of(name);
+    if (!format_is_named(name) || find_extension(format->codec, end, strlen(end)))
+        return 0;
+    struct text names = {0};
+    for (const char *const *e = format->codec->extensions; *e; e++)
+        text_printf(&names, "%s.%s", names.length ? ", " : "", *e);
+    int result =
+        fault_set(fault, FAULT_USAGE, "'%s' is no name for --format %s, whose files are called %s",
+                  path_name(name), format->codec->name, text_string(&names));
+    text_finish(&names);
+    return result;
 }
 
 void format_finish(struct format *format)

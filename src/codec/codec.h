@@ -142,6 +142,9 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 void decoder_close(struct decoder *decoder);
 
+/* The codec whose files begin so (see probe above); NULL: none. */
+const struct codec *codec_find(const uint8_t *data, size_t size);
+
 /* True where the data are a picture already; `frame` has the planes as they lie there, and is to be
  * ended by frame_finish. */
 bool decoder_lies(const struct decoder *decoder, struct frame *frame);
@@ -177,6 +180,15 @@ int format_parse(struct format *format, const char *text, struct fault *fault);
 /* The format that a file name's extension means; FAULT_FORMAT when it means none. */
 int format_for_name(struct format *format, const char *name, struct fault *fault);
 void format_finish(struct format *format);
+
+/* The format's file must not bear another format's name: FAULT_USAGE for .jpg or .tif when the
+ * format is png. A name without an extension, or with one that belongs to no format of pictures, is
+ * fine. */
+int format_check_name(const struct format *format, const char *name, struct fault *fault);
+
+/* True when a name has the extension of a format of pictures, be it one that is written here or
+ * not. */
+bool format_is_named(const char *name);
 
 /* The gain of the details of mosaics; 0 for a format that keeps planes apart. */
 double format_mosaic_gain(const struct format *format);

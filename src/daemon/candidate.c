@@ -31,7 +31,7 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts, enum spool
     if (facts->unreadable)
         return CANDIDATE_WAIT;
     if (identity->size == 0)
-        return CANDIDATE_DROP;
+        return CANDIDATE_REST;
     if (!facts->has_seen || !identity_equal(&facts->seen, identity)) {
         facts->has_seen = true;
         facts->seen = *identity;
@@ -168,7 +168,7 @@ void candidates_hint(struct candidates *candidates, const char *name, bool close
     c->facts.closed |= closed;
     if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_TAKEN)
         c->hinted = true;
-    else if (c->state == CANDIDATE_WAITING)
+    else if (c->state == CANDIDATE_WAITING || c->state == CANDIDATE_EMPTY)
         candidates_move(candidates, c, CANDIDATE_HINTED);
 }
 
@@ -186,8 +186,27 @@ void candidates_found(struct candidates *candidates, const char *name,
     struct candidate *c = candidates_find(candidates, name);
     if (c || (c = candidates_add(candidates, name)) == NULL)
         return; /* known already: it has its own course */
-    candidate_judge(&c->facts, SPOOL_FILE, identity, SPOOL_WRITER_UNKNOWN, now, stable);
-    candidates_wait(candidates, c, now, stable);
+    if (candidate_judge(&c->facts, SPOOL_FILE, identity, SPOOL_WRITER_UNKNOWN, now, stable) ==
+        CANDIDATE_REST)
+        candidates_rest(candidates, c);
+    else
+        candidates_wait(candidates, c, now, stable);
+}
+
+void candidates_rest(struct candidates *candidates, struct candidate *c)
+{
+    c->facts = (struct candidate_facts){0};
+    if (candidates->counts[CANDIDATE_EMPTY] < CANDIDATES_EMPTY_MAX)
+        candidates_move(candidates, c, CANDIDATE_EMPTY);
+    else
+        candidates_remove(candidates, c);
+}
+
+void candidates_stir(struct candidates *candidates)
+{
+    while (!TAILQ_EMPTY(&candidates->lists[CANDIDATE_EMPTY]))
+        candidates_move(candidates, TAILQ_FIRST(&candidates->lists[CANDIDATE_EMPTY]),
+                        CANDIDATE_HINTED);
 }
 
 void candidates_return(struct candidates *candidates, const char *name,

@@ -4,8 +4,8 @@
  * The rule (docs/spool.md says why): closed after writing or renamed in: at once. Found in any
  * other way: when size and time have not changed for `stable`. Nobody may have it open for writing,
  * where the kernel tells; a file that stays open but does not change is taken after a while all the
- * same. Empty files wait without being remembered: whatever fills them is seen. A file that the
- * decoder called truncated waits until it has not changed for `stable` since then. */
+ * same. Empty files wait until there is news of them, or a scan is over. A file that the decoder
+ * called truncated waits until it has not changed for `stable` since then. */
 #ifndef SLUICE_DAEMON_CANDIDATE_H
 #define SLUICE_DAEMON_CANDIDATE_H
 
@@ -16,6 +16,9 @@
 
 /* How many names are remembered. What does not fit stays in its directory and is found again. */
 #define CANDIDATES_MAX 65536
+
+/* How many of them may be empty files, which are remembered to be counted alone. */
+#define CANDIDATES_EMPTY_MAX 4096
 
 /* What is known of one file; times in nanoseconds of the monotonic clock. */
 struct candidate_facts {
@@ -30,6 +33,7 @@ struct candidate_facts {
 enum candidate_verdict {
     CANDIDATE_TAKE,
     CANDIDATE_WAIT,
+    CANDIDATE_REST, /* it is empty: wait for news */
     CANDIDATE_DROP, /* forget the name */
 };
 
@@ -42,6 +46,7 @@ enum candidate_state {
     CANDIDATE_HINTED,  /* to be looked at */
     CANDIDATE_LOOKING, /* a thread looks at it */
     CANDIDATE_WAITING, /* to be looked at when it is due */
+    CANDIDATE_EMPTY,   /* to be looked at when there is news of it, or after a scan */
     CANDIDATE_READY,   /* complete, but there was no room for it */
     CANDIDATE_TAKEN,   /* a job, while the file stays in its place */
     CANDIDATE_STATES
@@ -104,6 +109,12 @@ void candidates_take(struct candidates *candidates, const char *name);
 
 /* The job is over. If something happened to the file meanwhile it is looked at again. */
 void candidates_let_go(struct candidates *candidates, const char *name);
+
+/* An empty file has no course of its own; beyond CANDIDATES_EMPTY_MAX it is forgotten. */
+void candidates_rest(struct candidates *candidates, struct candidate *candidate);
+
+/* A scan is over: the empty ones become hinted, since they may have been filled, or removed. */
+void candidates_stir(struct candidates *candidates);
 
 /* It is looked at again after `stable`. */
 void candidates_wait(struct candidates *candidates, struct candidate *candidate, uint64_t now,

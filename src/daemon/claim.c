@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
 
 const char *claim_base(const struct claim *claim)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
 
 /* Takes the claim's folder away, after its file: in this order, so that at every moment there is
  * either a file with its note or no claim. */

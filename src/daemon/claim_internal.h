@@ -2,8 +2,8 @@
 #ifndef SLUICE_DAEMON_CLAIM_INTERNAL_H
 #define SLUICE_DAEMON_CLAIM_INTERNAL_H
 
+#include "base/name.h"
 #include "daemon/claim.h"
-#include "daemon/name.h"
 
 /* The file's path below the instance's folder. */
 typedef char claim_path[sizeof((struct claim *)0)->folder + 1 + NAME_BYTES + 1];

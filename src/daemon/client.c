@@ -38,7 +38,7 @@ struct jobs_request {
 void client_send(struct jobs_client *client, json_t *object, int fd)
 {
     struct text text = {0};
-    char *dumped = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(object);
     if (dumped)
         text_append(&text, dumped);
@@ -68,34 +68,20 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
     if (fault->code == FAULT_BUSY)
         json_object_set_new(answer, "retry_after",
                             json_integer(service_retry_after(client->server->service)));
+    if (report)
+        json_object_update_missing(answer, report->report);
     client_send(client, answer, -1);
 }
 
-/* "luminance=123,sobel=456" as a list. */
-static json_t *stages_json(const char *stages)
+/* To what the worker says comes what the job had behind it when it got there. */
+static void complete_report(const struct jobs_request *request, const struct message *report)
 {
-    json_t *list = json_array();
-    while (stages && *stages) {
-        const char *equals = strchr(stages, '=');
-        if (!equals)
-            break;
-        json_array_append_new(list,
-                              json_pack("{s:s%, s:I}", "stage", stages, (size_t)(equals - stages),
-                                        "time", (json_int_t)strtoll(equals + 1, NULL, 10)));
-        stages = strchr(equals, ',');
-        stages = stages ? stages + 1 : NULL;
-    }
-    return list;
-}
-
-static json_t *warnings_json(const char *lines)
-{
-    json_t *list = json_array();
-    for (size_t length; lines && *lines; lines += length + 1) {
-        length = strcspn(lines, "\n");
-        json_array_append_new(list, json_stringn(lines, length));
-    }
-    return list;
+    double queue = message_figure(report, "queue_s") + job_queue_seconds(&request->job->job);
+    double copied = message_figure(report, "bytes_copied") + (double)request->copied;
+    if (!report->report)
+        return;
+    json_object_set_new(report->report, "queue_s", json_real(queue));
+    json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
 }
 
 static json_t *report_json(const struct jobs_request *request, const struct message *report)
@@ -104,20 +90,11 @@ static json_t *report_json(const struct jobs_request *request, const struct mess
     for (size_t i = 0; i < report->n_planes; i++)
         json_array_append_new(planes, json_string(report->planes[i]));
     json_t *answer =
-        json_pack("{s:s, s:I, s:s, s:o, s:s, s:s, s:I, s:I, s:I}", "type", "done", "id",
-                  (json_int_t)request->id, "result", "ok", "planes", planes, "media_type",
+        json_pack("{s:s, s:I, s:s, s:o, s:s, s:s}", "type", "done", "id", (json_int_t)request->id,
+                  "result", "ok", "planes", planes, "media_type",
                   report->media_type ? report->media_type : "application/octet-stream", "extension",
-                  report->extension ? report->extension : "", "bytes_in",
-                  (json_int_t)report->bytes_in, "bytes_out", (json_int_t)report->bytes_out,
-                  "bytes_copied", (json_int_t)(request->copied + (uint64_t)report->copied));
-    json_object_update_new(
-        answer, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "queue",
-                          (json_int_t)request->job->waited, "read", (json_int_t)report->read,
-                          "decode", (json_int_t)report->decode, "prepare",
-                          (json_int_t)report->prepare, "device", (json_int_t)report->run, "encode",
-                          (json_int_t)report->encode, "write", (json_int_t)report->write, "total",
-                          (json_int_t)report->total, "stages", stages_json(report->stages)));
-    json_object_set_new(answer, "warnings", warnings_json(report->warnings));
+                  report->extension ? report->extension : "");
+    json_object_update_missing(answer, report->report);
     return answer;
 }
 
@@ -175,6 +152,8 @@ static void refuse(struct jobs_request *request)
 static void on_ended(struct client_job *job, const struct message *report)
 {
     struct jobs_request *request = job->how.user;
+    if (report)
+        complete_report(request, report);
     if (job->job.fault.code == FAULT_NONE && report)
         send_result(request, report);
     else

@@ -157,6 +157,7 @@ static void done(struct job *queued, const struct message *report)
 {
     struct client_job *job = (struct client_job *)queued;
     struct queue *queue = job->service->queue;
+    char times[JOB_TIMES_MAX];
     bool wanted = job->how.ended != NULL;
     if (wanted && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
         !queue->draining && !job->several_refused) {
@@ -167,17 +168,15 @@ static void done(struct job *queued, const struct message *report)
         note_time(job->service, report);
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
-    if (queued->attempts > 0 && queued->deadline > queue->job_time + job->accepted)
-        job->waited = queued->deadline - queue->job_time - job->accepted;
     for (size_t i = 0; i < job->n_planes; i++)
         client_job_seal(job->planes[i].fd);
     count(job);
+    job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
         job_log(queued, LOG_LEVEL_INFO, "%s: failed: %s: %s", queued->label,
                 fault_name(queued->fault.code), queued->fault.text);
     else
-        job_log(queued, LOG_LEVEL_DEBUG, "%s: done in %.1f ms", queued->label,
-                (double)(clock_now() - job->accepted) * 1e-6);
+        job_log(queued, LOG_LEVEL_DEBUG, "%s: done in %s", queued->label, times);
     end(job, report);
 }
 
@@ -219,7 +218,6 @@ int client_job_start(struct client_job **job, struct service *service,
     }
     j->service = service;
     j->how = *how;
-    j->accepted = clock_now();
     j->chain = strdup(service_chain(service, how->chain));
     j->format = strdup(how->format);
     j->input = how->input ? strdup(how->input) : NULL;

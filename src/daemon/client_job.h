@@ -33,8 +33,6 @@ struct client_job {
     struct client_job_how how;
     char *chain, *format, *input; /* owned */
     char label[48];
-    uint64_t accepted;    /* monotonic nanoseconds */
-    uint64_t waited;      /* nanoseconds from there until a worker got it */
     bool several_refused; /* the format takes one plane, and there were more */
     bool in_queue;
     size_t n_planes;

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
-#include "daemon/name.h"
+#include "base/name.h"
 
 /* The same from the claim or, after a restart, from its note: no plane is in it, since the first
  * draft is opened before the planes are known. */
@@ -145,11 +145,8 @@ static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
 static void choose_base(struct claim *claim, const char *extension)
 {
     const struct watch_settings *rules = claim->spool->rules;
-    char day[16] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc))
-        strftime(day, sizeof day, "%Y-%m-%d", &utc);
+    char day[NAME_DAY_MAX];
+    name_today(day);
     struct name_parts parts = {.original = claim_base(claim),
                                .chain = rules->chain_name ? rules->chain_name : rules->chain,
                                .extension = extension,

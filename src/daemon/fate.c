@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "base/text.h"
-#include "daemon/disk.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
 
 #define REASON_MAX  65536
 #define NUMBERS_MAX 1000 /* of names like a-7.jpg that are looked through for one inode */

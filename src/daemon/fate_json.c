@@ -53,9 +53,9 @@ json_t *fate_json(const struct fate *fate, const char *folder)
     if (fate->attempts > 0)
         json_object_set_new(json, "attempts", json_integer(fate->attempts));
     if (fate->age >= 0)
-        json_object_set_new(json, "for", json_real(fate->age));
+        json_object_set_new(json, "for_s", json_real(fate->age));
     if (fate->next >= 0)
-        json_object_set_new(json, "next_try", json_real(fate->next));
+        json_object_set_new(json, "next_try_s", json_real(fate->next));
     add_time(json, fate->time);
     for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
         json_t *value = json_object_get(fate->told, copied[i]);

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/name.h"
 #include "base/number.h"
-#include "daemon/name.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
@@ -284,7 +284,8 @@ void folder_destroy(struct folder **folder)
 bool folder_is_quiet(const struct folder *folder)
 {
     const struct candidates *c = &folder->candidates;
-    return folder->scanned && !folder->scanning && c->count == c->counts[CANDIDATE_TAKEN];
+    return folder->scanned && !folder->scanning &&
+           c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
 }
 
 static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count)

@@ -77,7 +77,6 @@ struct folder_job {
     struct folder *folder;
     struct claim *claim;
     bool last_chance; /* called truncated before, and not changed since */
-    uint64_t taken;   /* when it became ours, monotonic nanoseconds */
     size_t n_drafts;
     struct draft *drafts; /* owned */
     size_t n_planes;

@@ -280,7 +280,6 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
     fj->folder = folder;
     fj->claim = claim;
     fj->last_chance = last_chance;
-    fj->taken = clock_now();
     fault_clear(&fj->end_fault);
     fj->job = (struct job){.source = &source,
                            .owner = folder,

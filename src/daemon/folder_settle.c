@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
 #include "daemon/reason.h"
 #include "daemon/record.h"
 
@@ -255,39 +255,35 @@ static void do_settle(uv_work_t *work)
 
 /* ---- on the loop ---- */
 
-static double milliseconds_since(uint64_t then)
-{
-    return (double)(clock_now() - then) * 1e-6;
-}
-
-static void log_done(const struct folder_job *fj)
+static void log_done(const struct folder_job *fj, const char *times)
 {
     char name[256];
     size_t more = fj->claim->note.n_results - 1;
     draft_final_name(fj->claim, 0, name);
     if (more > 0)
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %.1f ms: %s and %zu more", fj->job.label,
-                milliseconds_since(fj->taken), name, more);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s and %zu more", fj->job.label, times,
+                name, more);
     else
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %.1f ms: %s", fj->job.label,
-                milliseconds_since(fj->taken), name);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
 }
 
 static void finish_well(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
+    char times[JOB_TIMES_MAX];
+    job_print_times(&fj->job, times);
     switch (fj->end) {
     case END_DONE:
         queue_count_end(queue, &fj->job, true);
         fj->folder->put_away += (uint64_t)fj->claim->identity.size;
         fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
-        log_done(fj);
+        log_done(fj, times);
         break;
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
         fj->folder->n_failed++;
-        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (after %.1f ms)", fj->job.label,
-                fault_name(fj->job.fault.code), fj->job.fault.text, milliseconds_since(fj->taken));
+        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
+                fault_name(fj->job.fault.code), fj->job.fault.text, times);
         break;
     case END_RETURNED:
         job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s; it waits until it has not changed for a while",

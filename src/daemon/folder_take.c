@@ -35,7 +35,7 @@ struct scan {
     size_t n_rebuilt;
     bool is_current;
     bool is_cut; /* there is more than was kept */
-    size_t n_found, found_capacity;
+    size_t n_found, found_capacity, n_empty;
     struct found *found;
     size_t n_claims, claim_capacity;
     struct claim **claims; /* of daemons that are gone */
@@ -59,10 +59,13 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
     struct scan *scan = context;
-    if (scan->rebuild && record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
+    if (scan->rebuild && identity->size > 0 &&
+        record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
         return true;
     }
+    if (identity->size == 0 && ++scan->n_empty > CANDIDATES_EMPTY_MAX)
+        return true;
     char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
     if (!copy ||
         !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
@@ -146,6 +149,8 @@ static void destroy_scan(struct scan *scan)
 static void take_findings(struct folder *folder, const struct scan *scan)
 {
     uint64_t now = clock_now();
+    if (scan->whole)
+        candidates_stir(&folder->candidates);
     for (size_t i = 0; i < scan->n_found; i++)
         candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
                          folder->settings->stable);
@@ -293,7 +298,7 @@ static void look_at(struct look *look, struct look_at *at)
         return;
     }
     at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
-    if (at->verdict == CANDIDATE_DROP && sight == SPOOL_FILE && at->facts.closed)
+    if (at->verdict == CANDIDATE_REST && at->facts.closed)
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
     if (at->verdict != CANDIDATE_TAKE)
         return;
@@ -335,6 +340,8 @@ static void apply(struct folder *folder, struct look_at *at)
         candidates_remove(candidates, c);
     else if (at->verdict == CANDIDATE_TAKE)
         candidates_move(candidates, c, CANDIDATE_READY);
+    else if (at->verdict == CANDIDATE_REST)
+        candidates_rest(candidates, c);
     else
         candidates_wait(candidates, c, clock_now(), folder->settings->stable);
 }

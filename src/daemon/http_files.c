@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/number.h"
 
 #define BODY_MAX 65536
 
@@ -63,9 +64,10 @@ void http_files(struct http_request *request)
                               .after = q->after && q->after[0] ? q->after : NULL,
                               .limit = INQUIRY_LIMIT};
     if (q->limit) {
-        char *end;
-        unsigned long limit = strtoul(q->limit, &end, 10);
-        ask.limit = *end == '\0' && limit <= INQUIRY_LIMIT_MAX ? (unsigned)limit : 0;
+        int64_t limit;
+        bool good = number_parse_integer(q->limit, strlen(q->limit), &limit) && limit > 0 &&
+                    limit <= INQUIRY_LIMIT_MAX;
+        ask.limit = good ? (unsigned)limit : 0;
     }
     if (q->file) {
         ask.kind = INQUIRY_WHY;

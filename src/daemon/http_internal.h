@@ -62,6 +62,7 @@ struct http_route {
 };
 
 extern const struct http_route http_routes[]; /* ends with a NULL path */
+extern const char http_openapi[];             /* what docs/openapi.json says of them */
 
 struct http {
     struct service *service;

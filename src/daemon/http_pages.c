@@ -9,7 +9,7 @@
 
 void http_answer_json(struct http_request *request, json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(json);
     if (text)
         http_answer_text(request, 200, "application/json", text);
@@ -87,6 +87,11 @@ static void status(struct http_request *request)
     http_answer_json(request, service_status(service_of(request)));
 }
 
+static void openapi(struct http_request *request)
+{
+    http_answer_text(request, 200, "application/json", http_openapi);
+}
+
 #define PAGE "GET, HEAD"
 const struct http_route http_routes[] = {
     {"/v1/process", "POST", QUERY_PROCESS, true, http_process},
@@ -96,6 +101,7 @@ const struct http_route http_routes[] = {
     {"/v1/devices", PAGE, "", false, devices},
     {"/v1/chains", PAGE, "", false, chains},
     {"/v1/status", PAGE, "", false, status},
+    {"/v1/openapi.json", PAGE, "", false, openapi},
     {"/livez", PAGE, "", false, livez},
     {"/readyz", PAGE, "", false, readyz},
     {"/metrics", PAGE, "", false, metrics},

@@ -2,7 +2,6 @@
 #include "daemon/http_internal.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,51 +21,56 @@ void http_resume(struct http_request *request)
 
 /* ---- the answer ---- */
 
-static void add_span(struct text *text, const char *name, int64_t nanoseconds)
+static void add_span(struct text *text, const char *name, double seconds)
 {
-    text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, (double)nanoseconds * 1e-6);
+    text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, seconds * 1e3);
 }
 
-/* "luminance=123,sobel=456" as spans. */
-static void add_stages(struct text *text, const char *stages)
+/* Names of metrics are tokens of RFC 9110; so are those of stages. */
+static void add_stages(struct text *text, const struct message *report)
 {
-    while (stages && *stages) {
-        char name[40];
-        const char *equals = strchr(stages, '=');
-        if (!equals)
-            return;
-        snprintf(name, sizeof name, "%.*s", (int)(equals - stages), stages);
-        add_span(text, name, strtoll(equals + 1, NULL, 10));
-        stages = strchr(equals, ',');
-        stages = stages ? stages + 1 : NULL;
+    size_t i;
+    json_t *stage;
+    json_array_foreach(json_object_get(report->report, "stages"), i, stage)
+    {
+        const char *name = json_string_value(json_object_get(stage, "stage"));
+        if (message_is_stage_label(name))
+            add_span(text, name, json_number_value(json_object_get(stage, "run_s")));
     }
 }
 
-static void add_timing(struct MHD_Response *response, const struct client_job *job,
-                       const struct message *report)
+/* Sluice-Counts is a dictionary of RFC 9651. */
+static void add_figures(struct MHD_Response *response, const struct client_job *job,
+                        const struct message *report)
 {
-    struct text text = {0};
-    add_span(&text, "queue", (int64_t)job->waited);
-    add_span(&text, "read", report->read);
-    add_span(&text, "decode", report->decode);
-    add_span(&text, "device", report->run);
-    add_stages(&text, report->stages);
-    add_span(&text, "encode", report->encode);
-    add_span(&text, "write", report->write);
-    add_span(&text, "total", report->total);
-    MHD_add_response_header(response, "Server-Timing", text_string(&text));
-    text_finish(&text);
+    struct text timing = {0}, counts = {0};
+    add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
+    add_span(&timing, "read", message_figure(report, "read_s"));
+    add_span(&timing, "decode", message_figure(report, "decode_s"));
+    add_span(&timing, "prepare", message_figure(report, "prepare_s"));
+    add_span(&timing, "device", message_figure(report, "device_s"));
+    add_stages(&timing, report);
+    add_span(&timing, "encode", message_figure(report, "encode_s"));
+    add_span(&timing, "write", message_figure(report, "write_s"));
+    add_span(&timing, "total", message_figure(report, "total_s"));
+    MHD_add_response_header(response, "Server-Timing", text_string(&timing));
+    text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
+                message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
+                message_figure(report, "bytes_copied"));
+    MHD_add_response_header(response, "Sluice-Counts", text_string(&counts));
+    text_finish(&timing);
+    text_finish(&counts);
 }
 
 /* RFC 7234 §5.5: 299 is a warning that has no code of its own. */
-static void add_warnings(struct MHD_Response *response, const char *lines)
+static void add_warnings(struct MHD_Response *response, const struct message *report)
 {
-    for (size_t length; lines && *lines; lines += length + 1) {
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++) {
         struct text text = {0};
-        length = strcspn(lines, "\n");
         text_append(&text, "299 sluice \"");
-        for (size_t i = 0; i < length; i++)
-            text_printf(&text, "%s%c", strchr("\"\\", lines[i]) ? "\\" : "", lines[i]);
+        for (; *warning; warning++)
+            text_printf(&text, "%s%c", strchr("\"\\", *warning) ? "\\" : "", *warning);
         text_append(&text, "\"");
         MHD_add_response_header(response, "Warning", text_string(&text));
         text_finish(&text);
@@ -90,8 +94,8 @@ static void answer_result(struct http_request *request, const struct message *re
     MHD_add_response_header(response, "Content-Type",
                             report->media_type ? report->media_type : "application/octet-stream");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    add_timing(response, job, report);
-    add_warnings(response, report->warnings);
+    add_figures(response, job, report);
+    add_warnings(response, report);
     http_answer(request, 200, response);
 }
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/name.h"
+#include "base/walk.h"
 #include "daemon/json_text.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
-#include "daemon/walk.h"
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 

@@ -75,6 +75,7 @@ struct job {
     enum job_state state;
     uint64_t added;       /* when it entered the queue; monotonic nanoseconds */
     uint64_t since;       /* when it entered its state; monotonic nanoseconds */
+    uint64_t sent;        /* when a worker was given it last; 0: never */
     bool late;            /* it ran past its deadline, and the worker was killed for that */
     uint64_t deadline;    /* while the worker has it; monotonic nanoseconds */
     unsigned n_outputs;   /* that the worker has asked for, besides the first */
@@ -86,6 +87,14 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* How long it has been under way, for people: "52.1 ms, after 3300.0 ms in the queue". What came
+ * before its latest try counts as the queue's. */
+#define JOB_TIMES_MAX 80
+void job_print_times(const struct job *job, char text[JOB_TIMES_MAX]);
+
+/* Seconds from when it entered the queue until its latest try began; 0 before that. */
+double job_queue_seconds(const struct job *job);
 
 /* What log lines about the job carry as fields. */
 static inline struct log_subject job_subject(const struct job *job)

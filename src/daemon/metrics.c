@@ -1,5 +1,6 @@
 #include "daemon/metrics.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,10 @@ static const struct {
     [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
     [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
     [METRIC_BYTES_COPIED] = {"sluice_bytes_copied_total",
-                             "Bytes of inputs copied before they were decoded.", KIND_COUNTER},
+                             "Bytes that had to be copied on the way to a device or back.",
+                             KIND_COUNTER},
+    [METRIC_CROSSINGS] = {"sluice_device_crossings_total",
+                          "Pictures handed over to the device (in) and back (out).", KIND_COUNTER},
     [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
     [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
     [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
@@ -111,6 +115,8 @@ struct metrics *metrics_create(void)
     struct metrics *metrics = calloc(1, sizeof *metrics);
     for (size_t i = 0; i < sizeof unlabelled / sizeof *unlabelled; i++)
         metrics_add(metrics, unlabelled[i], NULL, 0);
+    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"in\"", 0);
+    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"out\"", 0);
     return metrics;
 }
 
@@ -217,14 +223,19 @@ static void job_labels(struct text *labels, const char *source, const char *chai
     metrics_label(labels, "result", result);
 }
 
+/* Half of the room is kept for what is no name of a chain or a stage. */
+static bool is_filling(const struct metrics *metrics)
+{
+    return metrics && metrics->n_series > SERIES_MAX / 2;
+}
+
 /* A chain too long for a label, or one more than there is room for, counts as "other". */
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result)
 {
     struct text labels = {0};
     job_labels(&labels, source, strlen(chain) < CHAIN_MAX ? chain : "other", result);
-    if (metrics && !find(metrics, METRIC_JOBS, text_string(&labels)) &&
-        metrics->n_series > SERIES_MAX / 2) {
+    if (!find(metrics, METRIC_JOBS, text_string(&labels)) && is_filling(metrics)) {
         text_finish(&labels);
         job_labels(&labels, source, "other", result);
     }
@@ -233,21 +244,22 @@ void metrics_count_job(struct metrics *metrics, const char *source, const char *
     text_finish(&labels);
 }
 
-/* "luminance=123,sobel=456": nanoseconds. Names of stages are of small letters and digits; anything
- * else is no stage of ours. */
-static void count_stages(struct metrics *metrics, const char *stages)
+/* What one kernel does for several stages counts for them together: "luminance+sobel". */
+static void count_stages(struct metrics *metrics, const json_t *stages)
 {
-    while (stages && *stages) {
-        size_t length = strspn(stages, "abcdefghijklmnopqrstuvwxyz0123456789_-");
-        char labels[64], *end;
-        if (stages[length] != '=' || length == 0 || length > 30)
-            return;
-        snprintf(labels, sizeof labels, "stage=\"%.*s\"", (int)length, stages);
-        long long time = strtoll(stages + length + 1, &end, 10);
-        if (time < 0 || (*end != ',' && *end != '\0'))
-            return;
-        metrics_observe(metrics, METRIC_STAGE_DURATION, labels, (double)time * 1e-9);
-        stages = *end ? end + 1 : NULL;
+    size_t i;
+    json_t *stage;
+    json_array_foreach(stages, i, stage)
+    {
+        const char *name = json_string_value(json_object_get(stage, "stage"));
+        char labels[100];
+        if (!message_is_stage_label(name))
+            continue;
+        snprintf(labels, sizeof labels, "stage=\"%s\"", name);
+        if (!find(metrics, METRIC_STAGE_DURATION, labels) && is_filling(metrics))
+            snprintf(labels, sizeof labels, "stage=\"other\"");
+        metrics_observe(metrics, METRIC_STAGE_DURATION, labels,
+                        json_number_value(json_object_get(stage, "run_s")));
     }
 }
 
@@ -255,24 +267,37 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
 {
     if (!report)
         return;
-    const struct {
-        const char *labels;
-        int64_t time;
-    } spans[] = {
-        {"span=\"read\"", report->read},   {"span=\"decode\"", report->decode},
-        {"span=\"device\"", report->run},  {"span=\"encode\"", report->encode},
-        {"span=\"write\"", report->write},
-    };
+    static const struct {
+        enum metric metric;
+        const char *labels, *figure;
+    } sums[] =
+        {
+            {METRIC_BYTES_READ, NULL, "bytes_in"},
+            {METRIC_BYTES_WRITTEN, NULL, "bytes_out"},
+            /* What the front copied for the worker is added where it does. */
+            {METRIC_BYTES_COPIED, NULL, "bytes_copied"},
+            {METRIC_CROSSINGS, "direction=\"in\"", "crossings_in"},
+            {METRIC_CROSSINGS, "direction=\"out\"", "crossings_out"},
+        },
+      spans[] = {
+          {METRIC_SPAN_DURATION, "span=\"read\"", "read_s"},
+          {METRIC_SPAN_DURATION, "span=\"decode\"", "decode_s"},
+          {METRIC_SPAN_DURATION, "span=\"device\"", "device_s"},
+          {METRIC_SPAN_DURATION, "span=\"encode\"", "encode_s"},
+          {METRIC_SPAN_DURATION, "span=\"write\"", "write_s"},
+      };
+    const json_t *in = json_object_get(report->report, "in");
     metrics_observe(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
-        metrics_observe(metrics, METRIC_SPAN_DURATION, spans[i].labels,
-                        (double)spans[i].time * 1e-9);
-    count_stages(metrics, report->stages);
-    metrics_add(metrics, METRIC_PIXELS, NULL, (double)report->pixels);
-    metrics_add(metrics, METRIC_BYTES_READ, NULL, (double)report->bytes_in);
-    metrics_add(metrics, METRIC_BYTES_WRITTEN, NULL, (double)report->bytes_out);
-    /* What the front copied for the worker is added where it does. */
-    metrics_add(metrics, METRIC_BYTES_COPIED, NULL, (double)report->copied);
+        metrics_observe(metrics, spans[i].metric, spans[i].labels,
+                        message_figure(report, spans[i].figure));
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        metrics_add(metrics, sums[i].metric, sums[i].labels,
+                    message_figure(report, sums[i].figure));
+    metrics_add(metrics, METRIC_PIXELS, NULL,
+                json_number_value(json_object_get(in, "width")) *
+                    json_number_value(json_object_get(in, "height")));
+    count_stages(metrics, json_object_get(report->report, "stages"));
 }
 
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)

@@ -15,11 +15,12 @@ enum metric {
     METRIC_JOBS,           /* source, chain, result: done, failed */
     METRIC_JOB_DURATION,   /* seconds in the worker: a histogram */
     METRIC_SPAN_DURATION,  /* span: read, decode, device, encode, write: sum and count */
-    METRIC_STAGE_DURATION, /* stage: time on the device, sum and count */
+    METRIC_STAGE_DURATION, /* stage, or stages fused: time on the device, sum and count */
     METRIC_PIXELS,         /* of inputs */
     METRIC_BYTES_READ,
     METRIC_BYTES_WRITTEN,
-    METRIC_BYTES_COPIED,       /* of inputs, before they are decoded */
+    METRIC_BYTES_COPIED,       /* as reports count them, and of inputs that may change */
+    METRIC_CROSSINGS,          /* direction: in, out */
     METRIC_QUEUE_JOBS,         /* held now */
     METRIC_FILES,              /* dir, state */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */

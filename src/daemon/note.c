@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
-#include "daemon/disk.h"
-#include "daemon/name.h"
+#include "base/name.h"
 
 #define NOTE        ".note"
 #define TEMPORARY   ".note.tmp"

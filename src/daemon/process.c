@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/disk.h"
+#include "base/disk.h"
 
 /* Descriptors that the count itself opens: the directory's two. */
 #define OWN 2

@@ -1,5 +1,6 @@
 #include "daemon/queue_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,18 @@ static bool is_move_of_a_job(enum job_state from, enum job_state to)
         [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
     };
     return (allowed[from] >> to & 1) != 0;
+}
+
+double job_queue_seconds(const struct job *job)
+{
+    return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
+}
+
+void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
+{
+    uint64_t now = clock_now(), begun = job->sent > 0 ? job->sent : now;
+    snprintf(text, JOB_TIMES_MAX, "%s, after %s in the queue", number_duration(now - begun),
+             number_duration(begun - job->added));
 }
 
 /* The one place where a job's state changes. */
@@ -105,6 +118,7 @@ static void send_jobs(struct queue *queue)
                             (double)(now - job->added) * 1e-9);
         job->late = false;
         job->n_outputs = 0;
+        job->sent = now;
         job->deadline = now + queue->job_time;
         queue_enter(queue, job, JOB_SENT);
         supervisor_send_job(queue->supervisor, job);

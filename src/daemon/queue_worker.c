@@ -2,8 +2,6 @@
  * when it died. */
 #include "daemon/queue_internal.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/metrics.h"
@@ -42,13 +40,12 @@ static void need_output(struct queue *queue, struct job *job, const char *plane)
 }
 
 /* Clients get theirs with their answer. */
-static void log_warnings(const struct job *job, const char *lines)
+static void log_warnings(const struct job *job, const struct message *message)
 {
     enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
-    for (size_t length; lines && *lines; lines += length + 1) {
-        length = strcspn(lines, "\n");
-        job_log(job, level, "%s: warning: %.*s", job->label, (int)length, lines);
-    }
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(message, i)) != NULL; i++)
+        job_log(job, level, "%s: warning: %s", job->label, warning);
 }
 
 void queue_worker_said(struct queue *queue, const struct message *message)
@@ -66,7 +63,7 @@ void queue_worker_said(struct queue *queue, const struct message *message)
         need_output(queue, job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         message_get_fault(message, &job->fault);
-        log_warnings(job, message->warnings);
+        log_warnings(job, message);
         if (job->fault.code == FAULT_NONE)
             metrics_count_report(queue->metrics, message);
         queue_settle(queue, job, message);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
 #include "daemon/draft.h"
-#include "daemon/name.h"
 
 bool record_fill(struct record *record, struct claim *claim, const char *reason)
 {

@@ -9,13 +9,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
+#include "base/walk.h"
 #include "daemon/draft.h"
-#include "daemon/name.h"
 #include "daemon/record.h"
 #include "daemon/requeue.h"
-#include "daemon/walk.h"
 
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
+#include "base/walk.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
-#include "daemon/walk.h"
 
 #define MARK        "-requeue"
 #define SKIPPED_MAX 1000

@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
+#include "base/name.h"
 #include "base/number.h"
-#include "daemon/disk.h"
+#include "base/walk.h"
 #include "daemon/identity.h"
-#include "daemon/name.h"
-#include "daemon/walk.h"
 
 /* A file that may go. */
 struct kept {

@@ -142,7 +142,7 @@ json_t *service_status(const struct service *service)
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
     return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:{s:i, s:i}}", "state",
-                     service->state(service->context), "ready", (int)(trouble == NULL), "uptime",
+                     service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
                      (double)(clock_now() - service->started) * 1e-9, "done",
                      (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
                      queue_json(queue), "worker", worker_json(queue->supervisor), "connections",

@@ -13,13 +13,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "daemon/disk.h"
+#include "base/name.h"
+#include "base/walk.h"
 #include "daemon/ledger.h"
-#include "daemon/name.h"
-#include "daemon/walk.h"
 
 static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
 {
@@ -349,10 +349,11 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return spool->rules->recursive ? WALK_ON : WALK_PAST;
     if (entry->kind != DT_REG ||
         fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(status.st_mode) || status.st_size == 0)
+        !S_ISREG(status.st_mode))
         return WALK_ON;
     struct identity identity = identity_of(&status);
-    if (spool_remembers(spool) && ledger_knows(spool->world->ledger, spool->folder, &identity))
+    if (identity.size > 0 && spool_remembers(spool) &&
+        ledger_knows(spool->world->ledger, spool->folder, &identity))
         return WALK_ON;
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }

@@ -92,9 +92,8 @@ enum spool_writer {
 enum spool_sight spool_probe(const struct spool *spool, const char *name,
                              enum spool_writer *writer);
 
-/* Lists the regular files in IN that are not empty, not ignored, and not known to be done with
- * (spool_remembers): calls `found` for each until it
- * returns false. */
+/* Lists the regular files in IN that are not ignored, and not known to be done with
+ * (spool_remembers): calls `found` for each until it returns false. */
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "daemon/name.h"
+#include "base/name.h"
 #include "daemon/spool.h"
 
 bool spot_normalise(const char *path, char normal[PATH_MAX])

@@ -37,7 +37,7 @@ int state_open(const char *told, char **found, int *fd, struct fault *fault)
     if (!find(told, path))
         return fault_set(fault, FAULT_CREATE,
                          "no state directory: say --state DIR (or set XDG_STATE_HOME or HOME)");
-    int result = path_make_directories(path, fault);
+    int result = path_make_directories(path, 0700, fault);
     if (result != 0)
         return result;
     *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -21,6 +21,7 @@ struct device_batch {
     struct command *commands;
     struct device_timing *timings;
     size_t n_timings;
+    struct device_traffic traffic;
 };
 
 /* Commands between flushes: Mali drivers batch launches and start none before a flush, and fail
@@ -65,33 +66,28 @@ static int launch_fault(const char *stage, const char *kernel, const char *call,
     return cl_fault(fault, call, error, where);
 }
 
-static int added(struct device_batch *batch, cl_int error, const char *call, const char *where,
-                 struct fault *fault)
+static void added(struct device_batch *batch)
 {
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, call, error, where);
     batch->n_commands++;
     if (batch->n_commands % FLUSH_EVERY == 0)
         cl.clFlush(batch->device->queue);
-    return 0;
 }
 
 int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault)
 {
     if (buffer->is_hosts) { /* it was never mapped */
-        atomic_fetch_add(&batch->device->counters.crossings_in, 1);
+        batch->traffic.crossings_in++;
         return 0;
     }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    cl_int error = cl.clEnqueueUnmapMemObject(batch->device->queue, buffer->memory, buffer->mapped,
-                                              0, NULL, &command->event);
-    if (error == CL_SUCCESS)
-        buffer->mapped = NULL;
-    atomic_fetch_add(&batch->device->counters.crossings_in, 1);
-    return added(batch, error, "clEnqueueUnmapMemObject", batch->device->info->name, fault);
+    int result = device_buffer_to_device(batch->device, batch->device->queue, buffer,
+                                         &batch->traffic, &command->event, fault);
+    if (result == 0)
+        added(batch);
+    return result;
 }
 
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_arg *arg)
@@ -126,21 +122,27 @@ int device_batch_launch(struct device_batch *batch, const struct device_launch *
     if (error != CL_SUCCESS)
         return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
     atomic_fetch_add(&batch->device->counters.launches, 1);
-    return added(batch, error, "clEnqueueNDRangeKernel", name, fault);
+    added(batch);
+    return 0;
 }
 
 int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault)
 {
-    cl_int error;
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    buffer->mapped = cl.clEnqueueMapBuffer(batch->device->queue, buffer->memory, CL_FALSE,
-                                           CL_MAP_READ, 0, size, 0, NULL, &command->event, &error);
+    int result = device_buffer_to_host(batch->device, batch->device->queue, buffer, CL_MAP_READ,
+                                       size, &batch->traffic, &command->event, fault);
+    if (result == 0)
+        added(batch);
     *data = buffer->mapped;
-    atomic_fetch_add(&batch->device->counters.crossings_out, 1);
-    return added(batch, error, "clEnqueueMapBuffer", batch->device->info->name, fault);
+    return result;
+}
+
+const struct device_traffic *device_batch_traffic(const struct device_batch *batch)
+{
+    return &batch->traffic;
 }
 
 static void stop_recording(struct device_batch *batch)

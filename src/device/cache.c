@@ -68,7 +68,7 @@ static bool try_directory(const char *base, const char *below)
     int printed =
         snprintf(cache_directory, sizeof cache_directory, "%.*s%s", (int)length, base, below);
     if (printed > 0 && (size_t)printed < sizeof cache_directory &&
-        path_make_directories(cache_directory, &fault) == 0 &&
+        path_make_directories(cache_directory, 0700, &fault) == 0 &&
         access(cache_directory, W_OK | X_OK) == 0)
         return true;
     if (!take_below(cache_directory))

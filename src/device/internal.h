@@ -3,7 +3,7 @@
 #define SLUICE_DEVICE_INTERNAL_H
 
 #include "device/api.h"
-#include "device/device.h"
+#include "device/memory.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -11,6 +11,7 @@ struct device {
     const struct device_info *info;
     struct device_options options;
     struct device_profile profile, generic_profile;
+    atomic_bool maps, refuses; /* it has mapped a buffer; it refused to map the first one */
     struct device_counters counters;
     cl_device_id id;
     cl_context context;
@@ -32,9 +33,24 @@ struct device_buffer {
     cl_mem memory;
     size_t size;                /* bytes allocated */
     void *mapped;               /* address while mapped, else NULL */
+    size_t mapped_size;         /* of it, from the beginning */
+    void *staging;              /* our memory, `size` bytes, in place of the mapped; else NULL */
     bool is_hosts;              /* somebody else's memory: goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
+
+/* Lets the host see the buffer's first `size` bytes, at buffer->mapped once `done` has happened:
+ * maps them, and where the driver refuses that reads them into memory of ours (nothing is read, and
+ * `done` is NULL, when `how` is not CL_MAP_READ). */
+int device_buffer_to_host(struct device *device, cl_command_queue queue,
+                          struct device_buffer *buffer, cl_map_flags how, size_t size,
+                          struct device_traffic *traffic, cl_event *done, struct fault *fault);
+
+/* Gives them back to the device: unmaps them, or writes what is in our memory, which stays as it is
+ * until `done` has happened. */
+int device_buffer_to_device(struct device *device, cl_command_queue queue,
+                            struct device_buffer *buffer, struct device_traffic *traffic,
+                            cl_event *done, struct fault *fault);
 
 /* The CL handle of an entry of device_list. */
 cl_device_id device_info_id(const struct device_info *info);

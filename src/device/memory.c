@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "device/internal.h"
 
@@ -34,6 +35,7 @@ static struct device_buffer *take_idle(struct device *device, size_t size)
 static void destroy(struct device *device, struct device_buffer *buffer)
 {
     cl.clReleaseMemObject(buffer->memory);
+    free(buffer->staging);
     atomic_fetch_sub(&device->counters.buffer_bytes, buffer->size);
     free(buffer);
 }
@@ -155,15 +157,82 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
     return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
+/* Maps, unless the driver has refused the first map of all: then buffer->mapped stays NULL. */
+static int try_to_map(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                      cl_map_flags how, size_t size, cl_event *done, struct fault *fault)
+{
+    char name[CL_ERROR_NAME_MAX];
+    cl_int error;
+    if (atomic_load(&device->refuses))
+        return 0;
+    buffer->mapped =
+        cl.clEnqueueMapBuffer(queue, buffer->memory, CL_FALSE, how, 0, size, 0, NULL, done, &error);
+    if (error == CL_SUCCESS) {
+        atomic_store(&device->maps, true);
+        return 0;
+    }
+    bool refused = error == CL_MAP_FAILURE || error == CL_INVALID_OPERATION;
+    if (!refused || atomic_load(&device->maps))
+        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    if (!atomic_exchange(&device->refuses, true))
+        log_warning("device %s does not map its memory (%s): pictures are copied there and back",
+                    device->info->name, cl_error_name(error, name));
+    return 0;
+}
+
+int device_buffer_to_host(struct device *device, cl_command_queue queue,
+                          struct device_buffer *buffer, cl_map_flags how, size_t size,
+                          struct device_traffic *traffic, cl_event *done, struct fault *fault)
+{
+    *done = NULL;
+    buffer->mapped = NULL;
+    int result = try_to_map(device, queue, buffer, how, size, done, fault);
+    if (result != 0)
+        return result;
+    if (!buffer->mapped && !buffer->staging)
+        buffer->staging = aligned_alloc(4096, buffer->size); /* which is a multiple of it */
+    if (!buffer->mapped && !buffer->staging)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a copy");
+    if (!buffer->mapped && how == CL_MAP_READ) {
+        cl_int error = cl.clEnqueueReadBuffer(queue, buffer->memory, CL_FALSE, 0, size,
+                                              buffer->staging, 0, NULL, done);
+        if (error != CL_SUCCESS)
+            return cl_fault(fault, "clEnqueueReadBuffer", error, device->info->name);
+        traffic->bytes_copied += size;
+    }
+    if (!buffer->mapped)
+        buffer->mapped = buffer->staging;
+    buffer->mapped_size = size;
+    traffic->crossings_out += how == CL_MAP_READ;
+    return 0;
+}
+
+int device_buffer_to_device(struct device *device, cl_command_queue queue,
+                            struct device_buffer *buffer, struct device_traffic *traffic,
+                            cl_event *done, struct fault *fault)
+{
+    const char *call = buffer->staging ? "clEnqueueWriteBuffer" : "clEnqueueUnmapMemObject";
+    cl_int error =
+        buffer->staging
+            ? cl.clEnqueueWriteBuffer(queue, buffer->memory, CL_FALSE, 0, buffer->mapped_size,
+                                      buffer->staging, 0, NULL, done)
+            : cl.clEnqueueUnmapMemObject(queue, buffer->memory, buffer->mapped, 0, NULL, done);
+    if (error != CL_SUCCESS)
+        return cl_fault(fault, call, error, device->info->name);
+    buffer->mapped = NULL;
+    traffic->crossings_in++;
+    if (buffer->staging)
+        traffic->bytes_copied += buffer->mapped_size;
+    return 0;
+}
+
+/* Not for a job, whose buffers go to the device with its batch: nothing is counted. */
 static int unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
 {
+    struct device_traffic nobodys = {0};
     cl_event done;
-    cl_int error = cl.clEnqueueUnmapMemObject(device->hand_over, buffer->memory, buffer->mapped, 0,
-                                              NULL, &done);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueUnmapMemObject", error, device->info->name);
-    buffer->mapped = NULL;
-    return wait_for(done, "clEnqueueUnmapMemObject", fault);
+    int result = device_buffer_to_device(device, device->hand_over, buffer, &nobodys, &done, fault);
+    return result ? result : wait_for(done, device->info->name, fault);
 }
 
 void device_buffer_release(struct device *device, struct device_buffer **buffer)
@@ -172,6 +241,10 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     *buffer = NULL;
     if (!b)
         return;
+    if (b->staging)
+        b->mapped = NULL;
+    free(b->staging);
+    b->staging = NULL;
     if ((b->mapped && unmap(device, b, NULL) != 0) || b->is_hosts) {
         destroy(device, b);
         return;
@@ -191,15 +264,15 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
 int device_buffer_map(struct device *device, struct device_buffer *buffer, size_t size, void **data,
                       struct fault *fault)
 {
-    cl_int error;
+    struct device_traffic nobodys = {0};
     cl_event done;
-    buffer->mapped =
-        cl.clEnqueueMapBuffer(device->hand_over, buffer->memory, CL_FALSE,
-                              CL_MAP_WRITE_INVALIDATE_REGION, 0, size, 0, NULL, &done, &error);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    int result =
+        device_buffer_to_host(device, device->hand_over, buffer, CL_MAP_WRITE_INVALIDATE_REGION,
+                              size, &nobodys, &done, fault);
+    if (result != 0)
+        return result;
     *data = buffer->mapped;
-    return wait_for(done, "clEnqueueMapBuffer", fault);
+    return done ? wait_for(done, "clEnqueueMapBuffer", fault) : 0;
 }
 
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
@@ -211,6 +284,11 @@ int device_buffer_fill(struct device *device, struct device_buffer *buffer, cons
         return result;
     memcpy(at, data, size);
     return unmap(device, buffer, fault);
+}
+
+bool device_copies(const struct device *device)
+{
+    return atomic_load(&device->refuses);
 }
 
 size_t device_buffer_size(const struct device_buffer *buffer)

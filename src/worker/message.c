@@ -12,11 +12,11 @@
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
-    FIELD_LINES, /* printable ASCII, every line ended */
     FIELD_WORD,  /* becomes part of a file's name: letters and digits */
     FIELD_PLANE,
     FIELD_PLANES,
     FIELD_FAULTS,
+    FIELD_REPORT,
 };
 
 struct field {
@@ -34,7 +34,6 @@ struct field {
 #define ABOUT_A_JOB  (BIT(BEGAN) | BIT(NEED_OUTPUT) | BIT(OUTPUT) | BIT(DONE))
 #define ANSWER       (BIT(CHECKED) | BIT(DONE) | BIT(DESCRIBED))
 #define SIZE_LIMIT   (INT64_C(1) << 50)
-#define TIME_LIMIT   INT64_MAX
 #define CHAIN_LIMIT  60000 /* longer ones than chain/ takes arrive there, and are refused there */
 #define FORMAT_LIMIT 1000
 
@@ -64,25 +63,14 @@ static const struct field fields[] = {
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
     {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
     {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
-    {"stages", FIELD_TEXT, AT(stages), 0, BIT(DONE), 0, 4000, 0},
-    {"warnings", FIELD_LINES, AT(warnings), 0, BIT(DONE), 0, 2000, 0},
+    {"report", FIELD_REPORT, AT(report), 0, BIT(DONE), 0, 0, 0},
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
     {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
     {"buffer_bytes", FIELD_INTEGER, AT(buffer_bytes), 0, ANSWER, 0, INT64_MAX, 0},
     {"client_kernels", FIELD_INTEGER, AT(client_kernels), 0, ANSWER, 0, INT64_MAX, 0},
     {"plane", FIELD_PLANE, AT(plane), BIT(NEED_OUTPUT) | BIT(OUTPUT), 0, 0, 0, 0},
     {"planes", FIELD_PLANES, AT(planes), 0, BIT(DONE), 0, 0, 0},
-    {"pixels", FIELD_INTEGER, AT(pixels), 0, BIT(DONE), 0, INT64_MAX, 0},
-    {"bytes_in", FIELD_INTEGER, AT(bytes_in), 0, BIT(DONE), 0, INT64_MAX, 0},
-    {"bytes_out", FIELD_INTEGER, AT(bytes_out), 0, BIT(DONE), 0, INT64_MAX, 0},
-    {"copied", FIELD_INTEGER, AT(copied), 0, BIT(DONE), 0, INT64_MAX, 0},
-    {"read", FIELD_INTEGER, AT(read), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"decode", FIELD_INTEGER, AT(decode), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"prepare", FIELD_INTEGER, AT(prepare), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"run", FIELD_INTEGER, AT(run), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"encode", FIELD_INTEGER, AT(encode), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"write", FIELD_INTEGER, AT(write), 0, BIT(DONE), 0, TIME_LIMIT, 0},
-    {"total", FIELD_INTEGER, AT(total), 0, BIT(DONE), 0, TIME_LIMIT, 0},
+    {"total", FIELD_INTEGER, AT(total), 0, BIT(DONE), 0, INT64_MAX, 0},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -119,13 +107,11 @@ bool message_is_plane_name(const char *name)
     return length >= 1 && length <= 31 && strspn(name, LETTERS_AND_DIGITS "_-") == length;
 }
 
-static bool are_lines(const char *text)
+bool message_is_stage_label(const char *label)
 {
-    size_t length = strlen(text);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
-            return false;
-    return length > 0 && text[length - 1] == '\n';
+    size_t length = label ? strlen(label) : 0;
+    return length >= 1 && length <= 63 &&
+           strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789_-+") == length;
 }
 
 static bool is_word(const char *text, size_t longest)
@@ -231,6 +217,8 @@ static bool is_absent(const struct field *field, const struct message *message)
         return message->n_planes == 0;
     if (field->type == FIELD_FAULTS)
         return faults_count(&message->faults) == 0;
+    if (field->type == FIELD_REPORT)
+        return message->report == NULL;
     return *(const char *const *)member(field, message) == NULL;
 }
 
@@ -242,6 +230,8 @@ static json_t *make_field(const struct field *field, const struct message *messa
         return make_planes(message);
     if (field->type == FIELD_FAULTS)
         return make_faults(&message->faults);
+    if (field->type == FIELD_REPORT)
+        return json_incref(message->report);
     return make_text(*(const char *const *)member(field, message));
 }
 
@@ -264,7 +254,7 @@ static json_t *make_object(const struct message *message)
 int message_encode(const struct message *message, struct text *json, struct fault *fault)
 {
     json_t *object = make_object(message);
-    char *dumped = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     size_t length = dumped ? strlen(dumped) : 0;
     json_decref(object);
     if (dumped && length <= MESSAGE_BYTES_MAX)
@@ -323,6 +313,47 @@ static int read_faults(struct message *message, const json_t *value, struct faul
     return 0;
 }
 
+/* Times and counts, in objects and lists however deep the reader of JSON lets them be. */
+static bool has_negative(const json_t *value)
+{
+    const char *key;
+    json_t *part;
+    size_t i;
+    bool found = json_number_value(value) < 0;
+    json_object_foreach((json_t *)(uintptr_t)value, key, part) found |= has_negative(part);
+    json_array_foreach(value, i, part) found |= has_negative(part);
+    return found;
+}
+
+/* They go into logs and headers. */
+static bool is_line(const char *text)
+{
+    for (; text && *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return text != NULL;
+}
+
+static bool are_warnings(const json_t *report)
+{
+    const json_t *warnings = json_object_get(report, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (!is_line(json_string_value(json_array_get(warnings, i))))
+            return false;
+    return true;
+}
+
+const char *message_warning(const struct message *message, size_t index)
+{
+    const json_t *warnings = json_object_get(message->report, "warnings");
+    return json_string_value(json_array_get(warnings, index));
+}
+
+double message_figure(const struct message *message, const char *name)
+{
+    return json_number_value(json_object_get(message->report, name));
+}
+
 static int read_field(struct message *message, const struct field *field, const json_t *value,
                       struct fault *fault)
 {
@@ -339,12 +370,6 @@ static int read_field(struct message *message, const struct field *field, const 
         if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit)
             return wrong(fault, message, field->name, "is no text of its length");
         return 0;
-    case FIELD_LINES:
-        *(const char **)at = json_string_value(value);
-        if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit ||
-            !are_lines(json_string_value(value)))
-            return wrong(fault, message, field->name, "are no lines");
-        return 0;
     case FIELD_WORD:
         *(const char **)at = json_string_value(value);
         if (!json_is_string(value) || !is_word(json_string_value(value), (size_t)field->limit))
@@ -359,6 +384,11 @@ static int read_field(struct message *message, const struct field *field, const 
         return read_planes(message, value, fault);
     case FIELD_FAULTS:
         return read_faults(message, value, fault);
+    case FIELD_REPORT:
+        message->report = (void *)(uintptr_t)value;
+        if (!json_is_object(value) || has_negative(value) || !are_warnings(value))
+            return wrong(fault, message, field->name, "is no object of times and counts");
+        return 0;
     }
     return fault_set(fault, FAULT_INTERNAL, "a field of no type");
 }

@@ -100,17 +100,12 @@ struct message {
     const char *planes[MESSAGE_PLANES_MAX];
     size_t n_planes;
 
-    /* done: what was written; "STAGE=NANOSECONDS" joined by commas, in their order, on a device */
+    /* done: what was written; nanoseconds that the worker took; and the job's report, a json_t as
+     * worker/describe.h makes it, of which the numbers are checked (none is negative). NULL: none.
+     * Borrowed in a message to be sent, and the message's in a received one */
     const char *media_type;
-    const char *stages;
-
-    /* done: what is odd about the input; printable ASCII, each line ended */
-    const char *warnings;
-
-    /* done: pixels and bytes, `copied` of the input before anything is computed of it; and
-     * nanoseconds of each span */
-    int64_t pixels, bytes_in, bytes_out, copied;
-    int64_t read, decode, prepare, run, encode, write, total;
+    int64_t total;
+    void *report;
 
     int fds[MESSAGE_FDS_MAX]; /* received: owned until taken; to be sent: borrowed */
     size_t n_fds;
@@ -149,6 +144,15 @@ int message_receive(int socket, struct message *message, struct fault *fault);
  * descriptors, which are the caller's then. */
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
                           size_t *n_fds, struct fault *fault);
+
+/* True for what a report may call a stage: "sobel", and of fused ones "luminance+sobel". */
+bool message_is_stage_label(const char *label);
+
+/* What is odd about the input, printable ASCII; NULL behind the last. */
+const char *message_warning(const struct message *message, size_t index);
+
+/* A number of the report; 0 when it has none of that name. */
+double message_figure(const struct message *message, const char *name);
 
 /* A result in `checked` and `done`, from a fault and back. An unknown word becomes FAULT_INTERNAL.
  */

@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import pty
 import shutil
 import struct
 import subprocess
@@ -135,13 +134,6 @@ class Run(Cli):
     def test_own_input_is_not_replaced(self):
         self.grey('a.pgm')
         self.sluice('run', '-f', 'pgm', '-o', '.', 'a.pgm', status=73)
-
-    def test_one_name_for_two_results(self):
-        self.grey('a.pgm')
-        os.mkdir(self.path('b'))
-        self.grey('b/a.pgm')
-        _, err = self.sluice('run', '-o', 'out/', 'a.pgm', 'b/a.pgm', status=64)
-        self.assertIn('both be written', err)
 
 
 class Formats(Cli):
@@ -824,28 +816,6 @@ class Others(Cli):
         out, _ = self.sluice('testcard', '--json', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(json.loads(out), {'output': 'card.ppm', 'width': 64, 'height': 48, 'channels': 3})
         self.sluice('testcard', '--json', '-o', '-', '-f', 'ppm', status=64)
-
-    def test_progress_on_a_terminal_only(self):
-        names = []
-        for i in range(5):
-            self.grey('in%d.pgm' % i)
-            names.append('in%d.pgm' % i)
-        _, err = self.sluice('run', '-c', 'sobel', '-o', 'out/', *names)
-        self.assertEqual(err, '')
-        master, slave = pty.openpty()
-        process = subprocess.Popen([SLUICE, 'run', '-c', 'sobel', '-o', 'out/', *names], cwd=self.dir,
-                                   stderr=slave, stdout=subprocess.DEVNULL,
-                                   env=dict(os.environ, TERM='xterm'))
-        process.wait()
-        os.close(slave)
-        shown = b''
-        try:
-            while True:
-                shown += os.read(master, 4096)
-        except OSError:
-            pass
-        os.close(master)
-        self.assertIn(b'5/5', shown)
 
 
 if __name__ == '__main__':

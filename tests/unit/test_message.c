@@ -82,15 +82,20 @@ static void test_refused(void **state)
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
         "\"planes\": [\"a\", \"b\", \"a\"]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"a\"]}",
-        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"\"}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": 1}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{}]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{\"result\": "
         "\"ok\", \"text\": \"\", \"position\": 0, \"length\": 1}]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{\"result\": "
         "\"chain\", \"text\": \"\", \"position\": -2, \"length\": 1}]}",
-        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"no end\"}",
-        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"warnings\": \"a\\rb\\n\"}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": 7}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"read_s\": -1}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"report\": {\"stages\": [{\"run_s\": -0.1}]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"report\": {\"warnings\": [7]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"report\": {\"warnings\": [\"a\\nb\"]}}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -98,7 +103,7 @@ static void test_refused(void **state)
             fail_msg("taken: %s", bad[i]);
     assert_int_equal(decode("{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
                             "\"extension\": \"png\", \"planes\": [\"a\", \"b\"], "
-                            "\"warnings\": \"one\\ntwo\\n\"}"),
+                            "\"report\": {\"warnings\": [\"one\", \"two\"]}}"),
                      0);
 }
 

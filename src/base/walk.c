@@ -1,4 +1,4 @@
-#include "daemon/walk.h"
+#include "base/walk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/disk.h"
-#include "daemon/name.h"
+#include "base/disk.h"
+#include "base/name.h"
 
 struct state {
     enum walk_answer (*visit)(void *context, const struct walk_entry *entry);

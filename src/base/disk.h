@@ -1,8 +1,8 @@
 /* The few steps on disk that must be exact: renames that replace nothing, small files that are
- * whole or absent, directories that remember. All of them may wait for the disk: never on the loop.
- */
-#ifndef SLUICE_DAEMON_DISK_H
-#define SLUICE_DAEMON_DISK_H
+ * whole or absent, directories that remember. All of them may wait for the disk, so the daemon
+ * never calls them on its loop. */
+#ifndef SLUICE_BASE_DISK_H
+#define SLUICE_BASE_DISK_H
 
 #include "base/fault.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "daemon/disk.h"
+#include "base/disk.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,9 @@
-#include "daemon/name.h"
+#include "base/name.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -86,13 +87,27 @@ void name_expand(name_buffer name, const char *template, const struct name_parts
     text_finish(&stem);
 }
 
+void name_of_plane(name_buffer name, const char *result, unsigned number, const char *plane)
+{
+    char digits[16], tail[60 + EXTENSION_MAX];
+    size_t stem = stem_length(result);
+    print_number(digits, sizeof digits, number);
+    snprintf(tail, sizeof tail, "%s%s%.40s%s", digits, plane[0] ? "." : "", plane, result + stem);
+    join(name, result, stem, tail);
+}
+
 void name_of_original(name_buffer name, const char *original, unsigned number)
 {
-    char digits[16], tail[16 + EXTENSION_MAX];
-    size_t stem = stem_length(original);
-    print_number(digits, sizeof digits, number);
-    snprintf(tail, sizeof tail, "%s%s", digits, original + stem);
-    join(name, original, stem, tail);
+    name_of_plane(name, original, number, "");
+}
+
+void name_today(char day[NAME_DAY_MAX])
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    day[0] = '\0';
+    if (gmtime_r(&now, &utc))
+        strftime(day, NAME_DAY_MAX, "%Y-%m-%d", &utc);
 }
 
 void name_of_reason(name_buffer name, const char *original)

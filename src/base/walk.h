@@ -1,7 +1,7 @@
-/* The one way through folders below a folder: bounded, and through no link. Waits for the disk: not
- * on the loop. */
-#ifndef SLUICE_DAEMON_WALK_H
-#define SLUICE_DAEMON_WALK_H
+/* The one way through folders below a folder: bounded, and through no link. Waits for the disk, so
+ * the daemon never calls it on its loop. */
+#ifndef SLUICE_BASE_WALK_H
+#define SLUICE_BASE_WALK_H
 
 #include <stddef.h>
 

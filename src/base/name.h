@@ -1,8 +1,8 @@
 /* Names of results, of originals set aside and of temporary files. Pure. A name is one component of
  * a path, at most NAME_BYTES long; one that would be longer loses the end of its stem, never half a
  * character of UTF-8. */
-#ifndef SLUICE_DAEMON_NAME_H
-#define SLUICE_DAEMON_NAME_H
+#ifndef SLUICE_BASE_NAME_H
+#define SLUICE_BASE_NAME_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -22,6 +22,14 @@ struct name_parts {
     const char *original, *chain, *extension, *day;
 };
 void name_expand(name_buffer name, const char *template, const struct name_parts *parts);
+
+/* {date} of today, by UTC. */
+#define NAME_DAY_MAX 16
+void name_today(char day[NAME_DAY_MAX]);
+
+/* A result's name under a number and of a plane, its own extension behind them: "a.png", 2, "dx" →
+ * "a-2.dx.png". Number 0 and an empty plane leave no trace. */
+void name_of_plane(name_buffer name, const char *result, unsigned number, const char *plane);
 
 /* What an original is called among others: "a.jpg", 2 → "a-2.jpg". */
 void name_of_original(name_buffer name, const char *original, unsigned number);
