@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "chain/tried.h"
 
 void chain_finish(struct chain *chain)
@@ -138,8 +139,8 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
     size_t length = strlen(text);
     *chain = parsed;
     if (length > CHAIN_TEXT_MAX)
-        return fault_set(faults_next(faults), FAULT_CHAIN, "a chain of %zu bytes; the limit is %d",
-                         length, CHAIN_TEXT_MAX);
+        return fault_set(faults_next(faults), FAULT_CHAIN, "a chain of %s; the limit is %s",
+                         number_size(length), number_size(CHAIN_TEXT_MAX));
     if (strspn(text, " \t\r\n") == length)
         return 0;
     int result = parse_steps(&parsed, text, (int)length, faults);

@@ -2,8 +2,6 @@
  * when it died. */
 #include "daemon/queue_internal.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/metrics.h"

@@ -161,32 +161,30 @@ static int add_plane(const struct idwt_config *config, const struct frame *in, s
     return 0;
 }
 
-/* Words are for planes that say nothing themselves. */
+static bool is_named(const struct frame *in)
+{
+    return in->n_origins == 0 && dwt_count_named(in) > 0;
+}
+
 static int check_words(const struct idwt_config *config, const struct frame *in,
                        struct fault *fault)
 {
-    const param_given words = WORD_WAVELET | WORD_MODE | WORD_PRECISION | WORD_SIZE | WORD_TYPE;
-    if (in->n_origins > 0 && config->given & words)
-        return fault_set(fault, FAULT_SHAPE,
-                         "idwt: these planes say what they came from: wavelet, mode, precision, "
-                         "size and type are for planes that do not");
-    if (in->n_origins == 0 && dwt_count_named(in) > 0 && !(config->given & WORD_WAVELET))
-        return fault_set(fault, FAULT_SHAPE,
-                         "idwt: these planes do not say which dwt they came from (an NPZ without "
-                         "meta.json does not): give wavelet=, and where they are not what is taken "
-                         "else, mode= (periodization, of cdf97 and cdf53 jpeg2000), precision= and "
-                         "type= (of the planes), size=WIDTHxHEIGHT (the largest that has such "
-                         "bands)");
-    return 0;
+    if (!is_named(in) || config->given & WORD_WAVELET)
+        return 0;
+    return fault_set(fault, FAULT_SHAPE,
+                     "idwt: these planes do not say which dwt they came from (an NPZ without "
+                     "meta.json does not): give wavelet=, and where they are not what is taken "
+                     "else, mode= (periodization, of cdf97 and cdf53 jpeg2000), precision= and "
+                     "type= (of the planes), size=WIDTHxHEIGHT (the largest that has such "
+                     "bands)");
 }
 
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    bool is_named = in->n_origins == 0 && dwt_count_named(in) > 0;
     size_t used = 0;
     int result = check_words(config, in, fault);
-    if (result == 0 && !is_named)
+    if (result == 0 && !is_named(in))
         result = dwt_check_frame("idwt", in, fault);
     for (size_t i = 0; i < idwt_count(in) && result == 0; i++)
         result = add_plane(config, in, i, alignment, out, &used, fault);
@@ -205,6 +203,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     struct dwt_layout layout;
     struct plane original;
     int result = 0;
+    if (in->n_origins > 0 && config->given & ~(param_given)1)
+        plan->warning = "these planes say what they came from: wavelet, mode, precision, size and "
+                        "type do not count";
     for (size_t i = 0; i < idwt_count(in) && result == 0; i++) {
         result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
         dwt_scratch_reserve(&scratch, &layout);

@@ -381,6 +381,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     int result = synthesis_work_create(&work, &config, plan->in, fault);
     if (result != 0)
         return result;
+    if (plan->in->n_origins > 0 && config.given & (FILTERBANK_WORD_SIZE | FILTERBANK_WORD_TYPE))
+        plan->warning = "these planes say what they came from: size and type do not count";
     if (plan->in->n_origins == 0 && !(config.given & FILTERBANK_WORD_SIZE))
         plan->warning = "these planes do not say what they came from, so their zeros alone align "
                         "them; size=WIDTHxHEIGHT of the original does it right";

@@ -397,10 +397,6 @@ int synthesis_work_create(struct synthesis_work *work, const struct filterbank_c
     }
     if (used == 0)
         result = add_named(work, config, in, fault);
-    else if (result == 0 && config->given & (FILTERBANK_WORD_SIZE | FILTERBANK_WORD_TYPE))
-        result = fault_set(fault, FAULT_SHAPE,
-                           "synthesis: these planes say what they came from: size and type are for "
-                           "planes that do not");
     if (result != 0)
         synthesis_work_finish(work);
     return result;
