@@ -2,6 +2,7 @@
 """Each stage is whole: source, reference, kernels, test and documentation page, and the page names every
 parameter that the program knows, with its choices; those may be on a stage's page that it links to.
 Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
+import glob
 import json
 import os
 import re
@@ -16,9 +17,9 @@ def main():
     if sorted(known) != sorted(stages):
         complaints.append('sluice stages has %s, the list %s' % (sorted(known), sorted(stages)))
     for stage in stages:
-        for path in ('src/stage/%s.c', 'src/stage/%s.h', 'src/stage/%s_ref.c', 'cl/%s.cl',
+        for path in ('src/stage/**/%s.c', 'src/stage/**/%s.h', 'src/stage/**/%s_ref.c', 'cl/**/%s.cl',
                      'tests/stage/test_%s.c', 'docs/stages/%s.md'):
-            if not os.path.exists(os.path.join(root, path % stage)):
+            if len(glob.glob(os.path.join(root, path % stage), recursive=True)) != 1:
                 complaints.append('%s is missing' % (path % stage))
         page = os.path.join(root, 'docs/stages/%s.md' % stage)
         if os.path.exists(page):

@@ -7,8 +7,8 @@
 
 #include "base/number.h"
 #include "chain/fuse.h"
-#include "stage/mosaic.h"
-#include "stage/sink.h"
+#include "stage/sink/mosaic.h"
+#include "stage/sink/sink.h"
 
 static int no_memory(struct fault *fault)
 {

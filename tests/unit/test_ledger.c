@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/ledger.h"
+#include "daemon/spool/ledger.h"
 
 static char folder[] = "/tmp/sluice-ledger-XXXXXX";
 static struct ledger *ledger;

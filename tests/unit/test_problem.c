@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/problem.h"
+#include "daemon/serve/problem.h"
 
 static void expect(enum fault_code code, const char *subject, const char *step, unsigned status,
                    const char *word)
