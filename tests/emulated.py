@@ -21,6 +21,7 @@ LATER = 'not under an emulator, unless SLUICE_TEST_ALL=1: '
 # By the script's name: why it cannot be run, or is left out.
 NEVER = {
     'make': 'pages do not depend on the processor',
+    'test_docs': 'pages do not depend on the processor',
     'test_doctor': 'it looks at this machine, not at the emulated one',
     'test_sandbox': 'qemu-user knows neither Landlock nor seccomp',
 }
@@ -28,6 +29,7 @@ LONG = {
     'test_banks': 'hundreds of runs of filter banks, which tests of stages have, too',
     'test_compile': 'each start compiles with an empty cache',
     'test_bench': 'times are of the emulator',
+    'test_counts': 'compiles chain after chain',
     'test_device': 'compiles every choice of every parameter',
     'test_device_fails': 'each start compiles with an empty cache',
     'test_fault': 'hundreds of starts',
@@ -39,6 +41,7 @@ LONG = {
     'test_memory': 'the memory would be the emulator\'s',
     'test_recycle': 'the memory would be the emulator\'s',
     'test_results': 'compiles for every type of sample, which tests of stages do, too',
+    'test_schemas': 'what is printed does not depend on the processor',
     'test_self_check': 'each start compiles with an empty cache',
     'test_steady': 'the memory would be the emulator\'s',
     'test_torn_cache': 'each start compiles with an empty cache',

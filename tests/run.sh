@@ -3,7 +3,8 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options).
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suite
+# http-spec, which is run only by name, installs schemathesis from PyPI below build-pypi.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,6s/^# \{0,1\}//p' "$0"
+        sed -n '2,7s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -34,6 +35,14 @@ done
 
 # shellcheck disable=SC2086 # lists of words
 [ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
+
+spec=
+if [ "$suite" = '--suite http-spec' ]; then
+    [ $install = 0 ] || install_packages python3-venv
+    python3 -m venv "$root/build-pypi"
+    [ $install = 0 ] || "$root/build-pypi/bin/pip" install --quiet --requirement tests/requirements.txt
+    spec="-Dhttp_spec=$root/build-pypi/bin/python3"
+fi
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
@@ -57,10 +66,11 @@ for kind in $which; do
     else
         # shellcheck disable=SC2086
         [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
+        [ -z "$spec" ] || meson configure "$build" "$spec"
         ninja -C "$build" --quiet
         # shellcheck disable=SC2086
         meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-            --timeout-multiplier 3 $suite || status=1
+            --timeout-multiplier 3 ${suite:---no-suite http-spec} || status=1
     fi
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
@@ -76,5 +86,6 @@ EOF
     total=$((total + $1))
 done
 printf '\n%s' "$report"
+[ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 exit $status

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         void *pixels = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         check(pixels != MAP_FAILED, "mmap");
         printf("frame %d: %zu bytes, %.3f ms\n", number, (size_t)lseek(fd, 0, SEEK_END),
-               (double)json_integer_value(json_object_get(report, "total")) * 1e-6);
+               json_real_value(json_object_get(report, "total_s")) * 1e3);
         munmap(pixels, size);
         close(fd);
         json_decref(report);

@@ -64,7 +64,7 @@ def main():
             done += 1
     for number in sorted(results):  # answers come as they are done, not as they were asked for
         report, result = results[number]
-        print('frame %d: %d bytes, %.3f ms' % (number, len(result), report['total'] / 1e6))
+        print('frame %d: %d bytes, %.3f ms' % (number, len(result), report['total_s'] * 1e3))
 
 
 main()

@@ -175,6 +175,7 @@ EXIT_STATUS = [
     ('75', 'The daemon has no room for the job now: try again later.'),
     ('77', 'Not permitted.'),
     ('78', 'A wrong configuration or environment.'),
+    ('129, 130, 143', '`run` and `submit` were ended by SIGHUP, SIGINT or SIGTERM. Nothing unfinished is left behind.'),
 ]
 SHARED_OPTIONS = {'device', 'platform-index', 'device-index', 'cl-flags', 'dump-binary', 'load-binary', 'max-pixels',
                   'max-file', 'memory', 'threads', 'config', 'json', 'quiet', 'verbose', 'help'}
@@ -211,6 +212,8 @@ def sluice_page(sluice, commands):
     page.section('Common options')
     page.text('Each command takes those of these that mean something to it: `sluice` *COMMAND* `--help` lists them.')
     add_options(page, [option for name, option in shared.items() if name in SHARED_OPTIONS])
+    page.text('What a command prints with `--json` is described by a JSON Schema: `schemas/`*COMMAND*`.json` among '
+              "sluice's\ndocumentation, of `submit` that of `run`. Times are in seconds; their names end in `_s`.")
     page.section('Exit status')
     page.items(EXIT_STATUS)
     page.section('Environment')
@@ -222,7 +225,7 @@ def sluice_page(sluice, commands):
 
 A folder of them, blurred:
 
-    sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg
+    sluice run -r -c luminance,box:radius=4 -f jpg:quality=80 -o out photos/
 
 What a chain would do, and what is wrong with this machine:
 
@@ -355,7 +358,7 @@ def limit(param):
     low, high = param.get('min'), param.get('max')
     if low is None or high is None or param['type'] in ('matrix', 'text'):
         return ''
-    return '%g to %g' % (low, high)
+    return 'from %s to %s' % tuple('%d' % end if end == int(end) else repr(end) for end in (low, high))
 
 
 def chain_page(sluice):
@@ -365,8 +368,8 @@ def chain_page(sluice):
 
     stage[:arg[:arg...]][,stage...]
 
-An argument is a value, in the order in which the parameters are listed, or *name*=*value*. Values are made of A-Z a-z
-0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
+An argument is *name*=*value*, or a value alone, which the first parameter that has none yet takes, in the order in which
+they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
 are joined by `_`, the rows of a matrix by `/`. `@name` is a kernel or a bank of the configuration. Blanks around commas
 do not count. An empty chain only converts formats.
 
@@ -374,7 +377,7 @@ do not count. An empty chain only converts formats.
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
 
-An error names the stage, the parameter, the value and what is allowed. `sluice plan` prints a chain with every parameter
+An error names the stage, the parameter, the value and what is allowed; all errors of a chain are told at once. `sluice plan` prints a chain with every parameter
 written out.
 
 Borders are named as numpy.pad names them: `edge`, `reflect`, `symmetric`, `wrap`, `zero`; with `crop` only those

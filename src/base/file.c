@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/disk.h"
+#include "base/name.h"
 #include "base/number.h"
 
 void bytes_finish(struct bytes *bytes)
@@ -22,9 +25,8 @@ void bytes_finish(struct bytes *bytes)
 
 static int too_large(uint64_t limit, struct fault *fault)
 {
-    char text[NUMBER_TEXT_MAX];
     return fault_set(fault, FAULT_LIMIT, "larger than max_file %s (--max-file)",
-                     number_format_size(limit, text));
+                     number_size(limit));
 }
 
 static int grow(struct bytes *bytes, size_t *capacity, uint64_t limit, struct fault *fault)
@@ -34,7 +36,7 @@ static int grow(struct bytes *bytes, size_t *capacity, uint64_t limit, struct fa
         wanted = (size_t)limit + 1;
     uint8_t *data = realloc(bytes->data, wanted);
     if (!data)
-        return fault_set(fault, FAULT_MEMORY, "no memory for %zu bytes of file", wanted);
+        return fault_set(fault, FAULT_MEMORY, "no memory for %s of file", number_size(wanted));
     bytes->data = data;
     *capacity = wanted;
     return 0;
@@ -57,7 +59,8 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
         capacity = (size_t)status.st_size + 1; /* one more, so that the end shows without growing */
         read_so_far.data = malloc(capacity);
         if (!read_so_far.data)
-            return fault_set(fault, FAULT_MEMORY, "no memory for %zu bytes of file", capacity);
+            return fault_set(fault, FAULT_MEMORY, "no memory for %s of file",
+                             number_size(capacity));
     }
     int result = 0;
     for (;;) {
@@ -114,7 +117,34 @@ size_t path_stem_length(const char *name)
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
-int path_make_directories(const char *path, struct fault *fault)
+char *path_absolute(const char *path)
+{
+    char cwd[PATH_MAX] = "";
+    if (path[0] != '/' && !getcwd(cwd, sizeof cwd))
+        return NULL;
+    size_t length = strlen(cwd);
+    char *absolute = malloc(length + strlen(path) + 2);
+    if (!absolute)
+        return NULL;
+    memcpy(absolute, cwd, length);
+    if (length == 1) /* "/" */
+        length = 0;
+    while (*(path += strspn(path, "/"))) {
+        size_t part = strcspn(path, "/");
+        if (part != 1 || path[0] != '.') {
+            absolute[length++] = '/';
+            memcpy(absolute + length, path, part);
+            length += part;
+        }
+        path += part;
+    }
+    if (length == 0)
+        absolute[length++] = '/';
+    absolute[length] = '\0';
+    return absolute;
+}
+
+int path_make_directories(const char *path, mode_t mode, struct fault *fault)
 {
     char part[PATH_MAX];
     size_t length = strlen(path);
@@ -125,24 +155,10 @@ int path_make_directories(const char *path, struct fault *fault)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+        if (mkdir(part, mode) != 0 && errno != EEXIST)
             return fault_set_errno(fault, FAULT_CREATE, part);
     }
     return 0;
-}
-
-static int open_directory_of(const char *path, struct fault *fault)
-{
-    char directory[PATH_MAX];
-    size_t length = (size_t)(path_name(path) - path);
-    if (length >= sizeof directory)
-        return -fault_set(fault, FAULT_CREATE, "path too long");
-    memcpy(directory, path, length);
-    directory[length] = '\0';
-    int fd = open(length ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -fault_set_errno(fault, FAULT_CREATE, length ? directory : ".");
-    return fd;
 }
 
 /* A device or a pipe cannot be replaced by a rename and must not be: /dev/stdout, a FIFO. */
@@ -152,73 +168,166 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-int file_draft_open(struct file_draft *draft, const char *path, struct fault *fault)
+/* The file that a link leads to. It is opened, though nothing is written so: the kernel follows no
+ * stranger's link in a folder like /tmp (fs.protected_symlinks), and neither is it to be followed
+ * here. What was opened is asked for its name, since the link may lead elsewhere by now. */
+static char *follow_link(const char *path, struct fault *fault)
+{
+    char opened[40], *target = NULL;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        fault_set(fault, FAULT_CREATE, "%s is a link to what is not there", path);
+    if (fd >= 0) {
+        snprintf(opened, sizeof opened, "/proc/self/fd/%d", fd);
+        target = realpath(opened, NULL);
+    }
+    if (!target)
+        fault_set_errno(fault, FAULT_CREATE, path);
+    if (fd >= 0)
+        close(fd);
+    return target;
+}
+
+/* All drafts that have a temporary file, so that file_drafts_abandon finds them. */
+static LIST_HEAD(, file_draft) drafts = LIST_HEAD_INITIALIZER(drafts);
+static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int create_temporary(struct file_draft *draft, struct fault *fault)
 {
     static atomic_uint serial;
-    *draft = (struct file_draft){.fd = -1, .directory_fd = -1};
+    char tag[40];
+    name_buffer name;
+    const char *base = path_name(draft->path);
+    int folder = (int)(base - draft->path);
+    snprintf(tag, sizeof tag, "%ld-%u", (long)getpid(), atomic_fetch_add(&serial, 1));
+    name_of_temporary(name, base, tag);
+    if (asprintf(&draft->temporary, "%.*s%s", folder, draft->path, name) < 0) {
+        draft->temporary = NULL;
+        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
+    }
+    pthread_mutex_lock(&drafts_lock);
+    draft->fd = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (draft->fd >= 0)
+        LIST_INSERT_HEAD(&drafts, draft, link);
+    pthread_mutex_unlock(&drafts_lock);
+    if (draft->fd >= 0)
+        return 0;
+    draft->path[folder] = '\0'; /* the folder is at fault */
+    int result = fault_set_errno(fault, FAULT_CREATE, folder ? draft->path : ".");
+    free(draft->temporary);
+    draft->temporary = NULL;
+    return result;
+}
+
+int file_draft_open(struct file_draft *draft, const char *path, struct fault *fault)
+{
+    struct stat status;
+    *draft = (struct file_draft){.fd = -1};
     if (is_special(path)) {
-        draft->in_place = true;
         draft->fd = open(path, O_WRONLY | O_CLOEXEC);
         return draft->fd < 0 ? fault_set_errno(fault, FAULT_CREATE, "open") : 0;
     }
-    int directory = open_directory_of(path, fault);
-    if (directory < 0)
-        return -directory;
-    draft->directory_fd = directory;
-    draft->name = strdup(path_name(path));
-    if (!draft->name || asprintf(&draft->temporary, ".%.200s.%ld-%u.tmp", path_name(path),
-                                 (long)getpid(), atomic_fetch_add(&serial, 1)) < 0) {
-        draft->temporary = NULL;
-        file_draft_discard(draft);
+    bool is_link = lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+    draft->path = is_link ? follow_link(path, fault) : strdup(path);
+    if (!draft->path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
-    }
-    draft->fd = openat(directory, draft->temporary,
-                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (draft->fd < 0) {
-        int result = fault_set_errno(fault, FAULT_CREATE, "create");
-        free(draft->temporary);
-        draft->temporary = NULL;
+    int result =
+        strlen(path_name(draft->path)) > NAME_BYTES
+            ? fault_set(fault, FAULT_CREATE, "a file's name has at most %d bytes", NAME_BYTES)
+            : create_temporary(draft, fault);
+    if (result != 0)
         file_draft_discard(draft);
-        return result;
+    return result;
+}
+
+int file_draft_close(struct file_draft *draft, struct fault *fault)
+{
+    int closed = close(draft->fd);
+    draft->fd = -1;
+    return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
+}
+
+/* The temporary file has its name, or is gone: nobody need remove it any more. */
+static void forget_temporary(struct file_draft *draft)
+{
+    LIST_REMOVE(draft, link);
+    free(draft->temporary);
+    draft->temporary = NULL;
+}
+
+int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
+                     struct fault *fault)
+{
+    if (!draft->temporary)
+        return 0;
+    path = path ? path : draft->path;
+    pthread_mutex_lock(&drafts_lock);
+    int placed = disk_rename_new(AT_FDCWD, draft->temporary, AT_FDCWD, path), error = errno;
+    if (replaced)
+        *replaced = placed != 0 && error == EEXIST;
+    if (placed != 0 && replaced) {
+        placed = rename(draft->temporary, path);
+        error = errno;
     }
-    return 0;
+    if (placed == 0)
+        forget_temporary(draft);
+    pthread_mutex_unlock(&drafts_lock);
+    errno = error;
+    if (placed == 0)
+        return 0;
+    return error == EEXIST ? fault_set(fault, FAULT_EXISTS, "%s is there already", path)
+                           : fault_set_errno(fault, FAULT_CREATE, path);
+}
+
+/* So that the name lasts, too. */
+static int sync_folder_of(const char *path, struct fault *fault)
+{
+    size_t length = (size_t)(path_name(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, result = 0;
+    if (fd < 0 || disk_sync_directory(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync of the directory");
+    if (fd >= 0)
+        close(fd);
+    free(folder);
+    return result;
 }
 
 int file_draft_commit(struct file_draft *draft, bool durable, struct fault *fault)
 {
     int result = 0;
-    if (!draft->in_place && durable && fsync(draft->fd) != 0)
+    bool replaced;
+    if (draft->temporary && durable && fsync(draft->fd) != 0)
         result = fault_set_errno(fault, FAULT_IO, "fsync");
-    int closed = close(draft->fd);
-    draft->fd = -1;
-    if (result == 0 && closed != 0)
-        result = fault_set_errno(fault, FAULT_IO, "close");
-    if (result == 0 && !draft->in_place) {
-        if (renameat(draft->directory_fd, draft->temporary, draft->directory_fd, draft->name) !=
-            0) {
-            result = fault_set_errno(fault, FAULT_CREATE, draft->name);
-        } else {
-            free(draft->temporary);
-            draft->temporary = NULL;
-            if (durable && fsync(draft->directory_fd) != 0)
-                result = fault_set_errno(fault, FAULT_IO, "fsync of the directory");
-        }
-    }
+    int closed = file_draft_close(draft, fault);
+    if (result == 0 && closed == 0)
+        result = file_draft_place(draft, NULL, &replaced, fault);
+    if (result == 0 && closed == 0 && draft->path && durable)
+        result = sync_folder_of(draft->path, fault);
     file_draft_discard(draft);
-    return result;
+    return result ? result : closed;
 }
 
 void file_draft_discard(struct file_draft *draft)
 {
     if (draft->fd >= 0)
         close(draft->fd);
-    if (draft->temporary)
-        unlinkat(draft->directory_fd, draft->temporary, 0);
-    if (draft->directory_fd >= 0)
-        close(draft->directory_fd);
-    free(draft->name);
-    free(draft->temporary);
-    *draft = (struct file_draft){.fd = -1, .directory_fd = -1};
+    if (draft->temporary) {
+        pthread_mutex_lock(&drafts_lock);
+        unlink(draft->temporary);
+        forget_temporary(draft);
+        pthread_mutex_unlock(&drafts_lock);
+    }
+    free(draft->path);
+    *draft = (struct file_draft){.fd = -1};
+}
+
+void file_drafts_abandon(void)
+{
+    const struct file_draft *draft;
+    pthread_mutex_lock(&drafts_lock);
+    LIST_FOREACH(draft, &drafts, link)
+    unlink(draft->temporary);
 }
 
 /* The numbers are those of statfs(2). */

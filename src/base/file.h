@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
 
 /* Bytes in memory that somebody owns. */
 struct bytes {
@@ -24,24 +26,39 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 /* Writes all of it or says why not. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
 
-/* A file being written under a temporary name beside its final one. */
+/* A file being written under a temporary name beside its final one. It stays where it is in memory
+ * until it has ended. */
 struct file_draft {
-    int fd;           /* write here */
-    int directory_fd; /* of the final name; owned */
-    char *name;       /* final name within the directory; owned */
-    char *temporary;  /* temporary name within the directory; owned */
-    bool in_place;    /* the final name is a device or a pipe: written directly */
+    int fd;          /* write here; −1: closed */
+    char *path;      /* the final name; NULL: written in place, to a device or a pipe; owned */
+    char *temporary; /* the temporary one; NULL: it has its final name; owned */
+    LIST_ENTRY(file_draft) link;
 };
 
-/* Opens a draft for `path`. The caller ends it with file_draft_commit or file_draft_discard. */
+/* Opens a draft for `path`. A link there is followed, as cp does: what it leads to is replaced.
+ * The caller ends it with file_draft_commit or file_draft_discard. */
 int file_draft_open(struct file_draft *draft, const char *path, struct fault *fault);
 
-/* Syncs the draft and gives it its final name, replacing what had that name; `durable` also syncs
- * the directory. On failure the draft is discarded. */
+/* Closes, places and discards the draft, replacing what has its name; `durable` also syncs the file
+ * and its folder. */
 int file_draft_commit(struct file_draft *draft, bool durable, struct fault *fault);
 
-/* Removes the draft. Fine on one that was never opened ({.fd = -1}) or has ended. */
+/* file_draft_commit in steps, for several files that are placed together: all that are written are
+ * closed, then all are placed, then all discarded. */
+int file_draft_close(struct file_draft *draft, struct fault *fault);
+
+/* Gives the file the name `path` in the same folder, or where NULL its own. `replaced` is set to
+ * whether there was a file of that name; where it is NULL, none is replaced: FAULT_EXISTS. After a
+ * failure the file still has its temporary name. */
+int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
+                     struct fault *fault);
+
+/* Removes what has not been placed. Fine on one that was never opened ({.fd = -1}) or has ended. */
 void file_draft_discard(struct file_draft *draft);
+
+/* Removes the temporary files of all drafts, for a process that is about to end: whatever thread
+ * opens, places or discards one from now on waits for ever. Not in a signal's handler. */
+void file_drafts_abandon(void);
 
 /* "NFS", "FUSE", …: a file system at `path` where what others write makes no event of inotify here;
  * NULL for all others, and where that cannot be told. */
@@ -54,7 +71,12 @@ const char *path_name(const char *path);
  */
 size_t path_stem_length(const char *name);
 
-/* Makes the directory and those above it that are missing; mode 0700 for each made. */
-int path_make_directories(const char *path, struct fault *fault);
+/* The absolute path that one means in the working directory: without links followed, and without
+ * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller
+ * frees it. */
+char *path_absolute(const char *path);
+
+/* Makes the directory and those above it that are missing, each with this mode. */
+int path_make_directories(const char *path, mode_t mode, struct fault *fault);
 
 #endif

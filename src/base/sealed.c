@@ -6,12 +6,16 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-static bool is_unchangeable(int fd)
+bool sealed_is(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK);
+}
+
+static bool is_on_tmpfs(int fd)
+{
     struct statfs status;
-    return seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK) &&
-           fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+    return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
 }
 
 /* Private, since kernels before 6.7 refuse a shared mapping of a file with F_SEAL_WRITE even for
@@ -19,7 +23,7 @@ static bool is_unchangeable(int fd)
 bool sealed_map(int fd, uint64_t limit, struct bytes *bytes)
 {
     struct stat status;
-    if (!is_unchangeable(fd) || fstat(fd, &status) != 0 || status.st_size <= 0 ||
+    if (!sealed_is(fd) || !is_on_tmpfs(fd) || fstat(fd, &status) != 0 || status.st_size <= 0 ||
         (uint64_t)status.st_size > limit)
         return false;
     void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);

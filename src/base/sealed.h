@@ -4,6 +4,9 @@
 
 #include "base/file.h"
 
+/* True for a memory file that nobody can change or shrink any more. */
+bool sealed_is(int fd);
+
 /* Maps the whole of `fd` for reading when nobody can change it any more, whoever made it:
  *
  *     F_SEAL_WRITE    no byte changes. The kernel refuses this seal while anybody has a writable

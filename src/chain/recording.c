@@ -266,6 +266,7 @@ int recording_wait(struct recording *recording, struct recording_run *run, struc
         recording_run_finish(recording, run);
         return result;
     }
+    run->traffic = *device_batch_traffic(run->batch);
     device_batch_finish(&run->batch);
     run->out = run->slots[r->plan->out_slot];
     run->slots[r->plan->out_slot] = NULL;

@@ -29,6 +29,7 @@ struct recording_run {
     const uint8_t *data;       /* the output frame's memory, until `out` is released */
     size_t n_launches;
     struct launch_report *launches; /* owned; of the last iteration */
+    struct device_traffic traffic;  /* of the whole run */
     struct device_batch *batch;     /* between start and wait, as is the next */
     struct device_buffer **slots;
 };

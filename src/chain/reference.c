@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 int reference_run(const struct plan *plan, const struct picture *in, struct picture *out,
                   struct fault *fault)
 {
@@ -12,8 +14,8 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
         if (!picture_create(&to, &step->out))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes",
-                               step->out.size);
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                               number_size(step->out.size));
         if (result == 0)
             result = step->stage->reference(step->config, &from, &to, fault);
         if (from.data != in->data)
@@ -59,11 +61,12 @@ static bool agrees(double reference, double device, struct tolerance t)
 }
 
 int reference_compare(const struct plan *plan, const struct picture *reference,
-                      const struct picture *device, struct fault *fault)
+                      const struct picture *device, double *largest, struct fault *fault)
 {
     struct tolerance tolerance = total_tolerance(plan);
     uint64_t differing = 0;
     char first[160] = "";
+    *largest = 0;
     for (size_t i = 0; i < reference->frame.n_planes; i++) {
         const struct plane *p = &reference->frame.planes[i];
         size_t size = sample_size(p->type);
@@ -72,6 +75,8 @@ int reference_compare(const struct plan *plan, const struct picture *reference,
             for (uint32_t x = 0; x < p->width * p->channels; x++) {
                 double va = sample_load(p->type, a + x * size);
                 double vb = sample_load(p->type, b + x * size);
+                if (va != vb && fabs(va - vb) > *largest)
+                    *largest = fabs(va - vb);
                 if (agrees(va, vb, tolerance))
                     continue;
                 if (differing++ == 0)

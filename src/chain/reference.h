@@ -10,8 +10,9 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
                   struct fault *fault);
 
 /* Compares a device's result with the reference, sample by sample, within the tolerance that the
- * plan's steps add up to. FAULT_VERIFY tells the first sample that differs and how many do. */
+ * plan's steps add up to. FAULT_VERIFY tells the first sample that differs and how many do;
+ * `largest` is the largest difference that was met, within the tolerance or beyond it. */
 int reference_compare(const struct plan *plan, const struct picture *reference,
-                      const struct picture *device, struct fault *fault);
+                      const struct picture *device, double *largest, struct fault *fault);
 
 #endif

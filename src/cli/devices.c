@@ -1,6 +1,5 @@
 /* sluice devices: what OpenCL has to offer here. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "base/number.h"
@@ -24,11 +23,10 @@ static const struct options_usage usage = {
 
 static void print_device(const struct device_info *info, bool taken)
 {
-    char memory[NUMBER_TEXT_MAX], allocation[NUMBER_TEXT_MAX];
-    number_format_size(info->memory & ~0xfffffull, memory);
     if (info->kind == DEVICE_NATIVE) {
         fprintf(cli_stdout, "%s native: %s\n    kernels for %s, %u processors, %s of memory\n",
-                taken ? "*" : " ", info->vendor, info->version, info->compute_units, memory);
+                taken ? "*" : " ", info->vendor, info->version, info->compute_units,
+                number_size(info->memory & ~0xfffffull));
         return;
     }
     fprintf(cli_stdout, "%s platform %d device %d: %s (%s)\n", taken ? "*" : " ",
@@ -37,9 +35,8 @@ static void print_device(const struct device_info *info, bool taken)
     fprintf(cli_stdout,
             "    %u compute units at %u MHz, %s of memory, buffers up to %s, work-groups up to "
             "%zu\n",
-            info->compute_units, info->clock_mhz, memory,
-            number_format_size(info->max_allocation & ~0xfffffull, allocation),
-            info->work_group_size);
+            info->compute_units, info->clock_mhz, number_size(info->memory & ~0xfffffull),
+            number_size(info->max_allocation & ~0xfffffull), info->work_group_size);
     fprintf(cli_stdout,
             "    f64 %s, exact f32 division %s, memory shared with the host %s, kernels "
             "for %s\n",
@@ -57,11 +54,10 @@ static void print_all(const struct devices_options *o, const struct device_info 
         else
             print_device(list[i], list[i] == taken);
     }
-    if (o->common.json) {
-        json_dumpf(array, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-    }
-    json_decref(array);
+    if (o->common.json)
+        cli_print_json(array);
+    else
+        json_decref(array);
 }
 
 int command_devices(int argc, char **argv)

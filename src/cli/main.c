@@ -6,6 +6,9 @@
 #include "cli/common.h"
 #include "version.h"
 
+static int command_version(int argc, char **argv);
+static int command_help(int argc, char **argv);
+
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -25,19 +28,84 @@ static const struct command {
     {"warm", command_warm, "compile the chains of a configuration before the daemon starts"},
     {"doctor", command_doctor, "what is wrong with this machine, and the fix for each"},
     {"testcard", command_testcard, "draw a picture to try chains on"},
+    {"version", command_version, "the version (also --version, -V)"},
+    {"help", command_help, "this text, or the options of a command (also --help, -h)"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
-static void print_help(void)
+static const struct options_row no_options[] = {{0}};
+
+static const struct options_usage version_usage = {.program = "sluice",
+                                                   .command = "version",
+                                                   .operands = "",
+                                                   .summary = "Prints the version.",
+                                                   .tables = {no_options}};
+
+static const struct options_usage help_usage = {
+    .program = "sluice",
+    .command = "help",
+    .operands = "[COMMAND]",
+    .summary = "Lists the commands, or says what a command does and which options it has.",
+    .tables = {no_options}};
+
+/* NULL after a complaint. */
+static const struct command *find_command(const char *name)
 {
-    puts("usage: sluice COMMAND [OPTIONS] …\n\n"
-         "Filters pictures through chains of OpenCL kernels.\n\ncommands:");
+    struct nearest nearest = {0};
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+        nearest_offer(&nearest, name, strlen(name), commands[i].name);
+    }
+    fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
+            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+            nearest.best ? "'?" : "");
+    return NULL;
+}
+
+static int command_version(int argc, char **argv)
+{
+    int first = options_parse(&version_usage, NULL, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    int status = cli_refuse_operands("version", first, argc, argv);
+    if (status == 0)
+        fputs("sluice " SLUICE_VERSION "\n", cli_stdout);
+    return status;
+}
+
+static int command_help(int argc, char **argv)
+{
+    static char help[] = "--help";
+    int first = options_parse(&help_usage, NULL, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    if (argc - first > 1) {
+        fputs("sluice: help: one command at a time\n", stderr);
+        return 64;
+    }
+    if (argc > first) {
+        const struct command *command = find_command(argv[first]);
+        return command ? command->run(2, (char *[]){argv[first], help, NULL}) : 64;
+    }
+    fputs("usage: sluice COMMAND [OPTIONS] …\n\n"
+          "Filters pictures through chains of OpenCL kernels.\n\ncommands:\n",
+          cli_stdout);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-12s %s\n", commands[i].name, commands[i].summary);
-    puts(
-        "\n  sluice COMMAND --help          the command's options\n"
-        "  sluice -V, --version           the version\n\n"
-        "A chain is stages joined by commas: sluice run -c luminance,sobel -o edges.png photo.jpg");
+        fprintf(cli_stdout, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  sluice COMMAND --help          the command's options\n"
+          "\nA chain is stages joined by commas: sluice run -c luminance,sobel -o edges.png "
+          "photo.jpg\n",
+          cli_stdout);
+    return 0;
+}
+
+/* The commands that are written as options, as everywhere. */
+static const char *command_name(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ? "version" : word;
 }
 
 int main(int argc, char **argv)
@@ -46,40 +114,17 @@ int main(int argc, char **argv)
         fputs("sluice: which command? (see sluice --help)\n", stderr);
         return 64;
     }
-    const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-        (strcmp(name, "help") == 0 && argc == 2)) {
-        print_help();
-        return 0;
+    const struct command *command = find_command(command_name(argv[1]));
+    if (!command)
+        return 64;
+    if (cli_move_stdout() != 0) {
+        perror("sluice: stdout");
+        return 74;
     }
-    if (strcmp(name, "help") == 0) {
-        static char help[] = "--help";
-        argv[1] = argv[2];
-        argv[2] = help;
-        name = argv[1];
+    int status = command->run(argc - 1, argv + 1);
+    if (fclose(cli_stdout) != 0 && status == 0) {
+        perror("sluice: stdout");
+        return 74;
     }
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts("sluice " SLUICE_VERSION);
-        return 0;
-    }
-    struct nearest nearest = {0};
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(name, commands[i].name) == 0) {
-            if (cli_move_stdout() != 0) {
-                perror("sluice: stdout");
-                return 74;
-            }
-            int status = commands[i].run(argc - 1, argv + 1);
-            if (fclose(cli_stdout) != 0 && status == 0) {
-                perror("sluice: stdout");
-                return 74;
-            }
-            return status;
-        }
-        nearest_offer(&nearest, name, strlen(name), commands[i].name);
-    }
-    fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
-            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "");
-    return 64;
+    return status;
 }

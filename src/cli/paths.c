@@ -6,18 +6,17 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/name.h"
 
-/* "out.png" and plane "dx": "out.dx.png". */
-char *paths_plane(const char *path, const char *plane)
+char *paths_result(const char *path, unsigned number, const char *plane)
 {
+    name_buffer name;
     char *result = NULL;
-    const char *name = path_name(path);
-    int stem = (int)(name - path) + (int)path_stem_length(name);
-    if (!plane[0])
+    const char *last = path_name(path);
+    if (number == 0 && !plane[0])
         return strdup(path);
-    if (asprintf(&result, "%.*s.%s%s", stem, path, plane, path + stem) < 0)
-        return NULL;
-    return result;
+    name_of_plane(name, last, number, plane);
+    return asprintf(&result, "%.*s%s", (int)(last - path), path, name) < 0 ? NULL : result;
 }
 
 bool paths_is_directory(const char *path)
@@ -26,20 +25,6 @@ bool paths_is_directory(const char *path)
     size_t length = strlen(path);
     return (length > 0 && path[length - 1] == '/') ||
            (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
-}
-
-/* Where an input's result goes: OUT itself, or in the directory OUT under the input's name. */
-char *paths_output(const char *out, const char *input, const char *extension)
-{
-    char *path = NULL;
-    if (strcmp(out, "-") == 0 || !paths_is_directory(out))
-        return strdup(out);
-    const char *name = strcmp(input, "-") == 0 ? "stdin" : path_name(input);
-    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%.*s.%s", out, slash, (int)path_stem_length(name), name, extension) <
-        0)
-        return NULL;
-    return path;
 }
 
 bool paths_same_file(const char *a, const char *b)

@@ -3,42 +3,103 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/number.h"
+#include "base/text.h"
 
-#define BAR_WIDTH 30
+#define BAR_WIDTH    30
+#define DRAWN_EVERY  100000000u   /* nanoseconds */
+#define TOLD_EVERY   10000000000u /* where nothing can be drawn over */
+#define PATIENCE     1000000000u  /* a single file shows nothing before */
+#define WIDTH_UNSAID 80           /* columns of a terminal that does not tell */
 
 void progress_begin(struct progress *progress, bool hidden)
 {
-    const char *terminal = getenv("TERM");
-    *progress = (struct progress){.begun = clock_now()};
-    progress->visible =
-        !hidden && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    const char *terminal = getenv("TERM"), *plain = getenv("NO_COLOR");
+    uint64_t now = clock_now();
+    *progress = (struct progress){.begun = now, .shown = now, .hidden = hidden};
+    progress->bar =
+        isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(plain && plain[0]);
 }
 
-void progress_show(struct progress *progress, size_t done, size_t total, size_t failed)
+/* An estimate: to the second, a long one to the minute. */
+static uint64_t estimate(double seconds)
+{
+    unsigned unit = seconds < 600 ? 1 : 60;
+    return (uint64_t)(seconds / unit + 0.5) * unit * UINT64_C(1000000000);
+}
+
+/* Counted from where the first files had ended, since before that kernels were compiled; until
+ * there is more, from the beginning. */
+static void append_rates(const struct progress *progress, const struct progress_state *state,
+                         uint64_t now, struct text *line)
+{
+    bool is_late = progress->base_time && state->ended > progress->base_ended;
+    uint64_t since = is_late ? progress->base_time : progress->begun;
+    size_t files = state->ended - (is_late ? progress->base_ended : 0);
+    uint64_t pixels = state->pixels - (is_late ? progress->base_pixels : 0);
+    if (files == 0 || now <= since)
+        return;
+    double seconds = (double)(now - since) * 1e-9;
+    text_printf(line, "  %.1f MP/s", (double)pixels * 1e-6 / seconds);
+    if (state->ended < state->total)
+        text_printf(line, "  %s left",
+                    number_duration(
+                        estimate((double)(state->total - state->ended) * seconds / (double)files)));
+}
+
+static void print(struct progress *progress, const struct text *line)
+{
+    struct winsize size;
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                                  : WIDTH_UNSAID;
+    if (progress->bar) /* a longer line would wrap, and its beginning would stay */
+        fprintf(stderr, "\r%.*s\033[K", columns - 1, text_string(line));
+    else
+        fprintf(stderr, "sluice: %s\n", text_string(line));
+    fflush(stderr);
+    progress->drawn = progress->bar;
+}
+
+void progress_show(struct progress *progress, const struct progress_state *state)
 {
     uint64_t now = clock_now();
-    if (!progress->visible || (done < total && now - progress->shown < 100000000))
+    if (state->ended > 0 && progress->base_time == 0) {
+        progress->base_time = now;
+        progress->base_ended = state->ended;
+        progress->base_pixels = state->pixels;
+    }
+    bool last = state->ended == state->total && state->total > 1;
+    if (progress->hidden || (last && !progress->bar) ||
+        (!last && now - progress->shown < (progress->bar ? DRAWN_EVERY : TOLD_EVERY)) ||
+        (state->total < 2 && now - progress->begun < PATIENCE))
         return;
     progress->shown = now;
-    char bar[BAR_WIDTH + 1];
-    size_t filled = total ? done * BAR_WIDTH / total : 0;
-    memset(bar, '.', BAR_WIDTH);
-    memset(bar, '#', filled);
-    bar[BAR_WIDTH] = '\0';
-    double seconds = (double)(now - progress->begun) * 1e-9;
-    fprintf(stderr, "\r[%s] %zu/%zu  %.1f/s", bar, done, total,
-            seconds > 0 ? (double)done / seconds : 0);
-    if (failed)
-        fprintf(stderr, "  %zu failed", failed);
-    fputs("\033[K", stderr);
-    fflush(stderr);
+    struct text line = {0};
+    if (progress->bar && state->total > 0) {
+        char bar[BAR_WIDTH + 1] = "";
+        memset(bar, '.', BAR_WIDTH);
+        memset(bar, '#', state->total ? state->ended * BAR_WIDTH / state->total : 0);
+        text_printf(&line, "[%s] ", bar);
+    }
+    if (state->total > 0)
+        text_printf(&line, progress->bar ? "%zu/%zu" : "%zu of %zu files", state->ended,
+                    state->total);
+    append_rates(progress, state, now, &line);
+    if (state->failed)
+        text_printf(&line, "  %zu failed", state->failed);
+    if (state->waiting[0])
+        text_printf(&line, "  %s", state->waiting);
+    print(progress, &line);
+    text_finish(&line);
 }
 
 void progress_clear(struct progress *progress)
 {
-    if (progress->visible)
+    if (progress->drawn)
         fputs("\r\033[K", stderr);
+    progress->drawn = false;
 }

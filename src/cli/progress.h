@@ -1,4 +1,5 @@
-/* A progress bar on the last line of a terminal; nothing anywhere else. */
+/* What a terminal shows on its last line while files are on their way. Where lines cannot be drawn
+ * over (a pipe, TERM=dumb) or are not to be (NO_COLOR), a line now and then. */
 #ifndef SLUICE_CLI_PROGRESS_H
 #define SLUICE_CLI_PROGRESS_H
 
@@ -7,14 +8,26 @@
 #include <stdint.h>
 
 struct progress {
-    bool visible; /* stderr is a terminal and there is something to show */
+    bool hidden; /* --quiet: nothing is shown */
+    bool bar;    /* stderr is a terminal that can be drawn over */
+    bool drawn;  /* and the bar stands there */
     uint64_t begun, shown;
+    /* What rates are counted from: when something had ended, and what. Before that, kernels are
+     * compiled. */
+    uint64_t base_time, base_pixels;
+    size_t base_ended;
+};
+
+struct progress_state {
+    size_t total, ended, failed;
+    uint64_t pixels;     /* of the inputs that have ended well */
+    const char *waiting; /* what is being prepared while nothing runs; "": nothing is */
 };
 
 void progress_begin(struct progress *progress, bool hidden);
 
-/* Draws the bar, at most ten times a second, and always when all is done. */
-void progress_show(struct progress *progress, size_t done, size_t total, size_t failed);
+/* Draws the bar: at most ten times a second, and always when all has ended. */
+void progress_show(struct progress *progress, const struct progress_state *state);
 
 /* Removes the bar, so that a line can be printed. */
 void progress_clear(struct progress *progress);

@@ -55,12 +55,6 @@ static void print(const char *file, const json_t *answer)
         fprintf(cli_stdout, "%s: is to be done anyway\n", file);
 }
 
-static void dump(const json_t *json)
-{
-    json_dumpf(json, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-}
-
 static int requeue_all(const struct requeue_options *o, int socket)
 {
     struct fault fault = FAULT_INIT;
@@ -70,7 +64,7 @@ static int requeue_all(const struct requeue_options *o, int socket)
     long long left = number(answer, "not_requeued");
     const char *text = json_string_value(json_object_get(answer, "text"));
     if (o->common.json)
-        dump(answer);
+        cli_print_json(json_incref(answer));
     else if (!o->common.quiet)
         fprintf(cli_stdout, "%lld files put back\n", number(answer, "requeued"));
     if (left > 0) {
@@ -100,8 +94,9 @@ static int requeue_files(const struct requeue_options *o, int socket, char **fil
         json_decref(answer);
     }
     if (o->common.json)
-        dump(all);
-    json_decref(all);
+        cli_print_json(all);
+    else
+        json_decref(all);
     return count > 1 && failed > 0 ? 1 : status;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/daemon.h"
@@ -55,8 +56,9 @@ static void print(const char *file, const json_t *answer)
             fprintf(cli_stdout, "  %s: %s\n", key, json_string_value(value));
         else if (json_is_integer(value))
             fprintf(cli_stdout, "  %s: %lld\n", key, (long long)json_integer_value(value));
-        else if (json_is_real(value))
-            fprintf(cli_stdout, "  %s: %.1f s\n", key, json_real_value(value));
+        else if (json_is_real(value)) /* for_s, next_try_s */
+            fprintf(cli_stdout, "  %.*s: %s\n", (int)strlen(key) - 2, key,
+                    number_duration((uint64_t)(json_real_value(value) * 1e9)));
         else if (json_is_boolean(value))
             fprintf(cli_stdout, "  %s: %s\n", key, json_is_true(value) ? "yes" : "no");
     }
@@ -106,10 +108,8 @@ int command_why(int argc, char **argv)
         status = one ? one : status;
     }
     close(socket);
-    if (o.common.json && json_array_size(all) > 0) {
-        json_dumpf(argc - first == 1 ? json_array_get(all, 0) : all, cli_stdout, JSON_INDENT(1));
-        fputc('\n', cli_stdout);
-    }
+    if (o.common.json && json_array_size(all) > 0)
+        cli_print_json(json_incref(argc - first == 1 ? json_array_get(all, 0) : all));
     json_decref(all);
     return argc - first > 1 && failed > 0 ? 1 : status;
 }

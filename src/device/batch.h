@@ -50,7 +50,8 @@ struct device_batch;
 
 int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
 
-/* Hands a mapped or wrapped buffer over to the device. */
+/* Hands a mapped or wrapped buffer over to the device. This and device_batch_map are what
+ * device_batch_traffic counts. */
 int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault);
 
@@ -72,6 +73,9 @@ int device_batch_wait(struct device_batch *batch, struct fault *fault);
 
 /* After the wait: the launches' times, in order. Valid until device_batch_finish. */
 const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count);
+
+/* What the batch has moved so far. Valid until device_batch_finish. */
+const struct device_traffic *device_batch_traffic(const struct device_batch *batch);
 
 /* Takes NULL; clears the pointer. */
 void device_batch_finish(struct device_batch **batch);

@@ -159,6 +159,11 @@ const struct device_timing *device_batch_timings(struct device_batch *batch, siz
     return batch->device->info->backend->batch_timings(batch, count);
 }
 
+const struct device_traffic *device_batch_traffic(const struct device_batch *batch)
+{
+    return &batch->traffic;
+}
+
 void device_batch_finish(struct device_batch **batch)
 {
     if (*batch)

@@ -57,9 +57,6 @@ struct device_counters {
     atomic_uint_fast64_t counted;      /* programs that PROGRAM_COUNTED has made */
     atomic_uint_fast64_t allocations;  /* buffers allocated (the pool's misses) */
     atomic_uint_fast64_t buffer_bytes; /* held by the pool and its users now */
-    atomic_uint_fast64_t crossings_in; /* pictures handed to the device: written mapped, unmapped */
-    atomic_uint_fast64_t crossings_out; /* pictures handed back: mapped for reading */
-    atomic_uint_fast64_t bytes_copied;  /* of pixels that the host moved between the two */
     atomic_uint_fast64_t launches;
 };
 

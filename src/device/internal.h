@@ -10,6 +10,7 @@ struct device {
     const struct device_info *info;
     struct device_options options;
     struct device_profile profile, generic_profile;
+    atomic_bool copies; /* device_copies */
     struct device_counters counters;
     void *own; /* the back end's */
     pthread_mutex_t pool_lock;
@@ -21,6 +22,8 @@ struct device_buffer {
     void *handle;               /* the back end's */
     size_t size;                /* bytes allocated */
     void *mapped;               /* address while mapped, else NULL */
+    size_t mapped_size;         /* of it, from the beginning */
+    void *staging;              /* our memory, `size` bytes, in place of the mapped; else NULL */
     bool is_hosts;              /* somebody else's memory: goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
@@ -34,6 +37,7 @@ struct device_kernel {
 };
 struct device_batch {
     struct device *device;
+    struct device_traffic traffic;
 };
 
 /* One kind of devices: programs or kernels of its own, the rest all. Functions that a header of
@@ -90,6 +94,18 @@ void device_cache_key(const struct device *device, const char *source, const cha
 /* True and a binary that the caller owns when the cache has a whole entry for exactly this key. */
 struct bytes;
 bool device_cache_load(const struct text *key, struct bytes *binary);
+
+/* A file of a key and a binary. Read: both lie in `file`, which stays the caller's. */
+enum entry_state {
+    ENTRY_WHOLE,
+    ENTRY_FOREIGN, /* it does not begin like one of ours */
+    ENTRY_DAMAGED,
+};
+enum entry_state device_entry_read(const struct bytes *file, struct bytes *key,
+                                   struct bytes *binary);
+int device_entry_write(const char *path, const struct text *key, const struct bytes *binary,
+                       bool durable, struct fault *fault);
+
 void device_cache_store(const struct text *key, const struct bytes *binary);
 
 #endif

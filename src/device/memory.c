@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
  * size share them and little is wasted. */
 static size_t size_class(size_t size)
@@ -31,6 +33,7 @@ static struct device_buffer *take_idle(struct device *device, size_t size)
 static void destroy(struct device *device, struct device_buffer *buffer)
 {
     device->info->backend->buffer_destroy(buffer);
+    free(buffer->staging);
     atomic_fetch_sub(&device->counters.buffer_bytes, buffer->size);
     free(buffer);
 }
@@ -125,10 +128,9 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
 {
     size_t wanted = size_class(size);
     if (wanted > device->info->max_allocation)
-        return fault_set(fault, FAULT_LIMIT,
-                         "needs a buffer of %zu bytes, more than the %llu that device %s allocates",
-                         wanted, (unsigned long long)device->info->max_allocation,
-                         device->info->name);
+        return fault_set(
+            fault, FAULT_LIMIT, "needs a buffer of %s, more than the %s that device %s allocates",
+            number_size(wanted), number_size(device->info->max_allocation), device->info->name);
     *buffer = take_idle(device, wanted);
     return *buffer ? 0 : allocate(device, wanted, buffer, fault);
 }
@@ -145,6 +147,10 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
     *buffer = NULL;
     if (!b)
         return;
+    if (b->staging)
+        b->mapped = NULL;
+    free(b->staging);
+    b->staging = NULL;
     if ((b->mapped && device->info->backend->buffer_unmap(device, b, NULL) != 0) || b->is_hosts) {
         destroy(device, b);
         return;
@@ -176,6 +182,11 @@ int device_buffer_fill(struct device *device, struct device_buffer *buffer, cons
         return result;
     memcpy(at, data, size);
     return device->info->backend->buffer_unmap(device, buffer, fault);
+}
+
+bool device_copies(const struct device *device)
+{
+    return atomic_load(&device->copies);
 }
 
 size_t device_buffer_size(const struct device_buffer *buffer)

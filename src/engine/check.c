@@ -42,7 +42,7 @@ static int run_on_device(const struct plan *plan, struct device *device,
     }
     if (result == 0 && expected) {
         struct picture got = {*plan->out, (uint8_t *)run.data};
-        result = reference_compare(plan, expected, &got, fault);
+        result = reference_compare(plan, expected, &got, &(double){0}, fault);
     }
     if (recording)
         recording_run_finish(recording, &run);

@@ -1,10 +1,12 @@
 #include "engine/internal.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/check.h"
 
@@ -36,6 +38,7 @@ static void *work(void *engine)
 void engine_submit(struct engine *engine, struct engine_job *job)
 {
     job->next = NULL;
+    job->submitted = clock_now();
     pthread_mutex_lock(&engine->queue_lock);
     *engine->queue_end = job;
     engine->queue_end = &job->next;
@@ -124,6 +127,20 @@ void engine_close(struct engine **engine)
     *engine = NULL;
 }
 
+void engine_tell_preparing(struct engine *engine, const char *text)
+{
+    pthread_mutex_lock(&engine->queue_lock);
+    snprintf(engine->preparing, sizeof engine->preparing, "%s", text);
+    pthread_mutex_unlock(&engine->queue_lock);
+}
+
+void engine_preparing(struct engine *engine, char text[ENGINE_PREPARING_MAX])
+{
+    pthread_mutex_lock(&engine->queue_lock);
+    memcpy(text, engine->preparing, ENGINE_PREPARING_MAX);
+    pthread_mutex_unlock(&engine->queue_lock);
+}
+
 struct device *engine_device(struct engine *engine)
 {
     pthread_mutex_lock(&engine->device_lock);
@@ -184,8 +201,11 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
 {
     int result = 0;
     pthread_mutex_lock(&engine->device_lock);
-    if (!engine->device)
+    if (!engine->device) {
+        engine_tell_preparing(engine, "opening the device");
         result = open_best(engine, chain, warming, fault);
+        engine_tell_preparing(engine, "");
+    }
     *device = engine->device;
     pthread_mutex_unlock(&engine->device_lock);
     return result;
@@ -194,5 +214,6 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
 void engine_report_finish(struct engine_report *report)
 {
     free(report->launches);
+    text_finish(&report->warnings);
     *report = (struct engine_report){0};
 }

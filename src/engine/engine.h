@@ -26,9 +26,10 @@ struct engine_options {
     uint64_t max_file;    /* bytes of one input */
     uint64_t memory;      /* bytes that all jobs together hold: files, planes, decoders */
     unsigned threads;     /* jobs at once; 0: as many as processors */
-    /* NULL, or called by engine_warm each time that it has compiled and checked a program: with
-     * many chains and a slow compiler it takes minutes. */
-    void (*warmed)(void *context);
+    /* NULL, or called by engine_warm at its beginning and each time that it has compiled and
+     * checked a program: `done` of the `of` that the chain needs. With many chains and a slow
+     * compiler it takes minutes. */
+    void (*warmed)(void *context, unsigned done, unsigned of);
     void *context;
 };
 
@@ -47,20 +48,26 @@ struct engine_launch {
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };
 
-/* What a job did: filled as far as it came. Times in nanoseconds by the monotonic clock. */
+/* What a job did: filled as far as it came. Times in nanoseconds by the monotonic clock.
+ * worker/describe.h has it as JSON. */
 struct engine_report {
     char in_format[12], out_format[12];
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
+    bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
+    double largest_difference; /* between the two; 0: they are equal */
+    struct text warnings;      /* of the decoder, one a line (see codec.h); owned */
     const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
                          "write"; a constant */
+    const struct device_info *ran_on; /* NULL: the references, or nothing to run */
     uint64_t bytes_in, bytes_out;
+    uint64_t queue; /* from engine_submit until a thread took it; not in the total */
     uint64_t read, decode, prepare, device, encode, write, total;
-    uint64_t crossings_in, crossings_out; /* hand-overs of pictures to and from the device */
-    uint64_t bytes_copied;                /* of pixels, by the host, between decode and encode */
-    uint64_t input_copied; /* bytes that were copied before anything was computed of them: read
-                              into our memory, and a raw frame's on their way to the device */
+    uint64_t crossings_in, crossings_out; /* as the device counts them (device_traffic) */
+    uint64_t bytes_copied; /* what the device has to copy, a raw frame that is copied into its
+                              memory, a sealed input that cannot be mapped, and what `verify` keeps;
+                              reading a file and decoding a format are no copies */
     size_t n_launches;
     struct engine_launch *launches; /* owned */
 };
@@ -85,7 +92,10 @@ struct engine_job {
 
     void (*done)(struct engine_job *job); /* for engine_submit: called on the job's thread */
     void *user;
-    struct engine_job *next; /* the engine's own */
+
+    /* the engine's own */
+    uint64_t submitted;
+    struct engine_job *next;
 };
 
 /* Starts the threads; the device is opened when a job first needs it. */
@@ -108,6 +118,11 @@ void engine_submit(struct engine *engine, struct engine_job *job);
  * without one this is FAULT_VERIFY. */
 int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
                 struct fault *wrong, struct fault *fault);
+
+/* What jobs wait for while nothing runs: "opening the device", "compiling kernels for …"; "" when
+ * nothing is being prepared. Any thread. */
+#define ENGINE_PREPARING_MAX 96
+void engine_preparing(struct engine *engine, char text[ENGINE_PREPARING_MAX]);
 
 /* The device, or NULL when none is open (reference, or not yet). */
 struct device *engine_device(struct engine *engine);

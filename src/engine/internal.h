@@ -6,6 +6,7 @@
 #include "chain/recording.h"
 #include "engine/engine.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Bytes that jobs may hold together. Who asks first gets first, so that a large job is not starved
  * by small ones. */
@@ -32,7 +33,7 @@ struct prepared {
     struct plan *plan;
     struct recording *recording; /* NULL: for the references, or nothing to run */
     unsigned users;
-    bool stored; /* its program is in the binary cache */
+    atomic_bool stored; /* it has run, and its program is in the binary cache */
     struct prepared *next;
 };
 
@@ -73,12 +74,16 @@ struct engine {
 
     pthread_mutex_t queue_lock;
     pthread_cond_t queue_changed;
+    char preparing[ENGINE_PREPARING_MAX]; /* for engine_preparing; under queue_lock */
     struct engine_job *queue, **queue_end;
     unsigned n_queued, n_idle; /* jobs in the queue; threads that wait for one */
     bool closing;
     unsigned n_threads;
     pthread_t *threads;
 };
+
+/* Stores what is being prepared from now on; "" for nothing any more. */
+void engine_tell_preparing(struct engine *engine, const char *text);
 
 /* The engine's device, opened now if it is not. A GPU that `auto` finds is tried on a small picture
  * with `chain` first. Not for an engine of references. */

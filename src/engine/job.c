@@ -1,14 +1,17 @@
 /* One job from its input's first byte to its result's last. */
 #include "engine/internal.h"
 
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
@@ -43,6 +46,8 @@ static void let_go(struct job_state *s)
     if (!s->in_place) /* else it is plan and file */
         picture_destroy(&s->host_in);
     picture_destroy(&s->host_out);
+    s->job->report.warnings = s->decoder.warnings;
+    s->decoder.warnings = (struct text){0};
     decoder_close(&s->decoder);
     drop_file(s);
     prepared_release(s->engine, &s->prepared);
@@ -91,8 +96,15 @@ static int read_file(struct job_state *s, struct fault *fault)
     if (s->is_mapped)
         return 0;
     result = file_read(s->job->in_fd, limit, &s->file, fault);
-    s->job->report.input_copied = s->file.size;
+    if (sealed_is(s->job->in_fd))
+        s->job->report.bytes_copied += s->file.size;
     return result;
+}
+
+static bool is_in_huge_pages(int fd)
+{
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
 }
 
 static int read_header(struct job_state *s, struct fault *fault)
@@ -110,6 +122,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.luma = wants_stored_luma(s->job->chain);
+    decode.padded = is_in_huge_pages(s->job->in_fd);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
@@ -186,8 +199,12 @@ static int prepare(struct job_state *s, struct fault *fault)
     if (!s->prepared->recording || s->job->verify) /* the references hold two frames more */
         for (size_t i = 0; i < plan->n_steps; i++)
             bytes += plan->steps[i].out.size;
-    if (s->prepared->recording)
+    if (s->prepared->recording) {
         s->device = s->prepared->device;
+        s->job->report.ran_on = device_info(s->device);
+        if (device_copies(s->device))
+            bytes += plan->slot_size[plan->in_slot] + plan->slot_size[plan->out_slot];
+    }
     s->is_small = s->prepared->recording && !keeps_input(s->job) && bytes <= SMALL_BYTES;
     if (!s->is_small)
         burst_settle(s->burst);
@@ -215,8 +232,6 @@ static int decode(struct job_state *s, struct fault *fault)
     s->job->report.step = "decode";
     if (s->in_place)
         return take_in_place(s, fault);
-    if (s->decoder.is_copy)
-        s->job->report.input_copied += frame_bytes(&s->decoder.frame);
     if (s->prepared->recording) {
         void *data;
         result =
@@ -234,11 +249,13 @@ static int decode(struct job_state *s, struct fault *fault)
             }
         }
     } else if (!picture_create(&s->host_in, &plan->in)) {
-        result =
-            fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes", plan->in.size);
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                           number_size(plan->in.size));
     } else {
         result = decoder_read(&s->decoder, &s->host_in, fault);
     }
+    if (result == 0 && s->decoder.is_copy)
+        s->job->report.bytes_copied += frame_bytes(&s->decoder.frame);
     s->job->report.decode = span(s);
     drop_file(s); /* nothing looks at it any more */
     return result;
@@ -275,17 +292,26 @@ static int start_on_device(struct job_state *s, struct fault *fault)
 static int wait_for_device(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
+    bool is_first = !s->prepared->stored; /* PoCL compiles the rest now */
+    if (is_first)
+        engine_tell_preparing(s->engine, "running kernels for the first time");
     int result = recording_wait(s->prepared->recording, &s->run, fault);
+    if (is_first)
+        engine_tell_preparing(s->engine, "");
     s->job->report.device += span(s);
     if (result != 0)
         return result;
-    s->job->report.crossings_in = s->job->report.crossings_out = 1;
+    s->job->report.crossings_in = s->run.traffic.crossings_in;
+    s->job->report.crossings_out = s->run.traffic.crossings_out;
+    s->job->report.bytes_copied += s->run.traffic.bytes_copied;
     s->result = (struct picture){*plan->out, (uint8_t *)s->run.data};
     result = copy_launches(s, fault);
     if (result == 0 && s->job->verify) {
         result = reference_run(plan, &s->host_in, &s->host_out, fault);
         if (result == 0)
-            result = reference_compare(plan, &s->host_out, &s->result, fault);
+            result = reference_compare(plan, &s->host_out, &s->result,
+                                       &s->job->report.largest_difference, fault);
+        s->job->report.verified = result == 0;
         span(s);
     }
     return result;
@@ -380,6 +406,8 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
         (struct job_state){.engine = engine, .job = job, .burst = burst, .begin = now, .mark = now};
     fault_clear(&job->fault);
     job->report = (struct engine_report){.step = "read"};
+    if (job->submitted > 0)
+        job->report.queue = now - job->submitted;
     struct fault *fault = &job->fault;
     int result = read_header(s, fault);
     if (result == 0)

@@ -77,6 +77,13 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     }
     if (result != 0)
         return result;
+    if (device) {
+        char text[ENGINE_PREPARING_MAX];
+        snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
+                 sample_name(in->planes[0].type), in->planes[0].channels,
+                 in->planes[0].channels == 1 ? "" : "s");
+        engine_tell_preparing(engine, text);
+    }
     made->device = device;
     struct plan_options options = {.profile = device ? device_profile(device) : NULL,
                                    .keep_input = keep_input,
@@ -84,7 +91,9 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .fit = format ? format_fit : NULL,
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
-    return variant_make(engine, made, in, &options, warming, fault);
+    result = variant_make(engine, made, in, &options, warming, fault);
+    engine_tell_preparing(engine, "");
+    return result;
 }
 
 static struct prepared *take(struct engine *engine, const struct text *key)

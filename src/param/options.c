@@ -42,14 +42,14 @@ static void gather(const struct options_usage *usage, struct gathered *g)
     *s = '\0';
 }
 
-static const struct options_row *find(const struct gathered *g, int value)
+static int find(const struct gathered *g, int value)
 {
+    int i = 0;
     if (value >= 256)
-        return g->rows[value - 256];
-    for (int i = 0; i < g->count; i++)
-        if (g->rows[i]->letter == value)
-            return g->rows[i];
-    return NULL;
+        return value - 256;
+    while (g->rows[i]->letter != value)
+        i++;
+    return i;
 }
 
 int options_complain(const char *program, const char *what, const struct fault *fault)
@@ -111,6 +111,7 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
 {
     struct gathered g;
     int value;
+    const char *given[OPTIONS_MAX] = {NULL}; /* by their rows; what has a letter is given once */
     gather(usage, &g);
     for (int i = 0; i < g.count; i++) {
         struct param one[2] = {g.rows[i]->param, {0}};
@@ -138,7 +139,16 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
         }
         if (value == '?')
             return unknown(usage, &g, word);
-        int result = set_option(usage->program, find(&g, value), config, optarg);
+        int index = find(&g, value);
+        const struct options_row *row = g.rows[index];
+        if (row->letter && optarg && given[index]) {
+            begin_complaint(usage);
+            fprintf(stderr, "-%c (--%s) is given twice, as '%s' and as '%s'\n", row->letter,
+                    row->param.name, given[index], optarg);
+            return -64;
+        }
+        given[index] = optarg;
+        int result = set_option(usage->program, row, config, optarg);
         if (result != 0)
             return result;
     }

@@ -24,8 +24,10 @@ struct options_usage {
 };
 
 /* Sets defaults, reads options wherever they stand among operands, and moves the operands to the
- * end of argv. Returns the index of the first of them, or a negative exit status: −64 after a
- * complaint on stderr; OPTIONS_HELP_SHOWN after --help, which is printed to `help`. */
+ * end of argv. An option that has a letter and a value (-c, -o, -f) says what to do, so a second
+ * one is an error; of others the last one counts. Returns the index of the first of them, or a
+ * negative exit status: −64 after a complaint on stderr; OPTIONS_HELP_SHOWN after --help, which is
+ * printed to `help`. */
 #define OPTIONS_HELP_SHOWN (-1000)
 int options_parse(const struct options_usage *usage, void *config, int argc, char **argv,
                   FILE *help);

@@ -57,6 +57,94 @@ json_t *describe_device(const struct device_info *info, bool taken)
         (int)info->unified_memory, "profile", info->profile, "taken", (int)taken);
 }
 
+static json_t *plane_json(const char *format, const struct plane *plane)
+{
+    if (plane->width == 0)
+        return json_null();
+    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "format", format, "width", (int)plane->width,
+                     "height", (int)plane->height, "channels", (int)plane->channels, "type",
+                     sample_name(plane->type));
+}
+
+static double seconds(uint64_t nanoseconds)
+{
+    return (double)nanoseconds * 1e-9;
+}
+
+static json_t *launches_json(const struct engine_report *r, size_t max)
+{
+    json_t *launches = json_array();
+    for (size_t i = 0; i < r->n_launches && i < max; i++)
+        json_array_append_new(
+            launches,
+            json_pack("{s:s, s:s, s:f, s:f, s:f}", "stage", r->launches[i].stage, "kernel",
+                      r->launches[i].kernel, "queued_s", seconds(r->launches[i].queued), "wait_s",
+                      seconds(r->launches[i].wait), "run_s", seconds(r->launches[i].run)));
+    return launches;
+}
+
+/* Launches of one stage in a row are its passes. */
+static json_t *times_of_stages(const struct engine_report *r, size_t max)
+{
+    json_t *stages = json_array();
+    for (size_t i = 0; i < r->n_launches && json_array_size(stages) < max;) {
+        const char *stage = r->launches[i].stage;
+        uint64_t time = 0;
+        for (; i < r->n_launches && strcmp(r->launches[i].stage, stage) == 0; i++)
+            time += r->launches[i].run;
+        json_array_append_new(stages,
+                              json_pack("{s:s, s:f}", "stage", stage, "run_s", seconds(time)));
+    }
+    return stages;
+}
+
+static json_t *warnings_json(const struct text *lines)
+{
+    json_t *list = json_array();
+    size_t length;
+    for (const char *at = text_string(lines); *at; at += length + 1) {
+        length = strcspn(at, "\n");
+        json_array_append_new(list, json_stringn(at, length));
+    }
+    return list;
+}
+
+json_t *describe_report(const struct engine_report *r, size_t max)
+{
+    const struct {
+        const char *name;
+        uint64_t time;
+    } spans[] = {
+        {"queue_s", r->queue},     {"read_s", r->read},     {"decode_s", r->decode},
+        {"prepare_s", r->prepare}, {"device_s", r->device}, {"encode_s", r->encode},
+        {"write_s", r->write},     {"total_s", r->total},
+    };
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {
+        {"bytes_in", r->bytes_in},           {"bytes_out", r->bytes_out},
+        {"bytes_copied", r->bytes_copied},   {"crossings_in", r->crossings_in},
+        {"crossings_out", r->crossings_out},
+    };
+    const struct device_info *device = r->ran_on;
+    json_t *json =
+        json_pack("{s:s?, s:s?, s:s?, s:o, s:o, s:b}", "device", device ? device->name : NULL,
+                  "platform", device ? device->platform : NULL, "driver",
+                  device ? device->driver : NULL, "in", plane_json(r->in_format, &r->in), "out",
+                  plane_json(r->out_format, &r->out), "stored_luma", (int)r->stored_luma);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        json_object_set_new(json, spans[i].name, json_real(seconds(spans[i].time)));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(json, counts[i].name, json_integer((json_int_t)counts[i].value));
+    json_object_set_new(json, "stages", times_of_stages(r, max));
+    json_object_set_new(json, "launches", launches_json(r, max));
+    json_object_set_new(json, "warnings", warnings_json(&r->warnings));
+    json_object_set_new(json, "largest_difference",
+                        r->verified ? json_real(r->largest_difference) : json_null());
+    return json;
+}
+
 static json_t *all_stages(void)
 {
     json_t *list = json_array();

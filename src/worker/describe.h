@@ -1,10 +1,10 @@
-/* Stages and devices as JSON, for programs: `sluice stages --json`, `sluice devices --json`, and
- * what the daemon's sockets tell. Any thread. */
+/* Stages, devices and jobs as JSON, for programs: what `sluice stages`, `devices` and `run` print
+ * with --json, and what the daemon's sockets tell. docs/schemas says what is in it. Any thread. */
 #ifndef SLUICE_WORKER_DESCRIBE_H
 #define SLUICE_WORKER_DESCRIBE_H
 
 #include "base/fault.h"
-#include "device/device.h"
+#include "engine/engine.h"
 #include "stage/stage.h"
 #include <jansson.h>
 #include <stdbool.h>
@@ -12,6 +12,9 @@
 /* A new reference; NULL without memory. */
 json_t *describe_stage(const struct stage *stage);
 json_t *describe_device(const struct device_info *info, bool taken);
+
+/* With the first `max` launches and stages: a message between processes has a limit. */
+json_t *describe_report(const struct engine_report *report, size_t max);
 
 /* Writes {"stages": […], "devices": […]} to `fd`, which stays open. `taken` is the device in use,
  * or NULL; without `with_devices` OpenCL is left alone, and there are none. */

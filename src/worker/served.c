@@ -6,12 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "image/frame.h"
+#include "worker/describe.h"
 #include "worker/signals.h"
 
 /* The front sends no more than it was told threads; this only bounds a front gone wild. */
 #define JOBS_MAX 1024
+
+/* Of a report: with names at their longest they take half of a message. */
+#define LAUNCHES_MAX 100
 
 /* A job on its way through the engine. */
 struct served {
@@ -19,7 +22,6 @@ struct served {
     int64_t id;
     struct chain chain;
     struct format format, frame_format;
-    struct text stages; /* of the report */
     struct engine_job job;
     int first_output; /* owned until it is handed to the engine */
     size_t n_planes;
@@ -42,7 +44,6 @@ static void destroy(struct served *served)
     engine_report_finish(&served->job.report);
     format_finish(&served->format);
     format_finish(&served->frame_format);
-    text_finish(&served->stages);
     chain_finish(&served->chain);
     pthread_cond_destroy(&served->answered);
     free(served->planes);
@@ -110,34 +111,6 @@ static int close_output(void *context, int fd, bool good, struct fault *fault)
     return close(fd) == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
 }
 
-static void fill_report(struct message *message, const struct engine_report *report)
-{
-    message->step = report->step;
-    message->pixels = (int64_t)report->in.width * report->in.height;
-    message->bytes_in = (int64_t)report->bytes_in;
-    message->bytes_out = (int64_t)report->bytes_out;
-    message->copied = (int64_t)report->input_copied;
-    message->read = (int64_t)report->read;
-    message->decode = (int64_t)report->decode;
-    message->prepare = (int64_t)report->prepare;
-    message->run = (int64_t)report->device;
-    message->encode = (int64_t)report->encode;
-    message->write = (int64_t)report->write;
-    message->total = (int64_t)report->total;
-}
-
-/* "STAGE=NANOSECONDS,…": launches of one stage in a row are its passes. */
-static void list_stages(const struct engine_report *report, struct text *text)
-{
-    for (size_t i = 0; i < report->n_launches && text->length < 3900;) {
-        const char *stage = report->launches[i].stage;
-        uint64_t time = 0;
-        for (; i < report->n_launches && strcmp(report->launches[i].stage, stage) == 0; i++)
-            time += report->launches[i].run;
-        text_printf(text, "%s%s=%llu", text->length ? "," : "", stage, (unsigned long long)time);
-    }
-}
-
 static void forget(struct served *served)
 {
     struct server *server = served->server;
@@ -161,9 +134,9 @@ static void done(struct engine_job *job)
     message_init(&message, MESSAGE_DONE);
     message.id = served->id;
     message_set_fault(&message, &job->fault);
-    fill_report(&message, &job->report);
-    list_stages(&job->report, &served->stages);
-    message.stages = served->stages.length ? text_string(&served->stages) : NULL;
+    message.step = job->report.step;
+    message.total = (int64_t)job->report.total;
+    message.report = describe_report(&job->report, LAUNCHES_MAX);
     message.media_type = job->format->codec->media_type;
     message.extension = job->format->extension;
     for (size_t i = 0; i < served->n_planes; i++)
@@ -172,6 +145,7 @@ static void done(struct engine_job *job)
     serve_count_programs(served->server, &message);
     signals_settle();
     serve_send(served->server, &message);
+    json_decref(message.report);
     forget(served);
     destroy(served);
 }
@@ -187,10 +161,11 @@ unsigned served_count(struct server *server)
 }
 
 static void refuse_job(struct server *server, int64_t id, const char *subject,
-                       const struct fault *fault)
+                       const struct faults *faults, const struct fault *fault)
 {
     struct message message;
     message_init(&message, MESSAGE_DONE);
+    message.faults = *faults;
     message.id = id;
     message.step = "plan";
     message.subject = subject;
@@ -224,17 +199,18 @@ static struct served *create(struct server *server, struct message *message)
 void served_take_job(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     const char *subject = NULL;
     int64_t id = message->id;
     struct served *served = served_count(server) < JOBS_MAX ? create(server, message) : NULL;
     if (!served) {
         fault_set(&fault, FAULT_BUSY, "no room for another job");
-        refuse_job(server, id, NULL, &fault);
+        refuse_job(server, id, NULL, &faults, &fault);
         return;
     }
     if (serve_parse(server, message, &served->chain, &served->format, &served->frame_format,
-                    &served->job.decode, &subject, &fault) != 0) {
-        refuse_job(server, id, subject, &fault);
+                    &served->job.decode, &subject, &faults, &fault) != 0) {
+        refuse_job(server, id, subject, &faults, &fault);
         destroy(served);
         return;
     }

@@ -4,7 +4,7 @@
  *     context PID
  *     build PID
  *     kernel NAME GLOBAL_X GLOBAL_Y
- *     copy FUNCTION               any read, write, copy or fill of a buffer
+ *     copy FUNCTION SIZE          a read, write or copy of a buffer, and its bytes
  *     map read|write SIZE         a buffer's memory handed to the host
  *     buffer SIZE                 memory taken from the device
  *     flush                       what is in a queue is sent off
@@ -65,21 +65,21 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uin
 static cl_int CL_API_CALL enqueue_read(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s,
                                        void *p, cl_uint n, const cl_event *w, cl_event *e)
 {
-    say("copy clEnqueueReadBuffer\n");
+    say("copy clEnqueueReadBuffer %zu\n", s);
     return target->clEnqueueReadBuffer(q, m, b, o, s, p, n, w, e);
 }
 
 static cl_int CL_API_CALL enqueue_write(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s,
                                         const void *p, cl_uint n, const cl_event *w, cl_event *e)
 {
-    say("copy clEnqueueWriteBuffer\n");
+    say("copy clEnqueueWriteBuffer %zu\n", s);
     return target->clEnqueueWriteBuffer(q, m, b, o, s, p, n, w, e);
 }
 
 static cl_int CL_API_CALL enqueue_copy(cl_command_queue q, cl_mem a, cl_mem b, size_t oa, size_t ob,
                                        size_t s, cl_uint n, const cl_event *w, cl_event *e)
 {
-    say("copy clEnqueueCopyBuffer\n");
+    say("copy clEnqueueCopyBuffer %zu\n", s);
     return target->clEnqueueCopyBuffer(q, a, b, oa, ob, s, n, w, e);
 }
 

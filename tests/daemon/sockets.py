@@ -7,6 +7,8 @@ import os
 import socket
 import time
 
+import openapi
+
 
 class Http(http.client.HTTPConnection):
     def __init__(self, path, timeout=60):
@@ -32,13 +34,20 @@ def connect(path, kind=socket.SOCK_STREAM, timeout=60):
     return sock
 
 
+DOCUMENT = openapi.document()
+
+
 def ask(path, method, target, body=None, headers=None, timeout=60):
+    """Whatever is answered has to be as the OpenAPI document says."""
     connection = Http(path, timeout)
     try:
         connection.request(method, target, body, headers or {})
-        return Answer(connection.getresponse())
+        answer = Answer(connection.getresponse())
     finally:
         connection.close()
+    if DOCUMENT:
+        DOCUMENT.check(method, target, answer)
+    return answer
 
 
 def raw(path, data, timeout=60, half_close=False):

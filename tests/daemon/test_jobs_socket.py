@@ -2,7 +2,9 @@
 """Jobs over the jobs socket: descriptors in, descriptors out; hostile messages; sluice submit and status."""
 import json
 import os
+import pty
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +12,7 @@ import threading
 import time
 import unittest
 
-from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 EXAMPLE = os.environ.get('JOBS_EXAMPLE')  # the C example, compiled
@@ -50,6 +52,22 @@ class Jobs(JobsTest):
                          (len(picture()), 0, len(files[''])))
         client.close()
         self.expect_descriptors(daemon, before)
+
+    def test_warnings(self):
+        self.serve()
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', format='pgm')
+        self.assertEqual((report['result'], report['warnings']), ('ok', pictures.ODD_PNG_WARNINGS))
+        report, _ = self.client().run(picture(), chain='invert', format='pgm')
+        self.assertEqual(report['warnings'], [])
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', input='strict=1')
+        self.assertEqual(report['result'], 'data')
+
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        report, _ = self.client().run(picture(), chain='grey,sobel:scale=x,box')
+        self.assertEqual((report['result'], report['position']), ('chain', 0))
+        self.assertEqual([(e['position'], e['length']) for e in report['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertIn('luminance', report['errors'][0]['text'])
 
     def test_raw_frames(self):
         self.serve()
@@ -299,7 +317,7 @@ class Hostile(JobsTest):
             client.send_raw(data)
             self.expect_refused(client, 'data')
         client.send_raw(b'{"id": 1, "chain": "%s"}' % (b'a' * 70000))
-        self.expect_refused(client, 'data', None, 'more than 65536')
+        self.expect_refused(client, 'data', None, 'more than 64KiB')
         client.send(id=1, chain='sobel')
         self.expect_refused(client, 'data', text='needs the descriptor')
         self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')  # still a good connection
@@ -470,9 +488,9 @@ class Commands(JobsTest):
         self.serve()
         inputs = [self.put('i%d.pgm' % i, picture(seed=i)) for i in range(20)]
         out = os.path.join(self.dir, 'results/')
-        reports = json.loads(self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', out, '--json', *inputs).stdout)
-        self.assertEqual([report['result'] for report in reports], ['ok'] * 20)
-        for i, report in enumerate(reports):
+        told = json.loads(self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', out, '--json', *inputs).stdout)
+        self.assertEqual([report['result'] for report in told['files']], ['ok'] * 20)
+        for i, report in enumerate(told['files']):
             with open(report['output'], 'rb') as file:
                 self.assertEqual(file.read(), self.by_sluice_run(picture(seed=i))[''])
         got = self.sluice('submit', '-c', 'sobel', '-f', 'pgm', '-o', '-', '-', stdin=picture()).stdout
@@ -481,12 +499,112 @@ class Commands(JobsTest):
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dx.npy')))
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dy.npy')))
 
+    def test_submit_as_run(self):
+        """Folders, names, what is there already, and what is told are the same: tests/cli/test_batch.py."""
+        self.serve()
+        for name in ('pictures/a.pgm', 'pictures/sub/b.pgm', 'pictures/sub/c.pgm'):
+            os.makedirs(os.path.dirname(os.path.join(self.dir, name)), exist_ok=True)
+            self.put(name, picture(seed=len(name)))
+        self.put('pictures/notes.txt', b'hello')
+        said = {}
+        for command in ('run', 'submit'):
+            def call(*args, status=0):
+                done = self.sluice(command, '-c', 'sobel', '-f', 'pgm', '-r', '-o', os.path.join(self.dir, command), *args,
+                                   os.path.join(self.dir, 'pictures'), status=status)
+                text = done.stderr.decode().replace(os.path.join(self.dir, command), 'OUT')
+                said[command].append(re.sub(r'P in .*', 'P', text))
+                said[command].append(sorted(os.path.relpath(os.path.join(at, name), os.path.join(self.dir, command))
+                                            for at, _, names in os.walk(os.path.join(self.dir, command)) for name in names))
+                return done
+            said[command] = []
+            call('--name', 'x-{stem}.{ext}', '-v')
+            call()
+            self.put(command + '/a.pgm', b'old')
+            call('--on-exists', 'skip')
+            call('--on-exists', 'number')
+            call('--on-exists', 'fail', status=1)
+            self.put('pictures/a.bmp', picture())
+            call(status=1)
+            os.unlink(os.path.join(self.dir, 'pictures/a.bmp'))
+            call('-c', 'sobel', status=64)
+            summary = json.loads(call('--json').stdout)['summary']
+            self.assertEqual([summary[k] for k in ('files', 'done', 'replaced', 'skipped', 'failed', 'pixels')],
+                             [4, 3, 3, 1, 0, said.setdefault('pixels', summary['pixels'])])
+        drivers = re.compile(r'^sluice: device .*\n|^pocl warning: .*\n', re.M)
+        clean = [[part if isinstance(part, list) else drivers.sub('', part) for part in said[command]]
+                 for command in ('run', 'submit')]
+        clean[1] = [part if isinstance(part, list) else part.replace('sluice: submit: ', 'sluice: run: ') for part in clean[1]]
+        self.assertEqual(*clean)
+        self.assertIn('4 files: 3 done, 1 skipped (1 no picture); ', clean[0][0])
+        self.assertGreater(said['pixels'], 0)
+
+    def test_submit_is_told_once(self):
+        daemon = self.serve()
+        folder = os.path.join(self.dir, 'pictures')
+        os.mkdir(folder)
+        for i in range(30):
+            self.put('pictures/%d.pgm' % i, picture(seed=i))
+        out = os.path.join(self.dir, 'results')
+        err = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, folder, status=64).stderr.decode()
+        self.assertEqual((err.count('sobell'), err.count('^^^^^^')), (2, 1), err)
+        self.assertIn('30 files: 0 done, 30 left', err)
+        err = self.sluice('submit', '-c', 'grey,sobell,box:radius=x', '-o', out, folder, status=64).stderr.decode()
+        self.assertEqual([err.count(word) for word in ("'grey'", "'sobell'", 'radius=x: expected')], [1, 1, 1], err)
+        self.assertEqual([line.strip() for line in err.splitlines() if line.endswith('^')], ['^^^^', '^^^^^^', '^'], err)
+        daemon.stop()
+        err = self.sluice('submit', '-c', 'sobel', '-o', out, folder, status=69).stderr.decode()
+        self.assertEqual(err.count('no daemon'), 1, err)
+
+    def test_submit_ends_by_a_signal(self):
+        self.serve('--jobs', '1', fake=True)
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = subprocess.Popen([SLUICE, 'submit', '-s', self.path, '-c', 'sobel', '-o', os.path.join(self.dir, 'o/'),
+                                        self.put('a', b'hang'), self.put('b', b'hang')], stderr=subprocess.PIPE)
+            time.sleep(0.5)
+            process.send_signal(number)
+            err = process.communicate()[1].decode()
+            self.assertEqual(process.returncode, status, err)
+            self.assertIn('interrupted: 0 of 2 files done', err)
+            self.assertEqual(os.listdir(os.path.join(self.dir, 'o')), [])
+
+    def test_submit_shows_a_bar(self):
+        self.serve()
+        folder = os.path.join(self.dir, 'pictures')
+        os.mkdir(folder)
+        for i in range(40):
+            self.put('pictures/%d.pgm' % i, picture(300, 300, seed=i))
+        master, slave = pty.openpty()
+        process = subprocess.Popen([SLUICE, 'submit', '-s', self.path, '-c', 'sobel', '-f', 'png:level=9', '-o',
+                                    os.path.join(self.dir, 'results'), folder], stderr=slave, env=dict(os.environ, TERM='xterm'))
+        os.close(slave)
+        shown = b''
+        while True:
+            try:
+                shown += os.read(master, 65536)
+            except OSError:
+                break
+        os.close(master)
+        self.assertEqual(process.wait(), 0, shown)
+        self.assertRegex(shown.decode(), r'\r\[#+\.*\] \d+/40  \d+\.\d MP/s')
+        self.assertRegex(shown.decode(), r'sluice: 40 files: 40 done; 3\.6MP in ')
+
+    def test_submit_tells_warnings(self):
+        self.serve()
+        odd, out = self.put('odd.png', pictures.odd_png()), os.path.join(self.dir, 'out.pgm')
+        for quiet in ((), ('-q',)):
+            done = self.sluice('submit', *quiet, '-o', out, odd)
+            self.assertEqual(done.stderr.decode().splitlines(),
+                             [] if quiet else ['sluice: %s: warning: %s' % (odd, warning)
+                                               for warning in pictures.ODD_PNG_WARNINGS])
+
     def test_exit_statuses(self):
         daemon = self.serve()
         good, bad = self.put('a.pgm', picture()), self.put('b.pgm', b'no picture')
         out = os.path.join(self.dir, 'o.png')
         done = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, good, status=64)
         self.assertIn(b'^^^^^^', done.stderr)
+        done = self.sluice('submit', '-c', 'grey,sobel:scale=x,box', '-o', out, good, status=64)
+        self.assertEqual(done.stderr.decode().splitlines()[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
         self.sluice('submit', '-c', 'sobel', '-o', out, bad, status=65)
         self.sluice('submit', '-c', 'sobel', '-o', out, os.path.join(self.dir, 'none'), status=66)
         self.sluice('submit', '-c', 'sobel', '-o', os.path.join(self.dir, 'no/o.png'), good, status=73)

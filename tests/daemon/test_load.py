@@ -238,7 +238,7 @@ class Frames(Load):
             self.assertEqual(message['result'], 'ok', message)
             self.check(result, wanted)
             if i >= 5:
-                own.append(message['device'] * 1e-9)
+                own.append(message['device_s'])
                 more.append(taken - own[-1])
         begin, sent = time.monotonic(), 0
         for done in range(count):

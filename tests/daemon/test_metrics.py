@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What /metrics says, by a strict reader of Prometheus' text format 0.0.4, and against what is known otherwise."""
+import json
 import os
 import re
 import shutil
 import subprocess
 import time
 
-from sluice_test import DaemonTest, main, picture, wait_for
+from sluice_test import SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 NAME = r'[a-zA-Z_:][a-zA-Z0-9_:]*'
@@ -136,6 +137,83 @@ class Metrics(DaemonTest):
         wait_for('they are queued', lambda: self.files(d, 'queued') == 2)
         self.assertEqual([self.files(d, state) for state in ('waiting', 'running', 'retrying', 'done')], [1, 1, 0, 0])
         d.process.kill()
+
+    def test_waiting_is_what_why_says(self):
+        """Also of a file that nothing has been written to yet, and of one that is being written."""
+        jobs = os.path.join(self.dir, 'jobs.sock')
+        d = self.daemon('--http-socket', os.path.join(self.dir, 'http.sock'), '--jobs-socket', jobs, '--stable', '60s',
+                        '--device', 'reference')
+        self.path = os.path.join(self.dir, 'http.sock')
+        d.drop('there', b'')  # before the start
+        d.start()
+
+        def reasons():
+            names = os.listdir(d.input)
+            names.remove('.sluice')
+            told = [json.loads(subprocess.run([SLUICE, 'why', '-s', jobs, '--json', d.in_path(name)], check=True,
+                                              capture_output=True).stdout) for name in sorted(names)]
+            return [one['reason'] for one in told if one['state'] == 'waiting']
+
+        def listed():
+            return len(sockets.ask(self.path, 'GET', '/v1/files?state=waiting').json()['files'])
+
+        def agree(*wanted):
+            self.assertEqual(reasons(), list(wanted))
+            wait_for('the count', lambda: self.files(d, 'waiting') == len(wanted))
+            self.assertEqual(listed(), len(wanted))
+        agree('empty')
+        d.drop('closed', b'')
+        d.expect_line('closed: empty; it waits')
+        agree('empty', 'empty')
+        with open(d.in_path('slow'), 'wb') as file:
+            wait_for('the look', lambda: self.files(d, 'waiting') == 3)
+            file.write(picture()[:200])
+            file.flush()
+            agree('empty', 'being-written', 'empty')
+        d.drop('linked', picture(), 'link')
+        wait_for('it waits', lambda: self.files(d, 'waiting') >= 3)
+        wait_for('slow to be looked at', lambda: 'truncated' in reasons())
+        agree('empty', 'not-stable', 'truncated', 'empty')
+        d.drop('there', picture())
+        d.expect('there.pgm')
+        agree('empty', 'not-stable', 'truncated')
+        d.stop()
+
+    def test_empty_ones_that_are_removed(self):
+        """Polled: each scan looks at them again."""
+        config = os.path.join(self.dir, 'config.yaml')
+        http = os.path.join(self.dir, 'http.sock')
+        d = self.daemon()
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write('version: 1\ndevice: {select: reference}\nlisten: {http: {unix: %s}}\nwatch:\n  - {input: %s, '
+                       'output: %s, chain: sobel, format: pgm, mode: poll}\n' % (http, d.input, d.output))
+        d.options, self.path = ['--config', config, '--state', d.state], http
+        for i in range(3):
+            d.drop('e%d' % i, b'')
+        d.start()
+        wait_for('three', lambda: self.files(d, 'waiting') == 3)
+        os.unlink(d.in_path('e0'))
+        wait_for('two', lambda: self.files(d, 'waiting') == 2)
+        with open(d.in_path('e1'), 'wb') as file:
+            file.write(picture())
+        d.expect('e1.pgm')
+        wait_for('one', lambda: self.files(d, 'waiting') == 1)
+        d.stop()
+
+    def test_fused_stages(self):
+        """One kernel for two stages is timed as one, under both names."""
+        if subprocess.run([SLUICE, 'devices'], capture_output=True, check=False).returncode != 0:
+            self.skipTest('no OpenCL device')
+        d = self.serve(chain='luminance,sobel')
+        d.drop('a.ppm', pictures.pnm(40, 30, pictures.noise(40, 30, 3), 3), 'rename')
+        d.expect_done('a.ppm')
+        answer = sockets.ask(self.path, 'POST', '/v1/process?chain=luminance,sobel&format=pgm',
+                             pictures.pnm(40, 30, pictures.noise(40, 30, 3), 3))
+        found, _ = read(self.text())
+        self.assertEqual(found['sluice_stage_duration_seconds_count', (('stage', 'luminance+sobel'),)], 2)
+        self.assertGreater(found['sluice_stage_duration_seconds_sum', (('stage', 'luminance+sobel'),)], 0)
+        self.assertIn('luminance+sobel;dur=', answer.headers['Server-Timing'])
+        d.stop()
 
     def test_those_that_were_there(self):
         """Counted at the start, below folders too; reasons are no files."""

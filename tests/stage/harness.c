@@ -270,7 +270,7 @@ static void compare_profile(const char *text, const struct chain *chain, const s
     if (result == 0) {
         if (!frame_same_shape(&got.frame, &expected->frame))
             fail_msg("%s: device and reference disagree on the shape", what);
-        if (reference_compare(plan, expected, &got, &fault) != 0)
+        if (reference_compare(plan, expected, &got, &(double){0}, &fault) != 0)
             fail_msg("%s: %s", what, fault.text);
     }
     picture_destroy(&got);

@@ -1,6 +1,8 @@
 #include "test.h"
 
-#include "daemon/candidate.h"
+#include <stdio.h>
+
+#include "daemon/watch/candidate.h"
 
 #define SECOND UINT64_C(1000000000)
 #define STABLE (2 * SECOND)
@@ -58,7 +60,7 @@ static void test_what_is_not_taken(void **state)
 {
     struct candidate_facts facts = {.closed = true};
     (void)state;
-    assert_int_equal(judge(&facts, &empty, SPOOL_NOT_WRITTEN, 0), CANDIDATE_DROP);
+    assert_int_equal(judge(&facts, &empty, SPOOL_NOT_WRITTEN, 0), CANDIDATE_REST);
     assert_int_equal(candidate_judge(&facts, SPOOL_GONE, &small, SPOOL_NOT_WRITTEN, 0, STABLE),
                      CANDIDATE_DROP);
     assert_int_equal(candidate_judge(&facts, SPOOL_NO_FILE, &small, SPOOL_NOT_WRITTEN, 0, STABLE),
@@ -69,6 +71,30 @@ static void test_what_is_not_taken(void **state)
     assert_true(facts.unreadable);
 }
 
+/* Empty files are counted, and take no room from others. */
+static void test_empty_ones_rest(void **state)
+{
+    struct candidates all;
+    struct fault fault = FAULT_INIT;
+    char name[16];
+    (void)state;
+    assert_int_equal(candidates_init(&all, &fault), 0);
+    for (int i = 0; i < CANDIDATES_EMPTY_MAX + 10; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        candidates_found(&all, name, &empty, 0, STABLE);
+    }
+    assert_int_equal(all.count, CANDIDATES_EMPTY_MAX);
+    assert_int_equal(all.counts[CANDIDATE_EMPTY], CANDIDATES_EMPTY_MAX);
+    assert_int_equal(candidates_wake(&all, 100 * SECOND), 0);
+    candidates_hint(&all, "7", true);
+    assert_int_equal(candidates_find(&all, "7")->state, CANDIDATE_HINTED);
+    candidates_stir(&all);
+    assert_int_equal(all.counts[CANDIDATE_HINTED], CANDIDATES_EMPTY_MAX);
+    candidates_found(&all, "new", &small, 0, STABLE);
+    assert_int_equal(candidates_find(&all, "new")->state, CANDIDATE_WAITING);
+    candidates_finish(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -77,6 +103,7 @@ int main(void)
         cmocka_unit_test(test_open_for_writing),
         cmocka_unit_test(test_truncated_waits_until_it_changes_or_not),
         cmocka_unit_test(test_what_is_not_taken),
+        cmocka_unit_test(test_empty_ones_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

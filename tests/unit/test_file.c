@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -125,6 +127,100 @@ static void test_draft(void **state)
     assert_int_equal(file_draft_commit(&draft, true, &fault), 0);
 }
 
+static void write_draft(struct file_draft *draft, const char *name, const char *text)
+{
+    struct fault fault = FAULT_INIT;
+    assert_int_equal(file_draft_open(draft, in_directory(name), &fault), 0);
+    assert_int_equal(file_write(draft->fd, text, strlen(text), &fault), 0);
+    assert_int_equal(file_draft_close(draft, &fault), 0);
+}
+
+static void expect_content(const char *name, const char *text)
+{
+    char content[32] = "";
+    int fd = open(in_directory(name), O_RDONLY);
+    assert_true(fd >= 0);
+    assert_true(read(fd, content, sizeof content - 1) >= 0);
+    assert_string_equal(content, text);
+    close(fd);
+}
+
+static void test_draft_placed(void **state)
+{
+    struct file_draft draft;
+    struct fault fault = FAULT_INIT;
+    bool replaced = true;
+    (void)state;
+    write_draft(&draft, "new", "first");
+    unsigned before = entries();
+    assert_int_equal(file_draft_place(&draft, NULL, &replaced, &fault), 0);
+    assert_false(replaced);
+    file_draft_discard(&draft);
+    expect_content("new", "first");
+    write_draft(&draft, "new", "second");
+    assert_int_equal(file_draft_place(&draft, NULL, NULL, &fault), FAULT_EXISTS);
+    expect_content("new", "first");
+    fault_clear(&fault);
+    assert_int_equal(file_draft_place(&draft, in_directory("other"), NULL, &fault), 0);
+    file_draft_discard(&draft);
+    expect_content("other", "second");
+    write_draft(&draft, "new", "third");
+    assert_int_equal(file_draft_place(&draft, NULL, &replaced, &fault), 0);
+    assert_true(replaced);
+    file_draft_discard(&draft);
+    expect_content("new", "third");
+    assert_int_equal(entries(), before + 1);
+}
+
+static void test_draft_through_links(void **state)
+{
+    struct file_draft draft;
+    struct fault fault = FAULT_INIT;
+    struct stat status;
+    char link[256];
+    (void)state;
+    assert_int_equal(path_make_directories(in_directory("far"), 0700, &fault), 0);
+    write_file("far/target", "old", 3);
+    strcpy(link, in_directory("link"));
+    assert_int_equal(symlink("far/target", link), 0);
+    write_draft(&draft, "link", "new");
+    assert_int_equal(file_draft_place(&draft, NULL, NULL, &fault), FAULT_EXISTS);
+    fault_clear(&fault);
+    assert_int_equal(file_draft_place(&draft, NULL, &(bool){false}, &fault), 0);
+    file_draft_discard(&draft);
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    expect_content("far/target", "new");
+    assert_int_equal(unlink(in_directory("far/target")), 0);
+    assert_int_equal(file_draft_open(&draft, link, &fault), FAULT_CREATE);
+    assert_non_null(strstr(fault.text, "a link to what is not there"));
+    file_draft_discard(&draft);
+}
+
+/* In a process of its own: afterwards no draft can be opened there. */
+static void test_drafts_abandoned(void **state)
+{
+    int status;
+    (void)state;
+    unsigned before = entries();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct file_draft drafts[3];
+        struct fault fault = FAULT_INIT;
+        int failed = 0;
+        for (int i = 0; i < 3; i++)
+            failed |= file_draft_open(&drafts[i], in_directory("abandoned"), &fault);
+        failed |= file_draft_commit(&drafts[1], false, &fault);
+        failed |= entries() != before + 3;
+        file_drafts_abandon();
+        _exit(failed != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(entries(), before + 1);
+}
+
 static void test_paths(void **state)
 {
     struct fault fault = FAULT_INIT;
@@ -135,17 +231,49 @@ static void test_paths(void **state)
     assert_int_equal(path_stem_length("b.tar.gz"), 5);
     assert_int_equal(path_stem_length(".hidden"), 7);
     assert_int_equal(path_stem_length("plain"), 5);
-    assert_int_equal(path_make_directories(in_directory("x/y/z"), &fault), 0);
+    assert_int_equal(path_make_directories(in_directory("x/y/z"), 0700, &fault), 0);
     assert_int_equal(stat(in_directory("x/y/z"), &status), 0);
-    assert_int_equal(path_make_directories(in_directory("x/y/z"), &fault), 0);
+    assert_int_equal(path_make_directories(in_directory("x/y/z"), 0700, &fault), 0);
+}
+
+static void expect_absolute(const char *path, const char *expected)
+{
+    char *absolute = path_absolute(path);
+    assert_string_equal(absolute, expected);
+    free(absolute);
+}
+
+static void test_absolute_paths(void **state)
+{
+    char cwd[PATH_MAX], below[PATH_MAX + 10];
+    (void)state;
+    expect_absolute("/a/b", "/a/b");
+    expect_absolute("//a/./b//", "/a/b");
+    expect_absolute("/a/../b", "/a/../b"); /* a may be a link */
+    expect_absolute("/", "/");
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    expect_absolute("", cwd);
+    expect_absolute(".", cwd);
+    snprintf(below, sizeof below, "%s/in", cwd);
+    expect_absolute("./in/", below);
+    assert_int_equal(chdir("/"), 0);
+    expect_absolute("in", "/in");
+    expect_absolute(".", "/");
+    assert_int_equal(chdir(cwd), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),           cmocka_unit_test(test_read_pipe),
-        cmocka_unit_test(test_read_directory), cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_read_pipe),
+        cmocka_unit_test(test_read_directory),
+        cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_draft_placed),
+        cmocka_unit_test(test_draft_through_links),
+        cmocka_unit_test(test_drafts_abandoned),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_absolute_paths),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "daemon/metrics.h"
+#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
 static void test_text(void **state)
@@ -63,28 +63,45 @@ static void test_labels(void **state)
     metrics_destroy(&m);
 }
 
+/* A worker's `done` with this report. */
+static void count(struct metrics *m, const char *report)
+{
+    char json[1000];
+    struct message message;
+    struct fault fault = FAULT_INIT;
+    int length =
+        snprintf(json, sizeof json,
+                 "{\"type\": \"done\", \"id\": 1, \"result\": \"ok\", \"report\": %s}", report);
+    assert_int_equal(message_decode(&message, json, (size_t)length, &fault), 0);
+    metrics_count_report(m, &message);
+    message_finish(&message);
+}
+
 static void test_stages(void **state)
 {
     struct metrics *m = metrics_create();
-    struct message report;
     (void)state;
-    message_init(&report, MESSAGE_DONE);
-    report.stages = "luminance=2000000,sobel=5000000";
-    report.pixels = 12;
-    metrics_count_report(m, &report);
-    report.stages = "sobel=1000000";
-    metrics_count_report(m, &report);
-    static const char *const wrong[] = {"so\"bel=1", "=1",          "sobel",
-                                        "sobel=x",   "sobel=1;a=1", "sobel=-1"};
+    count(m, "{\"in\": {\"width\": 4, \"height\": 3}, \"stages\": ["
+             "{\"stage\": \"luminance+sobel\", \"run_s\": 0.002}, "
+             "{\"stage\": \"sobel\", \"run_s\": 0.005}]}");
+    count(m, "{\"in\": null, \"stages\": [{\"stage\": \"sobel\", \"run_s\": 0.001}]}");
+    static const char *const wrong[] = {
+        "7",
+        "[7]",
+        "[{\"stage\": \"so\\\"bel\", \"run_s\": 1}]",
+        "[{\"stage\": \"\", \"run_s\": 1}]",
+        "[{\"stage\": 7, \"run_s\": 1}]",
+        "[{\"run_s\": 1}]",
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        report.stages = wrong[i];
-        metrics_count_report(m, &report);
+        char report[100];
+        snprintf(report, sizeof report, "{\"stages\": %s}", wrong[i]);
+        count(m, report);
     }
-    assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"luminance\""), 0.002,
+    assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"luminance+sobel\""), 0.002,
                        1e-12);
-    /* 5 ms and 1 ms; "sobel=1;a=1" and the like count nothing */
     assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"sobel\""), 0.006, 1e-12);
-    assert_float_equal(metrics_value(m, METRIC_PIXELS, NULL), 12.0 * 8, 1e-12);
+    assert_float_equal(metrics_value(m, METRIC_PIXELS, NULL), 12.0, 1e-12);
     metrics_destroy(&m);
 }
 
@@ -113,19 +130,16 @@ static void test_histogram(void **state)
 static void test_report(void **state)
 {
     struct metrics *m = metrics_create();
-    struct message report;
     (void)state;
-    message_init(&report, MESSAGE_DONE);
-    report.bytes_in = 1000;
-    report.copied = 300;
-    report.bytes_out = 50;
-    report.run = 2000000000;
-    metrics_count_report(m, &report);
-    metrics_count_report(m, &report);
+    for (int i = 0; i < 2; i++)
+        count(m, "{\"bytes_in\": 1000, \"bytes_copied\": 300, \"bytes_out\": 50, "
+                 "\"device_s\": 2.0, \"crossings_in\": 1, \"crossings_out\": 2}");
     metrics_count_report(m, NULL);
     assert_float_equal(metrics_value(m, METRIC_BYTES_READ, NULL), 2000, 0);
     assert_float_equal(metrics_value(m, METRIC_BYTES_WRITTEN, NULL), 100, 0);
     assert_float_equal(metrics_value(m, METRIC_BYTES_COPIED, NULL), 600, 0);
+    assert_float_equal(metrics_value(m, METRIC_CROSSINGS, "direction=\"in\""), 2, 0);
+    assert_float_equal(metrics_value(m, METRIC_CROSSINGS, "direction=\"out\""), 4, 0);
     assert_float_equal(metrics_value(m, METRIC_SPAN_DURATION, "span=\"device\""), 4, 1e-9);
     metrics_destroy(&m);
 }
@@ -144,6 +158,11 @@ static void test_bounded(void **state)
     chain[sizeof chain - 1] = '\0';
     metrics_count_job(m, "http", chain, "done");
     metrics_count_job(m, "http", "a\"b", "done");
+    for (int i = 0; i < 200; i++) {
+        snprintf(chain, sizeof chain, "{\"stages\": [{\"stage\": \"a%d+b\", \"run_s\": 1}]}", i);
+        count(m, chain);
+    }
+    assert_float_equal(metrics_value(m, METRIC_STAGE_DURATION, "stage=\"other\""), 200, 0);
     double others =
         metrics_value(m, METRIC_JOBS, "source=\"http\",chain=\"other\",result=\"done\"");
     assert_true(others > 4000 && others < 5000);

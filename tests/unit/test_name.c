@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "daemon/name.h"
+#include "base/name.h"
 
 static void test_results(void **state)
 {
@@ -45,6 +45,22 @@ static void test_originals(void **state)
     assert_string_equal(name, "a-12.jpg");
     name_of_reason(name, "a-12.jpg");
     assert_string_equal(name, "a-12.jpg.error.json");
+}
+
+static void test_planes(void **state)
+{
+    name_buffer name;
+    char day[NAME_DAY_MAX];
+    (void)state;
+    name_of_plane(name, "a.png", 0, "");
+    assert_string_equal(name, "a.png");
+    name_of_plane(name, "a.b.png", 2, "dx");
+    assert_string_equal(name, "a.b-2.dx.png");
+    name_of_plane(name, "plain", 1, "dy");
+    assert_string_equal(name, "plain-1.dy");
+    name_today(day);
+    assert_int_equal(strspn(day, "0123456789-"), 10);
+    assert_int_equal(strlen(day), 10);
 }
 
 static void test_escaped(void **state)
@@ -161,11 +177,11 @@ static void test_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),     cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_originals),   cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_escaped),     cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_temporaries), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_results),    cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_planes),     cmocka_unit_test(test_originals),
+        cmocka_unit_test(test_paths),      cmocka_unit_test(test_escaped),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_temporaries),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

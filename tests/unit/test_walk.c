@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/walk.h"
+#include "base/walk.h"
 
 struct seen {
     char *paths[128];

@@ -32,6 +32,8 @@
     X(clEnqueueNDRangeKernel)                                                                      \
     X(clEnqueueMapBuffer)                                                                          \
     X(clEnqueueUnmapMemObject)                                                                     \
+    X(clEnqueueReadBuffer)                                                                         \
+    X(clEnqueueWriteBuffer)                                                                        \
     X(clFlush)                                                                                     \
     X(clFinish)                                                                                    \
     X(clWaitForEvents)                                                                             \

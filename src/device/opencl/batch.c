@@ -68,33 +68,29 @@ static int launch_fault(const char *stage, const char *kernel, const char *call,
     return cl_fault(fault, call, error, where);
 }
 
-static int added(struct opencl_batch *batch, cl_int error, const char *call, const char *where,
-                 struct fault *fault)
+static void added(struct opencl_batch *batch)
 {
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, call, error, where);
     batch->n_commands++;
     if (batch->n_commands % FLUSH_EVERY == 0)
         cl.clFlush(batch->own->queue);
-    return 0;
 }
 
 int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
     if (buffer->is_hosts) { /* it was never mapped */
-        atomic_fetch_add(&base->device->counters.crossings_in, 1);
+        base->traffic.crossings_in++;
         return 0;
     }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    cl_int error = cl.clEnqueueUnmapMemObject(batch->own->queue, buffer->handle, buffer->mapped, 0,
-                                              NULL, &command->event);
-    if (error == CL_SUCCESS)
-        buffer->mapped = NULL;
-    atomic_fetch_add(&base->device->counters.crossings_in, 1);
-    return added(batch, error, "clEnqueueUnmapMemObject", base->device->info->name, fault);
+    int result =
+        opencl_to_device(base->device, batch->own->queue, buffer, &base->traffic, &command->event,
+                         fault);
+    if (result == 0)
+        added(batch);
+    return result;
 }
 
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_arg *arg)
@@ -130,22 +126,23 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
     if (error != CL_SUCCESS)
         return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
     atomic_fetch_add(&base->device->counters.launches, 1);
-    return added(batch, error, "clEnqueueNDRangeKernel", name, fault);
+    added(batch);
+    return 0;
 }
 
 int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
-    cl_int error;
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    buffer->mapped = cl.clEnqueueMapBuffer(batch->own->queue, buffer->handle, CL_FALSE, CL_MAP_READ,
-                                           0, size, 0, NULL, &command->event, &error);
+    int result = opencl_to_host(base->device, batch->own->queue, buffer, CL_MAP_READ, size,
+                                &base->traffic, &command->event, fault);
+    if (result == 0)
+        added(batch);
     *data = buffer->mapped;
-    atomic_fetch_add(&base->device->counters.crossings_out, 1);
-    return added(batch, error, "clEnqueueMapBuffer", base->device->info->name, fault);
+    return result;
 }
 
 static void stop_recording(struct opencl_batch *batch)

@@ -80,32 +80,94 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
     return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
-/* Waiting for the map's own event, not in a blocking call: PoCL's blocking map waits for all that
- * is queued. */
+/* Maps, unless the driver has refused the first map of all: then buffer->mapped stays NULL. */
+static int try_to_map(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                      cl_map_flags how, size_t size, cl_event *done, struct fault *fault)
+{
+    struct opencl *own = device->own;
+    char name[CL_ERROR_NAME_MAX];
+    cl_int error;
+    if (atomic_load(&device->copies))
+        return 0;
+    buffer->mapped =
+        cl.clEnqueueMapBuffer(queue, buffer->handle, CL_FALSE, how, 0, size, 0, NULL, done, &error);
+    if (error == CL_SUCCESS) {
+        atomic_store(&own->maps, true);
+        return 0;
+    }
+    bool refused = error == CL_MAP_FAILURE || error == CL_INVALID_OPERATION;
+    if (!refused || atomic_load(&own->maps))
+        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
+    if (!atomic_exchange(&device->copies, true))
+        log_warning("device %s does not map its memory (%s): pictures are copied there and back",
+                    device->info->name, cl_error_name(error, name));
+    return 0;
+}
+
+int opencl_to_host(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                   cl_map_flags how, size_t size, struct device_traffic *traffic, cl_event *done,
+                   struct fault *fault)
+{
+    *done = NULL;
+    buffer->mapped = NULL;
+    int result = try_to_map(device, queue, buffer, how, size, done, fault);
+    if (result != 0)
+        return result;
+    if (!buffer->mapped && !buffer->staging)
+        buffer->staging = aligned_alloc(4096, buffer->size); /* which is a multiple of it */
+    if (!buffer->mapped && !buffer->staging)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a copy");
+    if (!buffer->mapped && how == CL_MAP_READ) {
+        cl_int error = cl.clEnqueueReadBuffer(queue, buffer->handle, CL_FALSE, 0, size,
+                                              buffer->staging, 0, NULL, done);
+        if (error != CL_SUCCESS)
+            return cl_fault(fault, "clEnqueueReadBuffer", error, device->info->name);
+        traffic->bytes_copied += size;
+    }
+    if (!buffer->mapped)
+        buffer->mapped = buffer->staging;
+    buffer->mapped_size = size;
+    traffic->crossings_out += how == CL_MAP_READ;
+    return 0;
+}
+
+int opencl_to_device(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                     struct device_traffic *traffic, cl_event *done, struct fault *fault)
+{
+    const char *call = buffer->staging ? "clEnqueueWriteBuffer" : "clEnqueueUnmapMemObject";
+    cl_int error =
+        buffer->staging
+            ? cl.clEnqueueWriteBuffer(queue, buffer->handle, CL_FALSE, 0, buffer->mapped_size,
+                                      buffer->staging, 0, NULL, done)
+            : cl.clEnqueueUnmapMemObject(queue, buffer->handle, buffer->mapped, 0, NULL, done);
+    if (error != CL_SUCCESS)
+        return cl_fault(fault, call, error, device->info->name);
+    buffer->mapped = NULL;
+    traffic->crossings_in++;
+    if (buffer->staging)
+        traffic->bytes_copied += buffer->mapped_size;
+    return 0;
+}
+
+/* Not for a job, whose buffers go to the device with its batch: nothing is counted. Waiting for the
+ * map's own event, not in a blocking call: PoCL's blocking map waits for all that is queued. */
 static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault)
 {
-    const struct opencl *cl_device = device->own;
-    cl_int error;
+    struct device_traffic nobodys = {0};
     cl_event done;
-    buffer->mapped =
-        cl.clEnqueueMapBuffer(cl_device->hand_over, buffer->handle, CL_FALSE,
-                              CL_MAP_WRITE_INVALIDATE_REGION, 0, size, 0, NULL, &done, &error);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueMapBuffer", error, device->info->name);
-    return wait_for(done, "clEnqueueMapBuffer", fault);
+    int result = opencl_to_host(device, opencl_of(device)->hand_over, buffer,
+                                CL_MAP_WRITE_INVALIDATE_REGION, size, &nobodys, &done, fault);
+    return result == 0 && done ? wait_for(done, "clEnqueueMapBuffer", fault) : result;
 }
 
 static int buffer_unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
 {
-    const struct opencl *cl_device = device->own;
+    struct device_traffic nobodys = {0};
     cl_event done;
-    cl_int error = cl.clEnqueueUnmapMemObject(cl_device->hand_over, buffer->handle, buffer->mapped,
-                                              0, NULL, &done);
-    if (error != CL_SUCCESS)
-        return cl_fault(fault, "clEnqueueUnmapMemObject", error, device->info->name);
-    buffer->mapped = NULL;
-    return wait_for(done, "clEnqueueUnmapMemObject", fault);
+    int result =
+        opencl_to_device(device, opencl_of(device)->hand_over, buffer, &nobodys, &done, fault);
+    return result ? result : wait_for(done, device->info->name, fault);
 }
 
 const struct device_backend device_opencl = {

@@ -19,6 +19,7 @@ struct opencl {
     atomic_uint n_sent;      /* and how many of them were there at a flush */
     pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
     struct opencl_program *programs;
+    atomic_bool maps; /* it has mapped a buffer */
 };
 
 static inline struct opencl *opencl_of(const struct device *device)
@@ -36,6 +37,18 @@ struct opencl_kernel {
 /* The back end's functions, by the file that has them. Buffers' handles are cl_mem. */
 int opencl_list(struct device_info **list, size_t *count, struct fault *fault);
 cl_device_id opencl_id(const struct device_info *info); /* of an entry of that list */
+
+/* Lets the host see the buffer's first `size` bytes, at buffer->mapped once `done` has happened:
+ * maps them, and where the driver refuses that reads them into memory of ours (nothing is read, and
+ * `done` is NULL, when `how` is not CL_MAP_READ). */
+int opencl_to_host(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                   cl_map_flags how, size_t size, struct device_traffic *traffic, cl_event *done,
+                   struct fault *fault);
+
+/* Gives them back to the device: unmaps them, or writes what is in our memory, which stays as it is
+ * until `done` has happened. */
+int opencl_to_device(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
+                     struct device_traffic *traffic, cl_event *done, struct fault *fault);
 
 int opencl_program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault);

@@ -1,0 +1,143 @@
+#include "base/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *to)
+{
+    if (linkat(from_fd, from, to_fd, to, 0) != 0)
+        return -1;
+    return unlinkat(from_fd, from, 0);
+}
+
+int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
+{
+    if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
+        return disk_link_and_unlink(from_fd, from, to_fd, to);
+    return -1;
+}
+
+int disk_sync_directory(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL ? 0 : -1;
+}
+
+static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
+{
+    int result = file_write(fd, data, size, fault);
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync");
+    if (close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
+    return result;
+}
+
+int disk_write_file(int directory_fd, const char *name, const char *temporary, const void *data,
+                    size_t size, bool durable, struct fault *fault)
+{
+    /* One that a crash left behind: nobody else writes under this name. */
+    if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int fd =
+        openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int result = write_all(fd, data, size, durable, fault);
+    if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
+        result = fault_set_errno(fault, FAULT_CREATE, name);
+    if (result != 0) {
+        unlinkat(directory_fd, temporary, 0);
+        return result;
+    }
+    if (durable && disk_sync_directory(directory_fd) != 0)
+        return fault_set_errno(fault, FAULT_IO, "fsync of a directory");
+    return 0;
+}
+
+int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode)
+{
+    *place = (struct disk_place){.fd = root_fd, .name = path};
+    for (const char *slash; (slash = strchr(place->name, '/')) != NULL; place->name = slash + 1) {
+        char component[256];
+        size_t length = (size_t)(slash - place->name);
+        int fd = -1;
+        if (length == 0 || length >= sizeof component)
+            errno = ENAMETOOLONG;
+        else {
+            memcpy(component, place->name, length);
+            component[length] = '\0';
+            fd = disk_open_directory(place->fd, component, mode);
+        }
+        int error = errno;
+        disk_place_leave(place);
+        *place = (struct disk_place){.fd = fd, .owned = true, .name = place->name};
+        errno = error;
+        if (fd < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void disk_place_leave(const struct disk_place *place)
+{
+    if (place->owned && place->fd >= 0)
+        close(place->fd);
+}
+
+int disk_unlink(int root_fd, const char *path)
+{
+    struct disk_place place;
+    if (disk_place(&place, root_fd, path, 0) != 0)
+        return -1;
+    int result = unlinkat(place.fd, place.name, 0);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
+}
+
+int disk_open_directory(int parent_fd, const char *name, mode_t mode)
+{
+    if (mode != 0 && mkdirat(parent_fd, name, mode) != 0 && errno != EEXIST)
+        return -1;
+    return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int disk_list(int directory_fd, int (*visit)(void *context, const char *name, unsigned char kind),
+              void *context)
+{
+    /* A description of its own: positions of duplicates would be shared. */
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (!directory) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = error;
+        return -1;
+    }
+    int result = 0;
+    while (result == 0) {
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        if (!entry) {
+            result = errno ? -1 : 0;
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            result = visit(context, entry->d_name, entry->d_type);
+    }
+    int error = errno;
+    closedir(directory);
+    errno = error;
+    return result;
+}

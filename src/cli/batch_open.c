@@ -1,0 +1,291 @@
+/* What is decided before the first file: where results go, in which format, which pictures. */
+#include "cli/batch_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/interrupt.h"
+#include "cli/paths.h"
+
+static const struct param_choice exists_choices[] = {{"overwrite", EXISTS_RULE_OVERWRITE},
+                                                     {"skip", EXISTS_RULE_SKIP},
+                                                     {"number", EXISTS_RULE_NUMBER},
+                                                     {"fail", EXISTS_RULE_FAIL},
+                                                     {NULL, 0}};
+
+#define AT(member) offsetof(struct batch_options, member)
+
+const struct options_row cli_batch_options[] = {
+    {'c',
+     "CHAIN",
+     {.name = "chain",
+      .type = PARAM_TEXT,
+      .offset = AT(chain),
+      .help = "stages joined by commas, or the name of a configured chain; without it formats are "
+              "converted and no device is opened"}},
+    {'o',
+     "OUT",
+     {.name = "output",
+      .type = PARAM_TEXT,
+      .offset = AT(output),
+      .fallback = ".",
+      .help = "a file (one input; a link is followed), a directory (ends in / or exists as one; "
+              "for several inputs or a directory it is made), or - for stdout"}},
+    {'f',
+     "FORMAT",
+     {.name = "format",
+      .type = PARAM_TEXT,
+      .offset = AT(format),
+      .help = "of the output, with options: png, jpg:quality=80; else by the output's name, in a "
+              "directory png"}},
+    {0,
+     "OPTIONS",
+     {.name = "input",
+      .type = PARAM_TEXT,
+      .offset = AT(input),
+      .help =
+          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
+          "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
+          "(gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
+    {'r',
+     NULL,
+     {.name = "recursive",
+      .type = PARAM_FLAG,
+      .offset = AT(recursive),
+      .fallback = "0",
+      .help = "of directories, take the pictures in all directories below, too; results keep their "
+              "places"}},
+    {0,
+     "TEMPLATE",
+     {.name = "name",
+      .type = PARAM_TEXT,
+      .offset = AT(name),
+      .fallback = "{stem}.{ext}",
+      .help = "of results in a directory: {stem} and {name} of the input, {chain}, {date}, .{ext} "
+              "at its end"}},
+    {0,
+     "RULE",
+     {.name = "on-exists",
+      .type = PARAM_CHOICE,
+      .offset = AT(on_exists),
+      .choices = exists_choices,
+      .fallback = "overwrite",
+      .help = "when a result's name is taken: replace that file, leave the input out, call the "
+              "result photo-1.png, or fail"}},
+    {0},
+};
+
+static int choose_format(struct batch *batch, struct fault *fault)
+{
+    const struct batch_options *o = batch->options;
+    bool is_stdout = strcmp(o->output, "-") == 0;
+    if (o->format) {
+        int result = format_parse(&batch->format, o->format, fault);
+        if (result == 0 && !is_stdout && !batch->to_folder)
+            result = format_check_name(&batch->format, o->output, fault);
+        return result;
+    }
+    if (is_stdout)
+        return fault_set(fault, FAULT_USAGE, "-o - needs --format");
+    if (batch->to_folder)
+        return format_parse(&batch->format, "png", fault);
+    if (!path_name(o->output)[path_stem_length(path_name(o->output))])
+        return fault_set(fault, FAULT_USAGE,
+                         "'%s' has no extension to tell the output format by; say --format, or -o "
+                         "%s/ for a directory",
+                         o->output, o->output);
+    return format_for_name(&batch->format, o->output, fault);
+}
+
+/* Whether OUT is a folder, be it one that is still to be made. */
+static int choose_place(struct batch *batch, char **operands, size_t count, struct fault *fault)
+{
+    const char *out = batch->options->output;
+    struct stat status;
+    bool is_folder = count == 1 && strcmp(operands[0], "-") != 0 &&
+                     stat(operands[0], &status) == 0 && S_ISDIR(status.st_mode);
+    bool many = count > 1 || is_folder, is_stdout = strcmp(out, "-") == 0;
+    batch->alone = !many;
+    if (!out[0])
+        return fault_set(fault, FAULT_USAGE, "-o: a name is missing");
+    batch->to_folder = !is_stdout && paths_is_directory(out);
+    if (batch->to_folder || !many)
+        return 0;
+    batch->to_folder = !is_stdout && !format_is_named(out) && lstat(out, &status) != 0;
+    if (batch->to_folder)
+        return 0;
+    if (is_folder)
+        return fault_set(fault, FAULT_NO_INPUT,
+                         "%s is a directory, whose results need one, too: -o DIRECTORY/",
+                         operands[0]);
+    return fault_set(fault, FAULT_USAGE,
+                     "%zu inputs need a directory for their results: -o DIRECTORY/", count);
+}
+
+static int make_folder(const struct batch *batch, struct fault *fault)
+{
+    const char *out = batch->options->output;
+    if (mkdir(out, 0777) == 0) {
+        if (!batch->options->common.quiet)
+            fprintf(stderr, "sluice: made the directory %s\n", out);
+        return 0;
+    }
+    struct stat status;
+    if (errno != EEXIST)
+        return fault_set_errno(fault, FAULT_CREATE, out);
+    if (stat(out, &status) == 0 && S_ISDIR(status.st_mode))
+        return 0;
+    return fault_set(fault, FAULT_CREATE, "%s is there and is no directory", out);
+}
+
+/* A device or a pipe would notice, so it is not tried. */
+int batch_try_output(const struct batch *batch, struct fault *fault)
+{
+    const char *out = batch->options->output;
+    struct file_draft draft;
+    struct stat status;
+    char *path;
+    if (strcmp(out, "-") == 0 ||
+        (stat(out, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        return 0;
+    if (asprintf(&path, "%s%s", out, batch->to_folder ? "/result" : "") < 0)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
+    int result = file_draft_open(&draft, path, fault);
+    file_draft_discard(&draft);
+    free(path);
+    return result;
+}
+
+static int check_options(const struct batch *batch, struct fault *fault)
+{
+    const struct batch_options *o = batch->options;
+    struct fault why = FAULT_INIT;
+    if (settings_check_name(o->name, &why) != 0)
+        return fault_set(fault, FAULT_USAGE, "--%s", why.text);
+    if (!batch->to_folder && strcmp(o->name, "{stem}.{ext}") != 0)
+        return fault_set(fault, FAULT_USAGE,
+                         "--name is of results in a directory, and -o %s is none", o->output);
+    if (o->common.json && strcmp(o->output, "-") == 0)
+        return fault_set(fault, FAULT_USAGE, "--json and -o - both want stdout");
+    return 0;
+}
+
+static int list_inputs(struct batch *batch, char **operands, size_t count, struct fault *fault)
+{
+    struct stat out;
+    bool any = batch->decode.raw != RAW_NONE;
+    struct inputs_rules rules = {.recursive = batch->options->recursive,
+                                 .verbose = batch->options->common.verbose,
+                                 .any = any};
+    struct inputs inputs;
+    if (batch->to_folder && stat(batch->options->output, &out) == 0)
+        rules.out = &out;
+    int result = inputs_gather(&inputs, operands, count, &rules, fault);
+    batch->inputs = inputs;
+    if (result == 0 && batch->to_folder)
+        result = inputs_find_clashes(&batch->inputs, any, batch_name_result, batch, fault);
+    return result;
+}
+
+/* ---- what is told meanwhile ---- */
+
+static struct batch *shown; /* whose bar may stand on the terminal */
+
+/* As far as it is known by now; 0 while they are being listed. */
+static size_t count_pictures(const struct batch *batch)
+{
+    return batch->files ? batch->inputs.count - batch->n_no_pictures - batch->n_twice : 0;
+}
+
+void batch_show(void *batch_)
+{
+    struct batch *batch = batch_;
+    char waiting[ENGINE_PREPARING_MAX] = "";
+    pthread_mutex_lock(&batch->lock);
+    if (!batch->files)
+        snprintf(waiting, sizeof waiting, "looking for pictures");
+    else if (batch->n_busy > 0)
+        batch->waiting(batch->context, waiting);
+    struct progress_state state = {.total = count_pictures(batch),
+                                   .ended = batch->n_ended,
+                                   .failed = batch->n_failed,
+                                   .pixels = batch->pixels,
+                                   .waiting = waiting};
+    progress_show(&batch->progress, &state);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+static bool make_room_for_log(enum log_level level, const char *program, const char *line,
+                              const struct log_subject *about)
+{
+    (void)level, (void)program, (void)line, (void)about;
+    /* Whoever has the lock may wait for one of the engine's, which this thread may have. */
+    if (pthread_mutex_trylock(&shown->lock) == 0) {
+        progress_clear(&shown->progress);
+        pthread_mutex_unlock(&shown->lock);
+    }
+    return false; /* stderr has it */
+}
+
+/* On the thread that takes signals. Nothing gets its name any more once the lock is ours; whoever
+ * holds it for long waits for a terminal or a pipe that nobody reads. */
+static void interrupted(void *batch_)
+{
+    struct batch *batch = batch_;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_mutex_timedlock(&batch->lock, &until);
+    file_drafts_abandon();
+    progress_clear(&batch->progress);
+    if (batch->files && !batch->options->common.quiet)
+        fprintf(stderr, "sluice: interrupted: %zu of %zu files done\n", batch->n_done,
+                count_pictures(batch));
+}
+
+int batch_open(struct batch *batch, const struct batch_options *options, char **operands,
+               size_t count)
+{
+    struct fault fault = FAULT_INIT;
+    batch->options = options;
+    batch->end = fault;
+    pthread_mutex_init(&batch->lock, NULL);
+    pthread_cond_init(&batch->changed, NULL);
+    name_today(batch->day);
+    progress_begin(&batch->progress, options->common.quiet);
+    batch->begun = clock_now();
+    shown = batch;
+    log_set_sink(make_room_for_log);
+    interrupt_begin(batch_show, interrupted, batch);
+    if (strcmp(options->output, "-") != 0) /* temporary files would stay; a write tells it, too */
+        signal(SIGPIPE, SIG_IGN);
+    int result = choose_place(batch, operands, count, &fault);
+    if (result == 0)
+        result = choose_format(batch, &fault);
+    if (result == 0)
+        result = check_options(batch, &fault);
+    if (result == 0)
+        result = decode_options_parse(&batch->decode, options->input, "--input", &fault);
+    if (result == 0 && batch->to_folder)
+        result = make_folder(batch, &fault);
+    if (result == 0)
+        result = batch_try_output(batch, &fault);
+    struct batch_file *files = calloc(BATCH_FILES, sizeof *files);
+    if (result == 0 && !files)
+        result = fault_set(&fault, FAULT_MEMORY, "no memory for files");
+    if (result == 0)
+        result = list_inputs(batch, operands, count, &fault);
+    pthread_mutex_lock(&batch->lock);
+    batch->files = files;
+    progress_clear(&batch->progress);
+    pthread_mutex_unlock(&batch->lock);
+    return result ? cli_complain(NULL, &fault) : 0;
+}
