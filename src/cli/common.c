@@ -16,8 +16,9 @@ const struct options_row cli_device_options[] = {
      {.name = "device",
       .type = PARAM_TEXT,
       .offset = AT(device),
-      .help = "auto, gpu, cpu, reference (plain C, no OpenCL), or part of a device's or platform's "
-              "name; else SLUICE_DEVICE, else auto"}},
+      .help = "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
+              "OpenCL), reference (plain C), or part of a device's or platform's name; else "
+              "SLUICE_DEVICE, else auto"}},
     {0,
      "N",
      {.name = "platform-index",

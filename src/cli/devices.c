@@ -1,4 +1,4 @@
-/* sluice devices: what OpenCL has to offer here. */
+/* sluice devices: what can compute here. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -15,9 +15,9 @@ static const struct options_usage usage = {
     .program = "sluice",
     .command = "devices",
     .operands = "",
-    .summary = "Prints every OpenCL platform and device, the one that is taken, and its limits.",
-    .details = "The star marks the device that --device (auto: a GPU, an accelerator, a CPU) "
-               "takes.\n",
+    .summary = "Prints every device, OpenCL's and native, the one that is taken, and its limits.",
+    .details = "The star marks the device that --device takes (auto: a GPU or an accelerator, "
+               "else native,\nelse OpenCL's CPU device).\n",
     .tables = {cli_device_options, cli_output_options},
 };
 
@@ -74,7 +74,7 @@ int command_devices(int argc, char **argv)
     if (cli_refuse_operands("devices", first, argc, argv) != 0)
         return 64;
     cli_engine_options(&o.common, &engine);
-    size_t count = device_list(list, &fault);
+    size_t count = device_list(list, true, &fault);
     if (count == 0)
         return cli_complain(NULL, &fault);
     int status = 0;

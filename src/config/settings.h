@@ -94,7 +94,7 @@ struct settings_text; /* a text that is owned */
 struct settings {
     const char *file;     /* of the configuration; NULL: there is none */
     const char *device;   /* as --device says it */
-    const char *fallback; /* where that one fails: "cpu", "reference"; NULL: nothing */
+    const char *fallback; /* where that one fails: "native", "cpu", "reference"; NULL: nothing */
     bool self_check;
     int sandbox;            /* enum settings_sandbox */
     int64_t worker_jobs;    /* that one worker does before it is replaced; 0: any number */

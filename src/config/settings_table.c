@@ -39,14 +39,24 @@ static int parse_jobs(const char *text, void *to, struct fault *fault)
                      "jobs: expected an integer from 0 to 256, or auto, not '%.60s'", text);
 }
 
+/* Without native kernels a processor has OpenCL's. */
+#ifdef SLUICE_NATIVE
+#define FALLBACK "native"
+#else
+#define FALLBACK "cpu"
+#endif
+
 static int parse_fallback(const char *text, void *to, struct fault *fault)
 {
-    bool none = strcmp(text, "none") == 0;
-    *(const char **)to = none ? NULL : strcmp(text, "reference") == 0 ? "reference" : "cpu";
-    if (none || strcmp(text, *(const char **)to) == 0)
+    static const char *const names[] = {"native", "cpu", "reference"};
+    *(const char **)to = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0)
+            *(const char **)to = names[i];
+    if (*(const char **)to || strcmp(text, "none") == 0)
         return 0;
-    return fault_set(fault, FAULT_CONFIG, "fallback: '%.60s': there are cpu, reference, none",
-                     text);
+    return fault_set(fault, FAULT_CONFIG,
+                     "fallback: '%.60s': there are native, cpu, reference, none", text);
 }
 
 static const struct param_choice sandbox_choices[] = {
@@ -57,16 +67,16 @@ static const struct setting device_settings[] = {
       .type = PARAM_TEXT,
       .offset = AT(device),
       .fallback = "auto",
-      .help = "auto, gpu, cpu, reference (plain C, no OpenCL), or part of a device's or platform's "
-              "name"},
+      .help = "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
+              "OpenCL), reference (plain C), or part of a device's or platform's name"},
      .option = "device",
      .value_name = "SEL",
      .variable = "SLUICE_DEVICE"},
     {{.name = "fallback",
       .type = PARAM_TEXT,
       .offset = AT(fallback),
-      .fallback = "cpu",
-      .help = "what computes while the device fails: cpu, reference or none"},
+      .fallback = FALLBACK,
+      .help = "what computes while the device fails: native, cpu, reference or none"},
      .option = "fallback",
      .value_name = "SEL",
      .parse = parse_fallback},

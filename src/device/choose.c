@@ -1,6 +1,8 @@
 #include "device/internal.h"
 
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,7 +21,7 @@ static struct offer native = {.once = PTHREAD_ONCE_INIT}, opencl = {.once = PTHR
 
 const char *device_kind_name(enum device_kind kind)
 {
-    static const char *const names[] = {"gpu", "accelerator", "cpu", "native"};
+    static const char *const names[] = {"gpu", "accelerator", "native", "cpu"};
     return names[kind];
 }
 
@@ -44,13 +46,17 @@ static size_t add(const struct offer *offer, const struct device_info **list, si
     return n;
 }
 
-size_t device_list(const struct device_info *list[DEVICES_MAX], struct fault *fault)
+size_t device_list(const struct device_info *list[DEVICES_MAX], bool with_opencl,
+                   struct fault *fault)
 {
     pthread_once(&native.once, find_native);
+    size_t n = add(&native, list, 0);
+    if (!with_opencl)
+        return n;
     pthread_once(&opencl.once, find_opencl);
     if (opencl.fault.code != FAULT_NONE)
         fault_set(fault, opencl.fault.code, "%s", opencl.fault.text);
-    return add(&opencl, list, add(&native, list, 0));
+    return add(&opencl, list, n);
 }
 
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault)
@@ -61,7 +67,7 @@ void device_tell_fp64(const struct device_profile *profile, struct fault *fault)
     const char *name = "reference"; /* the plain C ones do */
     if (fault->code != FAULT_NO_DEVICE || profile->has_fp64)
         return;
-    for (size_t i = device_list(list, &none); i-- > 0;)
+    for (size_t i = device_list(list, true, &none); i-- > 0;)
         if (list[i]->has_fp64)
             name = list[i]->name;
     snprintf(fault->text + used, sizeof fault->text - used, "; --device '%s' has it", name);
@@ -80,23 +86,53 @@ static bool matches(const struct device_info *info, const struct device_options 
     if (options->device_index >= 0 && options->device_index != info->device_index)
         return false;
     if (is_word(select, "auto"))
-        return info->kind != DEVICE_NATIVE; /* not yet */
+        return true;
     for (int kind = DEVICE_GPU; kind < DEVICE_KINDS; kind++)
         if (is_word(select, device_kind_name(kind)))
             return (int)info->kind == kind;
     return strcasestr(info->name, select) || strcasestr(info->platform, select);
 }
 
-/* Which back ends there is a reason to ask. Indices are those of OpenCL's platforms. */
-static bool wants_native(const struct device_options *options)
+/* Indices are those of OpenCL's platforms; compiler options and binaries are for its programs. */
+static bool says_opencl(const struct device_options *options)
 {
-    return options->platform_index < 0 && options->device_index < 0 &&
-           !is_word(options->select, "gpu") && !is_word(options->select, "cpu");
+    return options->platform_index >= 0 || options->device_index >= 0 || options->flags ||
+           options->load_binary || options->dump_binary;
 }
 
-static bool wants_opencl(const struct device_options *options)
+static bool wants_native(const struct device_options *options)
 {
-    return !is_word(options->select, "native");
+    bool is_another =
+        is_word(options->select, "gpu") || is_word(options->select, "cpu");
+    return is_word(options->select, "native") || (!is_another && !says_opencl(options));
+}
+
+/* Loading OpenCL maps every driver that is installed: PoCL alone takes a tenth of a second and
+ * 60 MB, for nothing where there is no GPU. Without one of these no driver drives any. */
+static bool may_have_gpu(void)
+{
+    static const char *const nodes[] = {"/dev/dri/renderD*", "/dev/mali*", "/dev/nvidia[0-9]*",
+                                        "/dev/kgsl-3d*",     "/dev/galcore", "/dev/pvr*",
+                                        "/dev/dxg"};
+    static const char *const told[] = {"OPENCL_LAYERS", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
+                                       "OPENCL_VENDOR_PATH"};
+    glob_t found = {0};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        glob(nodes[i], i > 0 ? GLOB_APPEND : 0, NULL, &found);
+    bool may = found.gl_pathc > 0;
+    globfree(&found);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        may |= getenv(told[i]) != NULL;
+    return may;
+}
+
+bool device_may_load(const struct device_options *options)
+{
+    if (is_word(options->select, "native"))
+        return false;
+    pthread_once(&native.once, find_native);
+    return !is_word(options->select, "auto") || says_opencl(options) || native.count == 0 ||
+           may_have_gpu();
 }
 
 static int nothing_fits(const struct device_options *options, const struct device_info **list,
@@ -133,7 +169,7 @@ int device_select(const struct device_options *options,
         pthread_once(&native.once, find_native);
         n = add(&native, list, n);
     }
-    if (wants_opencl(options)) {
+    if (device_may_load(options)) {
         pthread_once(&opencl.once, find_opencl);
         n = add(&opencl, list, n);
     }

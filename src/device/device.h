@@ -21,8 +21,8 @@ struct device_backend; /* device/'s own */
 enum device_kind {
     DEVICE_GPU,
     DEVICE_ACCELERATOR,
-    DEVICE_CPU, /* OpenCL on the processor */
     DEVICE_NATIVE,
+    DEVICE_CPU, /* OpenCL on the processor */
     DEVICE_KINDS
 };
 
@@ -41,7 +41,8 @@ struct device_info {
 };
 
 struct device_options {
-    const char *select;      /* auto, gpu, native, cpu, or part of a device's or platform's name */
+    const char *select;      /* auto, gpu, native, cpu, or part of a device's or platform's name;
+                                NULL: auto */
     int platform_index;      /* -1: any */
     int device_index;        /* -1: any */
     const char *flags;       /* further compiler options, or NULL */
@@ -60,14 +61,20 @@ struct device_counters {
     atomic_uint_fast64_t launches;
 };
 
-/* All devices that there are, which loads OpenCL; returns how many. FAULT_NO_DEVICE tells why there
- * are none of OpenCL's: no loader, or no platform. */
+/* All devices that there are, or all but OpenCL's, which is loaded for them; returns how many.
+ * FAULT_NO_DEVICE tells why there are none of OpenCL's: no loader, or no platform. */
 #define DEVICES_MAX 64
-size_t device_list(const struct device_info *list[DEVICES_MAX], struct fault *fault);
+size_t device_list(const struct device_info *list[DEVICES_MAX], bool with_opencl,
+                   struct fault *fault);
 
 /* To a FAULT_NO_DEVICE of a plan for `profile`, when that has no fp64, adds which --device has it.
  */
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault);
+
+/* Whether `options` allow a device of OpenCL's, so that a choice by them loads it with all drivers
+ * that are installed. `auto` does where the kernel has a node for a GPU, where the environment names
+ * drivers or layers, and where there are no native kernels. */
+bool device_may_load(const struct device_options *options);
 
 /* The devices that `options` allow, best first. FAULT_NO_DEVICE says why there are none, or names
  * what there is when nothing fits. */

@@ -115,7 +115,7 @@ void engine_close(struct engine **engine)
     prepared_destroy_all(e);
     levels_destroy_all(e);
     configured_destroy_all(e);
-    device_close(&e->cpu);
+    device_close(&e->fallback);
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
     pthread_mutex_destroy(&e->queue_lock);
@@ -153,7 +153,7 @@ struct device *engine_device(struct engine *engine)
 static bool needs_check(const struct engine *engine, const struct device_info *info)
 {
     const char *select = engine->options.device.select;
-    return info->kind < DEVICE_CPU && (!select || strcmp(select, "auto") == 0);
+    return info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0);
 }
 
 static int open_one(struct engine *engine, const struct device_info *info,

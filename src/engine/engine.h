@@ -20,8 +20,8 @@ struct engine_options {
     bool self_check; /* engine_warm compares the device with the references */
     bool generic;    /* after engine_warm nothing else is compiled but generic kernels, of which
                         there are few: chains come from strangers (engine/variant.c) */
-    const char *fallback; /* what runs a chain that fails this: "cpu" (the references where there is
-                             no other CPU device), "reference"; NULL: nothing does */
+    const char *fallback; /* what runs a chain that fails this: "native", "cpu" (the references where
+                             it is the device itself), "reference"; NULL: nothing does */
     uint64_t max_pixels;  /* of one picture */
     uint64_t max_file;    /* bytes of one input */
     uint64_t memory;      /* bytes that all jobs together hold: files, planes, decoders */

@@ -40,7 +40,7 @@ struct prepared {
 /* Where a chain runs. */
 enum level {
     LEVEL_DEVICE,
-    LEVEL_CPU, /* OpenCL's CPU device, when that is another one */
+    LEVEL_FALLBACK, /* the device that options.fallback names, when that is another one */
     LEVEL_REFERENCE,
 };
 
@@ -65,7 +65,7 @@ struct engine {
 
     pthread_mutex_t device_lock; /* opening the device */
     struct device *device;
-    struct device *cpu; /* for chains that the device computes wrongly; NULL: not open */
+    struct device *fallback; /* for chains that the device computes wrongly; NULL: not open */
 
     pthread_mutex_t prepared_lock;
     struct demoted *demoted;
@@ -90,9 +90,9 @@ void engine_tell_preparing(struct engine *engine, const char *text);
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
                        bool warming, struct fault *fault);
 
-/* OpenCL's CPU device as the fallback, opened now if it is not; FAULT_NO_DEVICE when there is none
- * but the engine's device itself. */
-int engine_need_cpu(struct engine *engine, struct device **device, struct fault *fault);
+/* The device that options.fallback names, opened now if it is not; FAULT_NO_DEVICE when there is
+ * none but the engine's device itself. */
+int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault);
 
 /* Where the chain runs, LEVEL_DEVICE unless it was demoted; and one level down. */
 enum level level_of(struct engine *engine, const struct chain *chain);

@@ -59,28 +59,28 @@ void levels_destroy_all(struct engine *engine)
     }
 }
 
-static int open_other_cpu(struct engine *engine, struct fault *fault)
+static int open_fallback(struct engine *engine, struct fault *fault)
 {
-    static const struct device_options cpu = {
-        .select = "cpu", .platform_index = -1, .device_index = -1};
+    const struct device_options options = {
+        .select = engine->options.fallback, .platform_index = -1, .device_index = -1};
     const struct device_info *order[DEVICES_MAX];
     size_t fitting;
-    int result = device_select(&cpu, order, &fitting, fault);
-    for (size_t i = 0; result == 0 && i < fitting && !engine->cpu; i++)
+    int result = device_select(&options, order, &fitting, fault);
+    for (size_t i = 0; result == 0 && i < fitting && !engine->fallback; i++)
         if (!engine->device || device_info(engine->device) != order[i])
-            result = device_open(&engine->cpu, order[i], &cpu, fault);
-    if (result == 0 && !engine->cpu)
-        result = fault_set(fault, FAULT_NO_DEVICE, "there is no other CPU device");
+            result = device_open(&engine->fallback, order[i], &options, fault);
+    if (result == 0 && !engine->fallback)
+        result = fault_set(fault, FAULT_NO_DEVICE, "there is no other device");
     return result;
 }
 
-int engine_need_cpu(struct engine *engine, struct device **device, struct fault *fault)
+int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault)
 {
     int result = 0;
     pthread_mutex_lock(&engine->device_lock);
-    if (!engine->cpu)
-        result = open_other_cpu(engine, fault);
-    *device = engine->cpu;
+    if (!engine->fallback)
+        result = open_fallback(engine, fault);
+    *device = engine->fallback;
     pthread_mutex_unlock(&engine->device_lock);
     return result;
 }

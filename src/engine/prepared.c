@@ -72,8 +72,8 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
         if (level == LEVEL_DEVICE)
             result = engine_need_device(engine, &made->chain, &device, warming, fault);
-        else if (level == LEVEL_CPU)
-            result = engine_need_cpu(engine, &device, fault);
+        else if (level == LEVEL_FALLBACK)
+            result = engine_need_fallback(engine, &device, fault);
     }
     if (result != 0)
         return result;

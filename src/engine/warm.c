@@ -75,10 +75,11 @@ static int warm_all(struct engine *engine, const struct chain *chain, const stru
 
 static enum level level_below(struct engine *engine, enum level level)
 {
-    struct device *cpu;
+    struct device *other;
     struct fault none = FAULT_INIT;
-    bool wanted = level == LEVEL_DEVICE && strcmp(engine->options.fallback, "cpu") == 0;
-    return wanted && engine_need_cpu(engine, &cpu, &none) == 0 ? LEVEL_CPU : LEVEL_REFERENCE;
+    bool wanted = level == LEVEL_DEVICE && strcmp(engine->options.fallback, "reference") != 0;
+    return wanted && engine_need_fallback(engine, &other, &none) == 0 ? LEVEL_FALLBACK
+                                                                      : LEVEL_REFERENCE;
 }
 
 int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,

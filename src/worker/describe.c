@@ -154,21 +154,21 @@ static json_t *all_stages(void)
     return list;
 }
 
-static json_t *all_devices(const struct device_info *taken)
+static json_t *all_devices(const struct device_info *taken, bool with_opencl)
 {
     struct fault none = FAULT_INIT;
     const struct device_info *list[DEVICES_MAX];
-    size_t count = device_list(list, &none);
+    size_t count = device_list(list, with_opencl, &none);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(array, describe_device(list[i], list[i] == taken));
     return array;
 }
 
-int describe_write(int fd, const struct device_info *taken, bool with_devices, struct fault *fault)
+int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault)
 {
     json_t *all = json_pack("{s:o, s:o}", "stages", all_stages(), "devices",
-                            with_devices ? all_devices(taken) : json_array());
+                            all_devices(taken, with_opencl));
     char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     if (!text)

@@ -17,7 +17,7 @@ json_t *describe_device(const struct device_info *info, bool taken);
 json_t *describe_report(const struct engine_report *report, size_t max);
 
 /* Writes {"stages": […], "devices": […]} to `fd`, which stays open. `taken` is the device in use,
- * or NULL; without `with_devices` OpenCL is left alone, and there are none. */
-int describe_write(int fd, const struct device_info *taken, bool with_devices, struct fault *fault);
+ * or NULL; without `with_opencl` that is left alone, and its devices are not among them. */
+int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault);
 
 #endif

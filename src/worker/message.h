@@ -70,7 +70,7 @@ struct message {
     int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
     int64_t threads;                      /* jobs at once */
     const char
-        *fallback;      /* what runs a chain that the device computes wrongly: "cpu", "reference";
+        *fallback;      /* what runs a chain that the device computes wrongly: "native", "cpu", "reference";
                            NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
     int64_t self_check; /* 1: kernels are checked against their references at the first start */
     int64_t wipe;       /* 1: kernel caches are emptied first; a worker died while it started */

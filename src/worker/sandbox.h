@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct sandbox_needs {
-    bool driver;      /* OpenCL will be loaded; without it no path is needed at all */
+    bool driver;      /* OpenCL will be loaded; without it no path is needed at all, nor memory
+                         that is run */
     bool log_refused; /* have the kernel log what was refused (auditd, or dmesg) */
     uint64_t memory;  /* bytes that pictures may take: no result is much larger */
 };

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define CLONE_NAMESPACES                                                                           \
@@ -168,15 +169,20 @@ static int fill(scmp_filter_ctx filter, bool driver)
     return error ? error : add_ours(filter);
 }
 
-/* ioctl is the drivers' own language and allowed, but for what types into a terminal that may be
- * our stderr. The kernel compares 32 bits of the number, so we do. */
-static int fill_ioctl(scmp_filter_ctx filter)
+/* What is refused of calls that are allowed else. ioctl is the drivers' own language, but for what
+ * types into a terminal that may be our stderr; the kernel compares 32 bits of the number, so we
+ * do. Without a driver nobody makes code, so no memory is made executable. */
+static int fill_exceptions(scmp_filter_ctx filter, bool driver)
 {
+    static const char *const protect[] = {"mmap", "mmap2", "mprotect", "pkey_mprotect"};
     struct scmp_arg_cmp typing[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, TIOCSTI),
                                     SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IOCTL_TIOCLINUX)};
+    struct scmp_arg_cmp executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
     int error = 0;
     for (size_t i = 0; i < LENGTH(typing) && error == 0; i++)
         error = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", 1, &typing[i]);
+    for (size_t i = 0; i < LENGTH(protect) && error == 0 && !driver; i++)
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), protect[i], 1, &executable);
     return error;
 }
 
@@ -204,13 +210,13 @@ static int load(scmp_filter_ctx filter, int error)
  * refuses further ones. */
 int sandbox_limit_calls(bool driver, bool log_refused, struct fault *fault)
 {
-    scmp_filter_ctx ioctls = begin(SCMP_ACT_ALLOW, log_refused);
+    scmp_filter_ctx exceptions = begin(SCMP_ACT_ALLOW, log_refused);
     scmp_filter_ctx list = begin(SCMP_ACT_ERRNO(ENOSYS), log_refused);
-    int error = ioctls && list ? 0 : -ENOMEM;
+    int error = exceptions && list ? 0 : -ENOMEM;
     if (error == 0)
-        error = load(ioctls, fill_ioctl(ioctls));
-    else if (ioctls)
-        seccomp_release(ioctls);
+        error = load(exceptions, fill_exceptions(exceptions, driver));
+    else if (exceptions)
+        seccomp_release(exceptions);
     if (error == 0)
         error = load(list, fill(list, driver));
     else if (list)

@@ -118,7 +118,7 @@ static void take_describe(struct server *server, struct message *message)
     message_init(&answer, MESSAGE_DESCRIBED);
     const struct device *device = engine_device(server->engine);
     describe_write(fd, device ? device_info(device) : NULL,
-                   strcmp(server->device, "reference") != 0, &fault);
+                   server->loads, &fault);
     close(fd);
     message_set_fault(&answer, &fault);
     signals_settle();
@@ -154,7 +154,7 @@ static int take_config(struct server *server, struct message *message, struct fa
  * that a cache holds is ever run outside. */
 static int put_on_sandbox(struct server *server, const struct message *message)
 {
-    struct sandbox_needs needs = {.driver = strcmp(server->device, "reference") != 0,
+    struct sandbox_needs needs = {.driver = server->loads,
                                   .log_refused = log_enabled(LOG_LEVEL_DEBUG),
                                   .memory = (uint64_t)message->memory};
     snprintf(server->sandbox.level, sizeof server->sandbox.level, "off");
@@ -192,6 +192,8 @@ static int take_setup(struct server *server, struct message *message, struct fau
         .warmed = tell_working,
         .context = server,
     };
+    bool cpu = message->fallback && strcmp(message->fallback, "cpu") == 0;
+    server->loads = !options.reference && (cpu || device_may_load(&options.device));
     int result = take_config(server, message, fault);
     if (result == 0 && put_on_sandbox(server, message) != 0)
         return 0; /* the checks are answered with it */

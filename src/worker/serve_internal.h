@@ -15,6 +15,7 @@ struct server {
     int socket;
     struct engine *engine; /* NULL until setup */
     struct sandbox sandbox;
+    bool loads; /* it may load OpenCL and drivers */
     struct fault refused; /* why there is no engine after a setup: each check is told */
     struct config config; /* what chains refer to */
     char device[300];     /* what the engine's options point to, like the next */

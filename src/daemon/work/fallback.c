@@ -12,8 +12,8 @@ void fallback_init(struct fallback *fallback, const char *device, const char *se
     *fallback = (struct fallback){.rungs = {device}, .n_rungs = 1};
     if (!setting || strcmp(device, "reference") == 0)
         return;
-    if (strcmp(setting, "cpu") == 0 && strcmp(device, "cpu") != 0)
-        fallback->rungs[fallback->n_rungs++] = "cpu";
+    if (strcmp(setting, "reference") != 0 && strcmp(device, setting) != 0)
+        fallback->rungs[fallback->n_rungs++] = setting;
     fallback->rungs[fallback->n_rungs++] = "reference";
 }
 

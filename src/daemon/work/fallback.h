@@ -1,7 +1,9 @@
 /* Which device the next worker gets: the one that was asked for, or, while that one fails, the next
  * on a ladder that `fallback` gives:
  *
- *     cpu          the device, then OpenCL's CPU device, then the plain C references
+ *     native       the device, then the processor with the kernels that came with sluice, then the
+ *                  plain C references
+ *     cpu          the device, then OpenCL's CPU device, then the references
  *     reference    the device, then the references
  *     none         the device alone
  *

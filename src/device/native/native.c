@@ -51,6 +51,7 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
     };
     info.max_allocation = info.memory;
     snprintf(info.version, sizeof info.version, "%s", native_levels[level]);
+    snprintf(info.driver, sizeof info.driver, SLUICE_NATIVE);
     read_processor(info.vendor, sizeof info.vendor);
     *infos = &info;
     *count = 1;
