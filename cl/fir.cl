@@ -48,11 +48,11 @@ inline V(float) FN(divide)(V(float) a, float divisor, float r)
 
 /* The sum for channel c of the window whose first sample is at (px, py). */
 inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict table, int pitch,
-                   int columns, int rows, int width, int height, int border, int px, int py, int c)
+                   int columns, int rows, int width, int height, int border, int ring, int px, int py, int c)
 {
     ACC sum = 0;
     for (int j = 0; j < rows; j++) {
-        int row = SOURCE_Y(py + j);
+        int row = source_row(py + j, border_index(py + j, height, border), ring);
         if (row < 0)
             continue;
         for (int i = 0; i < columns; i++) {
@@ -122,7 +122,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #endif
 #endif
 
-ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                      __global const COEFFICIENT *restrict table, int pitch, int lead, int columns,
                      int rows, int left, int top, int width, int height, int border, int first
                      NUMBERS THEN_PARAMETERS)
@@ -217,7 +217,7 @@ ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
             continue;
 #endif
         ACC sum = FN(sum)(src_base, src_offset, src_stride, table + lead, pitch, columns, rows,
-                          width, height, border, pixel - left, y - top, c);
+                          width, height, border, RING, pixel - left, y - top, c);
         out[pixel * DST_CH + c] = FIRST(THEN(FINISH((V(NUM))((NUM)sum))));
     }
 }

@@ -47,7 +47,7 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 #define WEIGHT_PARAMETERS , WEIGHT red, WEIGHT green, WEIGHT blue
 #endif
 
-ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

@@ -12,7 +12,7 @@
 #define COPY_ALPHA(w, v)
 #endif
 
-ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMETERS)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

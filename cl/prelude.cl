@@ -140,24 +140,18 @@ inline uint hidden(uint w)
 #define PLANE_OUT(type, p) __global type *restrict p##_base, int p##_offset, int p##_stride
 #define ROW(p, y)          (p##_base + p##_offset + (y) * p##_stride)
 
-/* How a template begins its kernel, this work-item's row, and where its span of it begins and ends.
- * PART 1: the kernel is a function of another one, which gives it a whole row (cl/lines.cl). */
+/* This work-item's row, where its span of it begins and ends, and of how many lines the source is a ring,
+ * 0 for a plane. */
 #ifdef NATIVE
-#define ENTRY        __kernel
-#define GRID_Y       grid_y_begin
-#define SPAN_BEGIN   grid_x
+#define GRID_Y      grid_y_begin
+#define SPAN_BEGIN  grid_x
+#define RING        grid_ring
 #else
-#define ENTRY_0      __kernel
-#define ENTRY_1      inline
-#define ENTRY        CAT(ENTRY_, PART)
-#define GRID_Y_0     (grid_y_begin + (int)get_global_id(1))
-#define GRID_Y_1     grid_y_begin
-#define GRID_Y       CAT(GRID_Y_, PART)
-#define SPAN_BEGIN_0 ((int)get_global_id(0) * SPAN)
-#define SPAN_BEGIN_1 0
-#define SPAN_BEGIN   CAT(SPAN_BEGIN_, PART)
+#define GRID_Y      (grid_y_begin + (int)get_global_id(1))
+#define SPAN_BEGIN  ((int)get_global_id(0) * SPAN)
+#define RING        0
 #endif
-#define SPAN_END(b)  min((b) + SPAN, grid_width)
+#define SPAN_END(b) min((b) + SPAN, grid_width)
 
 /* Borders, numbered as enum border in src/image/border.h; crop has no outside. */
 #define BORDER_EDGE      0
@@ -202,9 +196,8 @@ inline int border_beside(int i, int n, int border)
     return (i < 0) == (border == BORDER_WRAP) ? n - 1 - fold : fold;
 }
 
-/* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes. The
- * planes of a part's source are RING lines, of which row y has the one modulo RING. Uses the kernel's
- * height and border. */
+/* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes; in a ring
+ * row y has the line modulo RING. Uses the kernel's height and border. */
 #define SOURCE_Y(y)        source_row(y, border_index(y, height, border), RING)
 #define SOURCE_Y_BESIDE(y) source_row(y, border_beside(y, height, border), RING) /* y: -1 to height */
 inline int source_row(int y, int row, int ring)

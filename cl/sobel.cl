@@ -258,7 +258,7 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1,
 }
 #endif
 
-ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
                      int origin, int step FINISH_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y;

@@ -22,7 +22,7 @@
 #define SOURCE_CHANNEL(c) (c)
 #endif
 
-ENTRY void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst))
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst))
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

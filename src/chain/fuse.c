@@ -96,8 +96,7 @@ static size_t count_work(const struct plan *plan, size_t first, size_t *last)
     return count;
 }
 
-/* Steps from `first` on that may share a kernel in rows form: one plane, and at most one stencil.
- */
+/* Steps from `first` on that may be called in turn: one plane, and at most one stencil. */
 static size_t end_of_lines(const struct plan *plan, size_t first)
 {
     unsigned windows = 0;
@@ -132,10 +131,11 @@ static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault
     size_t pixels_end = end_of_pixels(plan, first), lines_end = end_of_lines(plan, first);
     struct fuse_group pixels = {plan, first, pixels_end - 1};
     struct fuse_group lines = {plan, first, lines_end - 1};
-    if (plan->profile->form == FORM_ROWS && lines_end > pixels_end && lines_end > first &&
-        count_work(plan, first, &lines.last) > 1) {
-        result = fuse_lines(&lines, &done, fault);
+    if (plan->profile->prebuilt) {
+        if (lines_end > first && count_work(plan, first, &lines.last) > 1)
+            result = fuse_lines(&lines, &done, fault);
         *next = done ? lines.last + 1 : first + 1;
+        return result;
     }
     struct fuse_group then = {plan, first, end_of_pixels(plan, first + 1) - 1};
     if (result == 0 && !done && then.last > first && role_of(&plan->steps[first]) != PIXEL) {

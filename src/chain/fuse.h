@@ -1,9 +1,9 @@
-/* Fusing: several steps of a plan as one kernel, made from the stages' own kernel sources.
+/* Fusing: several steps of a plan as one pass.
  *
- * Per-pixel stages in a row become one function of a sample, for every form (fuse_pixels.c). In
- * rows form, which is the CPUs', a stencil, what stands in front of it and what follows become one
- * kernel that takes rows through all of them (fuse_lines.c, cl/lines.cl). On GPUs per-pixel stages
- * behind a luminance or a stencil become part of its last line (fuse_pixels.c).
+ * Where kernels are compiled when they are needed, they are made from the stages' own sources:
+ * per-pixel stages in a row become one function of a sample, and those behind a luminance or a
+ * stencil part of its last line (fuse_pixels.c). Where they were compiled with sluice, a stencil,
+ * what stands in front of it and what follows are called in turn, row by row (fuse_lines.c).
  *
  * What a fused kernel computes is what the steps would: between two stages a sample has the type
  * that the first one gives, rounded and limited as that stage does. Pure, as all planning. */
@@ -20,6 +20,7 @@ struct fused {
         *parts; /* owned; instances that stand in front of the template, named KERNEL_f0 … */
     struct text defines; /* for the template, one a line, besides the pass's own */
     bool has_then;       /* among them what it stores: OUT, THEN and THEN_PARAMETERS */
+    bool by_rows;        /* there is no template: parts are called in turn, a row at a time */
 };
 
 /* Takes NULL; clears the pointer. */
@@ -46,11 +47,7 @@ struct pass *fused_add_part(struct fused *fused);
 /* Whether the step is per-pixel on samples that runs take. */
 bool fuse_is_pixel(const struct plan_step *step);
 
-/* Makes in `work` the one pass of per-pixel steps first … last for plane `plane`, and gives back
- * how many of the steps, from the first on, it holds; 0: no memory. */
-size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work);
-
-/* The same steps' name in reports, "invert+threshold", or with another sign between the names. */
+/* The steps' name in reports, "invert+threshold", or with another sign between the names. */
 void fuse_label(const struct fuse_group *group, char sign, char *label, size_t size);
 
 /* Tries to make one pass of each plane of per-pixel steps, or of as many of them as go together, to
@@ -61,14 +58,10 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault);
  */
 int fuse_then(struct fuse_group *group, bool *done, struct fault *fault);
 
-/* Has the one pass in `work`, of step group->first, take in the per-pixel steps behind it, up to
- * group->last, which is set to the last one taken in; work->out becomes what comes out then. */
-int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault);
-
 /* Gives `work` to the group's last step and takes the others' away. */
 void fuse_commit(const struct fuse_group *group, struct stage_plan *work);
 
-/* Tries to make one pass in rows form of the group. *done tells whether it did. */
+/* Tries to make one pass of the group's kernels, called in turn. *done tells whether it did. */
 int fuse_lines(const struct fuse_group *group, bool *done, struct fault *fault);
 
 #endif

@@ -73,7 +73,9 @@ static struct fused *function_parts(const struct run *run, const struct pass *pa
     return fused;
 }
 
-size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work)
+/* Makes in `work` the one pass of per-pixel steps first … last for plane `plane`, and gives back
+ * how many of the steps, from the first on, it holds; 0: no memory. */
+static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work)
 {
     const struct plan_step *steps = group->plan->steps;
     const struct plane *in = &steps[group->first].in->planes[plane];
@@ -184,7 +186,9 @@ static size_t collect(struct run *run, const struct fuse_group *group, enum kern
     return last;
 }
 
-int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault)
+/* Has the one pass in `work`, of step group->first, take in the per-pixel steps behind it, up to
+ * group->last, which is set to the last one taken in; work->out becomes what comes out then. */
+static int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault)
 {
     const struct plan *plan = group->plan;
     const struct plan_step *first = &plan->steps[group->first];

@@ -250,7 +250,8 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
         result = add_mosaic(p, options, fault);
     if (result == 0 && options->fit)
         result = add_sink(p, options, fault);
-    if (result == 0 && options->profile && !options->profile->generic && !options->no_fuse)
+    if (result == 0 && options->profile && !options->no_fuse &&
+        (!options->profile->generic || options->profile->prebuilt))
         result = plan_fuse(p, fault);
     if (result == 0)
         result = assign_slots(p, options, fault);

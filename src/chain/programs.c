@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain/fuse.h"
 #include "chain/source.h"
 
 static int no_memory(struct fault *fault)
@@ -65,13 +66,54 @@ static int add_each(struct plan_programs *programs, const struct pass **passes, 
     return result;
 }
 
+/* A fused pass as the device calls its parts; fuse_lines.c has added their arguments. */
+static struct device_part describe_part(const struct fused *fused, unsigned index)
+{
+    const struct pass *pass = &fused->parts[index];
+    struct device_part part = {.hash = pass_hash(pass),
+                               .name = pass->name,
+                               .line_in = -1,
+                               .line_out = -1,
+                               .ring = pass->ring};
+    for (unsigned i = 0; i < pass->n_args; i++) {
+        bool is_plane = pass->args[i].kind == PASS_PLANE;
+        if (is_plane && pass->args[i].operand == OPERAND_IN && index > 0)
+            part.line_in = (int)part.n_args;
+        if (is_plane && pass->args[i].operand == OPERAND_OUT && index + 1 < fused->n_parts)
+            part.line_out = (int)part.n_args;
+        part.n_args += is_plane ? 3 : 1;
+    }
+    return part;
+}
+
+static int join_rows(struct plan_programs *programs, const struct pass *pass, struct device *device,
+                     const struct device_kernel **kernel, struct fault *fault)
+{
+    const struct fused *fused = pass->fused;
+    struct device_program *program = NULL;
+    struct device_part *parts = calloc(fused->n_parts, sizeof *parts);
+    if (!parts)
+        return no_memory(fault);
+    for (unsigned i = 0; i < fused->n_parts; i++)
+        parts[i] = describe_part(fused, i);
+    int result = device_rows_create(device, parts, fused->n_parts, pass->name, &program, fault);
+    if (result == 0) {
+        programs->programs[programs->n_programs++] = program;
+        result = device_program_kernel(program, pass->name, kernel, fault);
+    }
+    free(parts);
+    return result;
+}
+
 static int find_each(struct plan_programs *programs, const struct pass **passes, size_t count,
                      struct device *device, struct fault *fault)
 {
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = device_kernel_find(device, pass_hash(passes[i]), passes[i]->name,
-                                    &programs->kernels[i], fault);
+        result = passes[i]->fused
+                     ? join_rows(programs, passes[i], device, &programs->kernels[i], fault)
+                     : device_kernel_find(device, pass_hash(passes[i]), passes[i]->name,
+                                          &programs->kernels[i], fault);
     return result;
 }
 

@@ -67,9 +67,6 @@ static bool pixel_source(const char *defines, char *name, size_t size)
     return true;
 }
 
-static int add_instance(struct text *text, const struct pass *pass, const char *name, bool is_part,
-                        struct fault *fault);
-
 /* What a fused kernel calls, as functions named after it. */
 static int add_parts(struct text *text, const struct fused *fused, const char *name,
                      struct fault *fault)
@@ -78,16 +75,18 @@ static int add_parts(struct text *text, const struct fused *fused, const char *n
     for (unsigned i = 0; fused && i < fused->n_parts && result == 0; i++) {
         struct text part = {0};
         text_printf(&part, "%s_f%u", name, i);
-        result = add_instance(text, &fused->parts[i], text_string(&part), true, fault);
+        result = source_add_kernel(text, &fused->parts[i], text_string(&part), fault);
         text_finish(&part);
     }
     return result;
 }
 
-static int add_instance(struct text *text, const struct pass *pass, const char *name, bool is_part,
-                        struct fault *fault)
+int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
+                      struct fault *fault)
 {
     char pixel[64];
+    if (pass->fused && pass->fused->by_rows)
+        return add_parts(text, pass->fused, name, fault);
     const char *content = stage_source(pass->source), *pixel_content = NULL;
     if (pixel_source(pass->defines, pixel, sizeof pixel)) {
         pixel_content = stage_source(pixel);
@@ -101,7 +100,6 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     if (result != 0)
         return result;
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
-    text_printf(text, "#define PART %d\n#define RING %u\n", is_part, pass->ring);
     if (pass->lanes > 0)
         text_printf(text, "#define LANES %u\n", pass->lanes);
     else
@@ -121,19 +119,13 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     undefine_pass(text, more);
     if (!has_then)
         undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \n");
-    undefine_pass(text, "KERNEL \nFN \nLANES \nPART \nRING \n");
+    undefine_pass(text, "KERNEL \nFN \nLANES \n");
     return 0;
 }
 
 void source_add_prelude(struct text *text)
 {
     add_file(text, "prelude", stage_source("prelude"));
-}
-
-int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
-                      struct fault *fault)
-{
-    return add_instance(text, pass, name, false, fault);
 }
 
 static bool same_instance(const struct pass *a, const struct pass *b);
@@ -202,7 +194,7 @@ int program_source_create(struct program_source *source, const struct plan *plan
         for (size_t k = 0; k < i && !known; k++)
             known = strcmp(source->names[k], source->names[i]) == 0;
         if (!known)
-            result = add_instance(&source->text, pass_at(plan, i), source->names[i], false, fault);
+            result = source_add_kernel(&source->text, pass_at(plan, i), source->names[i], fault);
     }
     if (result == 0 && source->text.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");

@@ -111,6 +111,12 @@ int device_kernel_find(struct device *device, uint64_t hash, const char *name,
     return device->info->backend->kernel_find(device, hash, name, kernel, fault);
 }
 
+int device_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
+                       const char *name, struct device_program **program, struct fault *fault)
+{
+    return device->info->backend->rows_create(device, parts, n_parts, name, program, fault);
+}
+
 const char *device_kernel_name(const struct device_kernel *kernel)
 {
     return kernel->name;

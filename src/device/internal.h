@@ -67,6 +67,8 @@ struct device_backend {
     /* In place of programs, where kernels were compiled with sluice. */
     int (*kernel_find)(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault);
+    int (*rows_create)(struct device *device, const struct device_part *parts, unsigned n_parts,
+                       const char *name, struct device_program **program, struct fault *fault);
 
     int (*batch_begin)(struct device *device, struct device_batch **batch, struct fault *fault);
     int (*batch_unmap)(struct device_batch *batch, struct device_buffer *buffer,

@@ -47,6 +47,26 @@ int device_program_kernel(struct device_program *program, const char *name,
 int device_kernel_find(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault);
 
+/* Of kernels that are called in turn, a row at a time. `hash` and `name` as above. */
+struct device_part {
+    uint64_t hash;
+    const char *name;
+    unsigned n_args;       /* as a launch has them: planes are three */
+    int line_in, line_out; /* where among them a plane begins that is a line between two parts, or
+                              the lines of a ring; -1: none is */
+    unsigned ring;         /* lines in which line_in keeps as many rows; 0: it is one line */
+};
+
+/* A program of one kernel, for such a device: each row of the result goes through all parts. A
+ * work-item is a band of rows; the launch's arguments behind the grid's are: memory for lines, its
+ * bytes for each band, a band's rows, the result's rows; the rows of the plane that the ring stands
+ * for, what stands outside of it (enum border), and how many rows above its place a row needs; then
+ * for each part the grid's width, its work-items in a row, and its own arguments, of which line_in
+ * and line_out point into the first band's memory. Lines have a stride of 0, and the ring that of
+ * its lines. Ended by device_program_put. */
+int device_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
+                       const char *name, struct device_program **program, struct fault *fault);
+
 const char *device_kernel_name(const struct device_kernel *kernel);
 
 /* Writes the program to the binary cache, and to --dump-binary's file, if that has not been done.

@@ -3,11 +3,14 @@
  * native_table.c, the table of these functions, which are there once for each level.
  *
  * Nothing is listed here: kernels are what generic plans of all stages ask for. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "chain/source.h"
 #include "kernels/walk.h"
 
@@ -125,15 +128,28 @@ static void make_table(const struct texts *texts, char **levels, int n_levels, s
     text_append(table, "NULL};\n");
 }
 
-static int write_file(struct texts *texts, const char *folder, const char *name,
-                      const struct text *head, const struct text *text)
+/* A file that holds this already stays as it is, so that Clang need not run again. */
+static bool is_there(const char *path, const struct text *text)
+{
+    struct bytes bytes = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_same = fd >= 0 && file_read(fd, SIZE_MAX >> 1, &bytes, NULL) == 0 &&
+                   bytes.size == text->length && memcmp(bytes.data, text->data, bytes.size) == 0;
+    if (fd >= 0)
+        close(fd);
+    bytes_finish(&bytes);
+    return is_same;
+}
+
+static int write_file(struct texts *texts, const char *folder, const char *name, struct text *text)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!text->failed && is_there(path, text))
+        return 0;
     FILE *file = fopen(path, "w");
     if (!file)
         return fail(texts, path);
-    fputs(head ? text_string(head) : "", file);
     fputs(text_string(text), file);
     if (ferror(file) | fclose(file) || text->failed)
         return fail(texts, path);
@@ -143,7 +159,7 @@ static int write_file(struct texts *texts, const char *folder, const char *name,
 int main(int argc, char **argv)
 {
     struct texts texts = {0};
-    struct text head = {0}, table = {0};
+    struct text table = {0};
     size_t n_stages = 0;
     if (argc < 3)
         return fail(&texts, "make_kernels FOLDER LEVEL…");
@@ -152,18 +168,21 @@ int main(int argc, char **argv)
     texts.of_stage = calloc(n_stages, sizeof *texts.of_stage);
     if (!texts.of_stage || !walk_plans(device_profile_by_name("native"), found, &texts))
         return fail(&texts, "out of memory");
-    source_add_prelude(&head);
     for (size_t i = 0; i < n_stages; i++) {
         char name[64];
+        struct text whole = {0};
+        source_add_prelude(&whole);
+        text_append_bytes(&whole, texts.of_stage[i].data, texts.of_stage[i].length);
+        whole.failed |= texts.of_stage[i].failed;
         snprintf(name, sizeof name, "%s.cl", stage_registry[i]->name);
-        write_file(&texts, argv[1], name, &head, &texts.of_stage[i]);
+        write_file(&texts, argv[1], name, &whole);
+        text_finish(&whole);
         text_finish(&texts.of_stage[i]);
     }
     qsort(texts.kernels, texts.n, sizeof *texts.kernels, compare);
     make_table(&texts, argv + 2, argc - 2, &table);
-    write_file(&texts, argv[1], "native_table.c", NULL, &table);
+    write_file(&texts, argv[1], "native_table.c", &table);
     text_finish(&table);
-    text_finish(&head);
     free(texts.of_stage);
     free(texts.kernels);
     return texts.status;

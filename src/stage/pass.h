@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PASS_ARGS_MAX     48
+#define PASS_ARGS_MAX     64
 #define PASS_NAME_MAX     96
 #define PASS_DEFINES_MAX  1536
 #define STAGE_SCRATCH_MAX 8

@@ -65,8 +65,8 @@ struct stage {
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
 
-    /* Of a stage whose passes may be joined with others in one kernel (chain/fuse.h): what a row is
-     * computed from. Its template begins with ENTRY and asks SOURCE_Y for rows; each plane takes
+    /* Of a stage whose passes may be called in turn with others' (chain/fuse.h): what a row is
+     * computed from. Its template asks SOURCE_Y for rows; each plane takes
      * one pass, whose arguments begin with the plane of the input and those of the output. NULL:
      * the stage's passes stand alone. (Per-pixel stages need not say it.) */
     struct stage_reach (*reach)(const void *config);

@@ -134,6 +134,10 @@ int native_batch_launch(struct device_batch *base, const struct device_launch *l
 
 static void run_piece(const struct launch *launch, int begin, int end)
 {
+    if (launch->kernel->rows) {
+        native_rows_run(launch->kernel->rows, launch->args, launch->row + begin, launch->row + end);
+        return;
+    }
     if (launch->by_rows) {
         launch->kernel->function(launch->args, 0, launch->items, launch->row + begin,
                                  launch->row + end);

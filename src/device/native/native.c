@@ -111,6 +111,16 @@ static int kernel_find(struct device *device, uint64_t text, const char *name,
     return 0;
 }
 
+static int program_get_as(struct device *device, const char *source, enum program_use use,
+                          struct device_program **program, struct fault *fault)
+{
+    (void)source;
+    (void)use;
+    (void)program;
+    return fault_set(fault, FAULT_DEVICE, "device %s compiles no programs: its plans are native's",
+                     device->info->name);
+}
+
 static int buffer_create(struct device *device, const void *hosts, struct device_buffer *buffer,
                          struct fault *fault)
 {
@@ -149,7 +159,12 @@ const struct device_backend device_native = {
     .list = list,
     .open = open_device,
     .close = close_device,
+    .program_get_as = program_get_as,
+    .program_put = native_rows_put,
+    .program_kernel = native_rows_kernel,
+    .program_store = native_rows_store,
     .kernel_find = kernel_find,
+    .rows_create = native_rows_create,
     .buffer_create = buffer_create,
     .buffer_destroy = buffer_destroy,
     .buffer_map = buffer_map,

@@ -8,8 +8,13 @@
 
 struct native_kernel {
     struct device_kernel base;
-    native_function *function;
+    native_function *function;      /* NULL: a kernel of several */
+    const struct native_rows *rows; /* its parts */
 };
+
+/* Bands begin … end - 1 of a kernel of several (rows.c), `args` with NATIVE_ARGS in front. */
+void native_rows_run(const struct native_rows *rows, const union native_arg *args, int begin,
+                     int end);
 
 /* device->own. Buffers' handles are their memory. */
 struct native {
@@ -30,7 +35,13 @@ int native_level(struct fault *fault);
 /* Ends the threads; nothing is under way. */
 void native_threads_stop(struct native *native);
 
-/* The back end's functions that are in batch.c. */
+/* The back end's functions that are not in native.c. */
+int native_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
+                       const char *name, struct device_program **program, struct fault *fault);
+void native_rows_put(struct device_program *program);
+int native_rows_kernel(struct device_program *program, const char *name,
+                       const struct device_kernel **kernel, struct fault *fault);
+int native_rows_store(struct device_program *program, struct fault *fault);
 int native_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
 int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault);
