@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
 done
 
 # shellcheck disable=SC2086 # lists of words
-[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
+[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_test
 
 spec=
 if [ "$suite" = '--suite http-spec' ]; then

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bench/bench.h"
 #include "chain/plan.h"
 #include "chain/source.h"
-#include "bench/bench.h"
 
 /* How long a reference may take; a picture that would take longer is cut to fewer rows. */
 #define REFERENCE_SECONDS 4.0
@@ -158,7 +158,7 @@ static int other_forms(struct subject *s, const struct chain *chain, struct faul
 {
     const struct device_profile *own = device_profile(s->context->device);
     int code = 0;
-    for (int form = 0; form < KERNEL_FORMS && code == 0; form++) {
+    for (int form = 0; form < KERNEL_FORMS && code == 0 && !own->prebuilt; form++) {
         struct device_profile profile = *own;
         struct bench_way way = {.profile = &profile, .copy = true};
         profile.form = (enum kernel_form)form;

@@ -41,18 +41,19 @@ static int parse_jobs(const char *text, void *to, struct fault *fault)
 
 /* Without native kernels a processor has OpenCL's. */
 #ifdef SLUICE_NATIVE
-#define FALLBACK "native"
+#define PROCESSOR "native"
 #else
-#define FALLBACK "cpu"
+#define PROCESSOR "cpu"
 #endif
 
 static int parse_fallback(const char *text, void *to, struct fault *fault)
 {
-    static const char *const names[] = {"native", "cpu", "reference"};
+    static const char *const names[][2] = {
+        {"native", PROCESSOR}, {"cpu", "cpu"}, {"reference", "reference"}};
     *(const char **)to = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i]) == 0)
-            *(const char **)to = names[i];
+        if (strcmp(text, names[i][0]) == 0)
+            *(const char **)to = names[i][1];
     if (*(const char **)to || strcmp(text, "none") == 0)
         return 0;
     return fault_set(fault, FAULT_CONFIG,
@@ -75,7 +76,7 @@ static const struct setting device_settings[] = {
     {{.name = "fallback",
       .type = PARAM_TEXT,
       .offset = AT(fallback),
-      .fallback = FALLBACK,
+      .fallback = "native",
       .help = "what computes while the device fails: native, cpu, reference or none"},
      .option = "fallback",
      .value_name = "SEL",

@@ -93,17 +93,21 @@ static bool matches(const struct device_info *info, const struct device_options 
     return strcasestr(info->name, select) || strcasestr(info->platform, select);
 }
 
-/* Indices are those of OpenCL's platforms; compiler options and binaries are for its programs. */
+/* Indices are those of OpenCL's platforms, and programs OpenCL's. */
+static bool has_program_options(const struct device_options *options)
+{
+    return options->flags || options->load_binary || options->dump_binary;
+}
+
 static bool says_opencl(const struct device_options *options)
 {
-    return options->platform_index >= 0 || options->device_index >= 0 || options->flags ||
-           options->load_binary || options->dump_binary;
+    return options->platform_index >= 0 || options->device_index >= 0 ||
+           has_program_options(options);
 }
 
 static bool wants_native(const struct device_options *options)
 {
-    bool is_another =
-        is_word(options->select, "gpu") || is_word(options->select, "cpu");
+    bool is_another = is_word(options->select, "gpu") || is_word(options->select, "cpu");
     return is_word(options->select, "native") || (!is_another && !says_opencl(options));
 }
 
@@ -111,7 +115,7 @@ static bool wants_native(const struct device_options *options)
  * 60 MB, for nothing where there is no GPU. Without one of these no driver drives any. */
 static bool may_have_gpu(void)
 {
-    static const char *const nodes[] = {"/dev/dri/renderD*", "/dev/mali*", "/dev/nvidia[0-9]*",
+    static const char *const nodes[] = {"/dev/dri/renderD*", "/dev/mali*",   "/dev/nvidia[0-9]*",
                                         "/dev/kgsl-3d*",     "/dev/galcore", "/dev/pvr*",
                                         "/dev/dxg"};
     static const char *const told[] = {"OPENCL_LAYERS", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
@@ -165,6 +169,10 @@ int device_select(const struct device_options *options,
     const struct device_info *list[DEVICES_MAX];
     size_t n = 0;
     *count = 0;
+    if (is_word(options->select, "native") && has_program_options(options))
+        return fault_set(fault, FAULT_USAGE,
+                         "compiler options and program binaries are for OpenCL's devices, and "
+                         "device native is none");
     if (wants_native(options)) {
         pthread_once(&native.once, find_native);
         n = add(&native, list, n);

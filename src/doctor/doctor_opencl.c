@@ -69,13 +69,21 @@ static int load(void *context, FILE *out)
     return 1;
 }
 
+/* What a driver is that is not there or does not load. */
+static enum doctor_level level_without(const struct doctor *doctor)
+{
+    const struct device_info *list[DEVICES_MAX];
+    bool is_auto = strcmp(doctor->config.settings.device, "auto") == 0;
+    return is_auto && device_list(list, false, NULL) > 0 ? DOCTOR_WARNING : DOCTOR_PROBLEM;
+}
+
 static void look_at_icd(struct doctor *doctor, const char *path)
 {
     char library[500] = "", why[500];
     FILE *file = fopen(path, "re");
     if (!file) {
-        doctor_find(doctor, DOCTOR_PROBLEM, "icd", doctor_text("chmod a+r %s", path), "%s: %s",
-                    path, strerror(errno));
+        doctor_find(doctor, level_without(doctor), "icd", doctor_text("chmod a+r %s", path),
+                    "%s: %s", path, strerror(errno));
         return;
     }
     if (!fgets(library, sizeof library, file))
@@ -84,7 +92,7 @@ static void look_at_icd(struct doctor *doctor, const char *path)
     library[strcspn(library, "\r\n")] = '\0';
     int result = library[0] ? apart(load, library, LOAD_LIMIT, why, sizeof why) : 1;
     if (!library[0])
-        doctor_find(doctor, DOCTOR_PROBLEM, "icd",
+        doctor_find(doctor, level_without(doctor), "icd",
                     "write the driver's library into it, or remove it", "%s names no library",
                     path);
     else if (result == 0)
@@ -94,7 +102,7 @@ static void look_at_icd(struct doctor *doctor, const char *path)
             doctor, DOCTOR_PROBLEM, "icd", doctor_text("reinstall the driver, or remove %s", path),
             "%s: %s kills the process that loads it (%s)", path, library, strsignal(-result));
     else
-        doctor_find(doctor, DOCTOR_PROBLEM, "icd",
+        doctor_find(doctor, level_without(doctor), "icd",
                     doctor_text("install the driver's package, or remove %s", path),
                     "%s: %s does not load: %s", path, library, why);
 }
@@ -131,19 +139,24 @@ static void look_at_vendors(struct doctor *doctor, const char *vendors)
              apart(load, (void *)(uintptr_t)vendors, LOAD_LIMIT, why, sizeof why) == 0)
         doctor_find(doctor, DOCTOR_OK, "icd", NULL, "OCL_ICD_VENDORS: %s loads", vendors);
     else
-        doctor_find(doctor, DOCTOR_PROBLEM, "icd", install, "%s: no driver (*.icd) there", vendors);
+        doctor_find(doctor, level_without(doctor), "icd", install, "%s: no driver (*.icd) there",
+                    vendors);
 }
 
 void doctor_look_at_loader(struct doctor *doctor)
 {
     char why[500];
     const char *vendors = getenv("OCL_ICD_VENDORS");
-    if (strcmp(doctor->config.settings.device, "reference") == 0) {
-        doctor_find(doctor, DOCTOR_OK, "loader", NULL, "device reference: OpenCL is not used");
+    const char *device = doctor->config.settings.device;
+    const struct device_options options = {
+        .select = device, .platform_index = -1, .device_index = -1};
+    if (strcmp(device, "reference") == 0 || !device_may_load(&options)) {
+        doctor_find(doctor, DOCTOR_OK, "loader", NULL, "device %s: OpenCL is not used here",
+                    device);
         return;
     }
     if (apart(load, (void *)(uintptr_t)LOADER, LOAD_LIMIT, why, sizeof why) != 0) {
-        doctor_find(doctor, DOCTOR_PROBLEM, "loader", install, "no OpenCL loader: %s", why);
+        doctor_find(doctor, level_without(doctor), "loader", install, "no OpenCL loader: %s", why);
         return;
     }
     doctor_find(doctor, DOCTOR_OK, "loader", NULL, LOADER " loads");
@@ -195,18 +208,18 @@ void doctor_look_at_device(struct doctor *doctor)
                     "device %s: opens, compiles, and computes what the references do", said);
     else if (result == -SIGALRM)
         doctor_find(doctor, DOCTOR_PROBLEM, "device",
-                    "update the driver; until then --device cpu or reference",
+                    "update the driver; until then --device native",
                     "device %s: not ready within %s", settings->device,
                     number_duration(DEVICE_LIMIT * UINT64_C(1000000000)));
     else if (result < 0)
         doctor_find(
             doctor, DOCTOR_PROBLEM, "device",
             "empty the cache directory; if that does not help, update the driver, or take --device "
-            "reference",
+            "native",
             "device %s: its driver kills the process (%s)", settings->device, strsignal(-result));
     else if (result == 2)
         doctor_find(doctor, DOCTOR_PROBLEM, "device",
-                    "update the driver; until then --device cpu or reference",
+                    "update the driver; until then --device native",
                     "device %s computes wrongly: %s", settings->device, said);
     else
         doctor_find(doctor, DOCTOR_PROBLEM, "device",

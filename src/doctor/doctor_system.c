@@ -78,8 +78,9 @@ void doctor_look_at_nodes(struct doctor *doctor)
     bool wanted = strcmp(device, "gpu") == 0;
     doctor_find(
         doctor, wanted ? DOCTOR_PROBLEM : DOCTOR_OK, "node",
-        wanted ? "load the GPU's kernel driver (mali_kbase, panfrost or panthor), or --device cpu"
-               : NULL,
+        wanted
+            ? "load the GPU's kernel driver (mali_kbase, panfrost or panthor), or --device native"
+            : NULL,
         "no GPU node (/dev/mali0, /dev/dri/renderD*): work is done by the processor");
 }
 

@@ -392,7 +392,7 @@ class Everybody(Batch):
     def test_no_device(self):
         err = self.told_once(69, 'no-such-device', '--device', 'no-such-device', '-c', 'sobel', '-o', 'out', 'in')
         self.assertIn('40 files: 0 done, 40 left', err)
-        self.told_once(69, 'OpenCL', '-c', 'sobel', '-o', 'out', 'in', OCL_ICD_VENDORS='/nonexistent')
+        self.told_once(69, 'OpenCL', '--device', 'cpu', '-c', 'sobel', '-o', 'out', 'in', OCL_ICD_VENDORS='/nonexistent')
         out, _ = self.run_('--json', '--device', 'no-such-device', '-c', 'sobel', '-o', 'out', 'in', status=69)
         self.assertEqual({(file['result'], file['output']) for file in json.loads(out)['files']}, {('no-device', None)})
 
@@ -527,7 +527,7 @@ class Progress(Batch):
     def test_what_is_prepared(self):
         self.grey('in/a.pgm', 'in/b.pgm')
         shown, status = self.terminal('run', '-c', 'fir:1_2_3/4_5_6/7_8_9,box:7,sobel', '-o', 'out', 'in',
-                                      SLUICE_CACHE_DIR=self.path('cache'))
+                                      '--device', 'cpu', SLUICE_CACHE_DIR=self.path('cache'))
         self.assertEqual(status, 0)
         self.assertRegex(shown, r'0/2  (opening the device|compiling kernels for u8 of 1 channel|running kernels)')
 

@@ -552,7 +552,7 @@ class Numbers(Cli):
 
     def test_second_start_compiles_nothing(self):
         self.grey()
-        env = {'SLUICE_CACHE_DIR': self.path('cache')}
+        env = {'SLUICE_CACHE_DIR': self.path('cache'), 'SLUICE_DEVICE': 'cpu'}
         out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.pgm', 'grey.pgm', env=env)
         self.assertEqual((json.loads(out)['builds'], json.loads(out)['cache_hits']), (1, 0))
         out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.pgm', 'grey.pgm', env=env)
@@ -790,10 +790,28 @@ class Others(Cli):
         self.assertIn('luminance', names)
 
     def test_devices(self):
-        out, _ = self.sluice('devices')
+        out, _ = self.sluice('devices', '--device', 'cpu')
         self.assertEqual(out.decode().count('* platform'), 1)
         devices = json.loads(self.sluice('devices', '--json')[0])
         self.assertEqual(sum(d['taken'] for d in devices), 1)
+        native = [d for d in devices if d['kind'] == 'native']
+        if native:
+            self.assertEqual((len(native), native[0]['platform_index']), (1, -1))
+            out, _ = self.sluice('devices', '--device', 'native')
+            self.assertIn('\n* native: ', '\n' + out.decode())
+
+    def test_no_opencl(self):
+        """Without a loader's drivers the processor is there, by its own kernels."""
+        if not any(d['kind'] == 'native' for d in json.loads(self.sluice('devices', '--json')[0])):
+            self.skipTest('built without native kernels')
+        self.grey()
+        none = {'OCL_ICD_VENDORS': '/nonexistent'}
+        out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'x.pgm', 'grey.pgm', env=none)
+        self.assertEqual(json.loads(out)['device'], 'native')
+        self.sluice('devices', env=none)
+        _, err = self.sluice('run', '--device', 'native', '--cl-flags=-DX', '-c', 'sobel', '-o', 'y.pgm', 'grey.pgm',
+                             status=64)
+        self.assertIn('are for OpenCL', err)
 
     def test_plan(self):
         out, _ = self.sluice('plan', '-c', 'luminance,sobel', '1920x1080x3')

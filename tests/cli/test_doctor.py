@@ -99,7 +99,7 @@ class Doctor(Case):
     def test_icd(self):
         vendors = self.path('vendors')
         os.mkdir(vendors)
-        self.doctor(device='auto', status=1, OCL_ICD_VENDORS=vendors)
+        self.doctor(device='cpu', status=1, OCL_ICD_VENDORS=vendors)
         bad = {f['check']: f for f in self.told['findings'] if f['level'] == 'problem'}
         self.assertEqual(set(bad), {'icd', 'device'})
         self.assertRegex(bad['icd']['text'], 'no driver')
@@ -107,7 +107,7 @@ class Doctor(Case):
         self.write('vendors/mali.icd', 'libmali-that-is-not-there.so.1\n')
         self.write('vendors/empty.icd', '')
         self.write('vendors/notes.txt', 'no icd\n')
-        self.doctor(device='auto', status=1, OCL_ICD_VENDORS=vendors)
+        self.doctor(device='cpu', status=1, OCL_ICD_VENDORS=vendors)
         bad = [f['text'] for f in self.told['findings'] if f['check'] == 'icd']
         self.assertEqual(len(bad), 2, bad)
         self.assertRegex(bad[0], r'empty\.icd names no library')

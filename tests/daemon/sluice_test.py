@@ -27,6 +27,8 @@ FAKE_WORKER = os.path.join(HERE, 'fake_worker.py')
 # Under an emulator (tests/emulated.py) SLUICED is a launcher of this program.
 EMULATED = os.environ.get('SLUICE_EMULATED') == '1'
 SLUICED_FILE = os.environ.get('SLUICED_FILE', SLUICED)
+# What the product falls back to unless it is told: it depends on how it was built.
+FALLBACK = os.environ.get('DEFAULT_FALLBACK', 'native')
 PATIENCE = 600 if EMULATED else 90  # seconds
 
 

@@ -8,7 +8,7 @@ import time
 import unittest
 import unittest.mock
 
-from sluice_test import (EMULATED, HERE, PATIENCE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
+from sluice_test import (EMULATED, FALLBACK, HERE, PATIENCE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
                          pictures, wait_for)
 
 
@@ -138,9 +138,9 @@ class Options(DaemonTest):
     def test_worker_that_never_comes_up(self):
         with unittest.mock.patch.dict(os.environ, SLUICE_WORKER='/bin/false'):
             text = self.refuse(69, 'the worker ended with status 1 each time')
-            # the device, once more without caches, OpenCL's CPU device, the references
+            # the device, once more without caches, the processor, the references
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 4)
-            self.assertRegex(text, "FALLING BACK to 'cpu'(.|\n)*FALLING BACK to 'reference'")
+            self.assertRegex(text, "FALLING BACK to '%s'(.|\n)*FALLING BACK to 'reference'" % FALLBACK)
             text = self.refuse(69, 'the worker ended with status 1 each time', fallback='none')
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 3)
 

@@ -2,7 +2,7 @@
 """Workers that die before they are ready: the kernel caches go first, then the device."""
 import os
 
-from sluice_test import DaemonTest, main
+from sluice_test import FALLBACK, DaemonTest, main
 
 
 class StartCrashes(DaemonTest):
@@ -22,8 +22,8 @@ class StartCrashes(DaemonTest):
         d = self.fake('--jobs', '1')
         self.plan_starts('crash', 'crash')
         d.start()
-        self.assertEqual(self.setups(), ['auto', 'auto+wipe', 'cpu'])
-        d.expect_line(r"FALLING BACK to 'cpu'; it is tried again in 30s")
+        self.assertEqual(self.setups(), ['auto', 'auto+wipe', FALLBACK])
+        d.expect_line(r"FALLING BACK to '%s'; it is tried again in 30s" % FALLBACK)
         d.expect_line('the work is done by the fallback device')
         metrics = d.metrics()
         self.assertEqual(metrics['sluice_device_fallback_total{reason="start"}'], 1)
@@ -43,7 +43,7 @@ class StartCrashes(DaemonTest):
         d = self.fake('--jobs', '1')
         self.plan_starts('crash', 'crash', 'crash')
         d.start()
-        self.assertEqual(self.setups(), ['auto', 'auto+wipe', 'cpu', 'reference'])
+        self.assertEqual(self.setups(), ['auto', 'auto+wipe', FALLBACK, 'reference'])
         d.stop()
 
     def test_a_device_that_refuses(self):
