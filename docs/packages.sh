@@ -1,13 +1,13 @@
 # The Debian packages that sluice needs, and install_packages, which installs those that are missing.
 # Sourced by docs/quickstart.sh, tests/run.sh and cross/build.sh.
 
-# To build and to run; PoCL is the OpenCL for machines without a GPU.
-packages_build="gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
+# To build; Clang compiles the processor's kernels. To run, OpenCL is needed for a GPU only.
+packages_build="clang gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
 libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
-packages_run="ocl-icd-libopencl1 pocl-opencl-icd"
-packages_test="curl libcmocka-dev"
+# The tests run kernels by OpenCL, too, on PoCL.
+packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd"
 # To build for arm64 elsewhere, and to run that (cross/build.sh).
-packages_cross="gcc-aarch64-linux-gnu meson mmdebstrap ninja-build pkg-config python3 qemu-user-static"
+packages_cross="clang gcc gcc-aarch64-linux-gnu libc6-dev meson mmdebstrap ninja-build pkg-config python3 qemu-user-static"
 
 install_packages() {
     missing=

@@ -31,7 +31,7 @@ took() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
 
 begin=$(now)
 # shellcheck disable=SC2086 # lists of words
-install_packages $packages_build $packages_run
+install_packages $packages_build
 installed=$(took "$begin")
 
 begin=$(now)
