@@ -109,6 +109,7 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
 #define EACH_WIDTH(f, type) f(type, type##4) f(type, type##8) f(type, type##16)
 #define EACH_LANE(T, value)                                                                        \
     T r;                                                                                           \
+    _Pragma("clang loop unroll(full)")                                                             \
     for (int k = 0; k < (int)(sizeof(T) / sizeof(r.s0)); k++)                                      \
         r[k] = (value);                                                                            \
     return r
