@@ -8,13 +8,30 @@
  *     NUM_BITS, …      exact sums: what EXACT_RESULT asks for
  *     DIVIDE, ADD_BIAS f32 sums: how the result follows from the sum
  *     GENERIC          in place of the numbers of the last two: they are arguments
- *     TAPS, ROWS       a window that is written out, T(row, offset, lane, k) for each coefficient;
- *                      else it is looped over, by the table
+ *     TAPS, ROWS       a window that is written out, T(row, offset, lane, k) for each coefficient
+ *     COLUMNS, ROWS    one of that size, with coefficients from the table; else it is looped over
  *
  * A coefficient of 0 takes no part: what lies under it is not looked at. Sums are added in the order
  * of the rows. Vectors hold positions whose window lies inside; what is left, and everything in the
  * scalar form, is computed sample by sample. */
-#if defined(NUM_BITS) && defined(GENERIC)
+#if defined(NUM_BITS) && defined(GENERIC) && NUM_BITS == 16
+/* As quotient_by_uint, for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half
+ * is one instruction where both conversions stand beside the product; that of a factor which stays the same is
+ * moved out of the loop, so the factor comes from memory each time. */
+inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort shift)
+{
+    volatile V(ushort) in_memory = (V(ushort))multiplier;
+    V(ushort) moved = n + (V(ushort))(ushort)(d >> 1), factor = in_memory;
+    ushort first = min(shift, (ushort)1);
+    V(ushort) high = CONVERT(ushort, CONVERT(uint, moved) * CONVERT(uint, factor) >> 16);
+    V(ushort) q = (high + ((moved - high) >> (V(ushort))first)) >> (V(ushort))(ushort)(shift - first);
+    V(ushort) rest = moved - q * (V(ushort))d;
+    return q - (q & (V(ushort))(ushort)(~d & 1) & ((V(ushort))(ushort)1 - min(rest, (V(ushort))(ushort)1)));
+}
+#define FINISH(n)                                                                                  \
+    CONVERT(DST, CAT3(as_, VALUE, LANES)(clamp(FN(quotient)((n) + (V(NUM))offset, divisor, multiplier, shift), \
+                                               (V(NUM))low, (V(NUM))high) - (V(NUM))zero))
+#elif defined(NUM_BITS) && defined(GENERIC)
 #define FINISH(n) EXACT_RESULT_BY(n)
 #elif defined(NUM_BITS)
 #define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
@@ -144,7 +161,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #else
     bool fits = inner + LANES <= inner_end;
 #endif
-#ifdef TAPS
+#ifdef ROWS
     ROW_TYPE r[ROWS];
     for (int j = 0; j < ROWS; j++) {
         int row = SOURCE_Y(y - top + j);
@@ -163,6 +180,15 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         V(NUM) sum = 0;
 #if defined(TAPS)
         TAPS
+#elif defined(ROWS)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+        UNROLLED
+        for (int j = 0; j < ROWS; j++) {
+            __global const SRC *in = r[j] + x - left * CH;
+            UNROLLED
+            for (int i = 0; i < COLUMNS; i++)
+                sum += (NUM)table[j * COLUMNS + i] * WIDEN(LOAD(in + i * CH));
+        }
 #else
         for (int j = 0; j < rows; j++) {
             int row = SOURCE_Y(y - top + j);

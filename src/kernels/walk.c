@@ -119,9 +119,9 @@ static void add_matrix(struct walk *walk, struct texts *values, unsigned columns
 
 static void add_matrices(struct walk *walk, struct texts *values, const struct param *p, bool few)
 {
-    static const unsigned char sides[][2] = {{1, 1}, {3, 3}, {31, 31}, {3, 1},
-                                             {1, 3}, {5, 5}, {7, 7},   {9, 9}};
-    for (size_t s = 0; s < (few ? 3 : COUNT(sides)); s++)
+    static const unsigned char sides[][2] = {{1, 1},   {3, 3}, {5, 5}, {7, 7},
+                                             {31, 31}, {3, 1}, {1, 3}, {9, 9}};
+    for (size_t s = 0; s < (few ? 5 : COUNT(sides)); s++)
         for (size_t i = 0; i < (few ? REALS_FEW : COUNT(reals)); i++)
             if (is_allowed(p, reals[i]))
                 add_matrix(walk, values, sides[s][0], sides[s][1], reals[i]);

@@ -185,7 +185,7 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     bool may_be_f32 = quotient.bits > 16 || function->generic;
     if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
         define_f32(function, config);
-    else if (function->generic && quotient_make_generic(&quotient, true))
+    else if (function->generic && quotient_make_generic(&quotient, 64))
         define_generic(function, &quotient, &line, first, last);
     else if (function->generic)
         return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 63 bits");

@@ -88,9 +88,14 @@ void quotient_define(const struct quotient *quotient, char *lines, size_t size)
              q->offset & all_ones(q->bits), suffix, limit, widen(q));
 }
 
-bool quotient_make_generic(struct quotient *quotient, bool wide)
+bool quotient_make_generic(struct quotient *quotient, unsigned least)
 {
-    quotient->bits = !wide && quotient->top <= INT32_MAX ? 32 : 64;
+    if (quotient->bits == 16 && quotient->divisor > UINT16_MAX)
+        quotient->bits = 32;
+    if (quotient->bits == 32 && quotient->top > INT32_MAX)
+        quotient->bits = 64;
+    if (quotient->bits < least)
+        quotient->bits = least;
     return quotient->top <= INT64_MAX;
 }
 
@@ -104,7 +109,9 @@ void quotient_define_generic(const struct quotient *quotient, char *lines, size_
 /* floor(n / d) for n < 2^(b-1), b = 32 or 64, is (n * m) >> (b - 1 + s) with s = ceil(log2 d) and
  * m = ceil(2^(b - 1 + s) / d), which is below 2^b: m * d exceeds 2^(b - 1 + s) by less than d <=
  * 2^s, so that n * m / 2^(b - 1 + s) exceeds n / d by less than 1/d (T. Granlund, P. Montgomery,
- * Division by invariant integers using multiplication, 1994, section 4). */
+ * Division by invariant integers using multiplication, 1994, section 4). For b = 16 and any
+ * n < 2^16 it is (h + ((n - h) >> min(s, 1))) >> max(s - 1, 0), where h is the upper half of
+ * n * m and m = floor(2^16 * (2^s - d) / d) + 1 (there, figure 4.1). */
 void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT_NUMBERS])
 {
     const struct quotient *q = quotient;
@@ -112,9 +119,11 @@ void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT
     while (shift < 63 && UINT64_C(1) << shift < q->divisor)
         shift++;
     unsigned __int128 power = (unsigned __int128)1 << (q->bits - 1 + shift);
+    uint64_t rest = ((UINT64_C(1) << shift) - q->divisor) << 16; /* of 16 bits: d <= 2^16 */
     numbers[0] = q->offset & all_ones(q->bits);
     numbers[1] = q->divisor;
-    numbers[2] = (uint64_t)((power + q->divisor - 1) / q->divisor);
+    numbers[2] =
+        q->bits == 16 ? rest / q->divisor + 1 : (uint64_t)((power + q->divisor - 1) / q->divisor);
     numbers[3] = shift;
     numbers[4] = q->zero;
     limits(q, &numbers[5], &numbers[6]);

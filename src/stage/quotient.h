@@ -32,10 +32,10 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
 void quotient_define(const struct quotient *quotient, char *lines, size_t size);
 
 /* For kernels that take all numbers as arguments, `QUOTIENT_PARAMETERS` in cl/prelude.cl: makes a
- * quotient of 32 or 64 bits of the one planned, one of 64 where `wide`. False where 63 bits do not
- * hold its numerators. */
+ * quotient of 16, 32 or 64 bits, no fewer than `least`, of the one planned. False where 63 bits do
+ * not hold its numerators. */
 #define QUOTIENT_NUMBERS 7
-bool quotient_make_generic(struct quotient *quotient, bool wide);
+bool quotient_make_generic(struct quotient *quotient, unsigned least);
 void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size);
 void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT_NUMBERS]);
 

@@ -3,7 +3,8 @@
  * Sums are exact in integers (stage/quotient.h) where samples and parameters are whole, else f32 in
  * the order of the rows. Of a window of few coefficients the kernel is written out, with the
  * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
- * one loops over a table, and so does every generic one, whose other numbers are arguments. */
+ * one loops over a table, and so does every generic one, whose other numbers are arguments. Of
+ * those that are compiled with sluice some are for windows of 3×3, 5×5 and 7×7. */
 #include "stage/fir/fir_passes.h"
 
 #include <inttypes.h>
@@ -187,7 +188,8 @@ struct work {
     bool exact, crop;
     struct quotient quotient; /* of exact work */
     enum kernel_form form;
-    bool written_out;
+    bool written_out; /* each coefficient with its value */
+    bool sized;       /* for windows of its size, with coefficients from the table */
     unsigned lanes;
     /* The table of a wide window in vectors: rows of `pitch` coefficients, zeros before and behind,
      * in blocks of four that begin at vector `first` from the destination's. */
@@ -217,10 +219,22 @@ static void choose_sums(struct work *work, bool whole)
         work->exact =
             quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
                           (uint64_t)w->divisor, work->in->type, work->out->type) &&
-            (!work->profile->generic || quotient_make_generic(&work->quotient, false));
+            (!work->profile->generic ||
+             quotient_make_generic(&work->quotient, work->profile->prebuilt ? 16 : 32));
     if (work->exact && work->quotient.bits == 16 && !work->profile->packs_shorts &&
         !work->profile->generic)
         work->quotient.bits = 32; /* without a mask behind each sum */
+}
+
+/* Of kernels that are compiled with sluice those of some sizes have no loop over the window; they
+ * look at samples under coefficients of 0, too, which must not be infinite. */
+static bool has_size(const struct work *work)
+{
+    const struct fir_window *w = &work->window;
+    bool finite =
+        sample_is_integer(work->in->type) || count_coefficients(w) == w->columns * w->rows;
+    bool narrow = !work->exact || work->quotient.bits <= 32;
+    return w->columns == w->rows && w->columns >= 3 && w->columns <= 7 && finite && narrow;
 }
 
 static void choose_form(struct work *work)
@@ -228,6 +242,7 @@ static void choose_form(struct work *work)
     unsigned count = count_coefficients(&work->window);
     work->written_out = !work->profile->generic && count > 0 && count <= LITERALS_MAX &&
                         work->window.rows <= ROWS_MAX;
+    work->sized = work->profile->prebuilt && has_size(work);
     work->form = pass_form_for(work->profile, work->in, work->out);
     work->lanes = work->form == FORM_ROWS ? 16 : 0;
     if (work->form == FORM_VECTOR) {
@@ -381,7 +396,10 @@ static void name_kernel(struct pass *pass, const struct work *work)
 {
     char part[32];
     snprintf(part, sizeof part, "%ux%u", work->window.columns, work->window.rows);
-    pass_name(pass, work->profile->generic ? "generic" : part);
+    if (work->sized || !work->profile->generic)
+        pass_name(pass, part);
+    if (work->profile->generic)
+        pass_name(pass, "generic");
     if (work->exact)
         snprintf(part, sizeof part, "exact%u", work->quotient.bits);
     pass_name(pass, work->exact ? part : "f32");
@@ -404,6 +422,10 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     define_sums(pass, work);
     if (work->written_out)
         define_taps(pass, work);
+    if (work->sized) {
+        pass_define(pass, "COLUMNS", "%u", w->columns);
+        pass_define(pass, "ROWS", "%u", w->rows);
+    }
     pass->work = 4.0 + 2.0 * count_coefficients(w);
     pass->bytes_read = plane_bytes(work->in);
     pass->bytes_written = plane_bytes(work->out);
