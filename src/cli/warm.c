@@ -114,6 +114,9 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
         cli_print_json(json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
                                  "compiled", (json_int_t)builds, "cached", (json_int_t)hits,
                                  "wall_s", (double)took * 1e-9));
+    } else if (!o->common.quiet && device && device_profile(device)->prebuilt) {
+        fprintf(cli_stdout, "%s: nothing is to be compiled, after %s\n", name,
+                number_duration(took));
     } else if (!o->common.quiet) {
         fprintf(cli_stdout,
                 "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64 ", in %s, after %s\n",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Fused kernels: chains made at random give the same bytes with and without --no-fuse, and what OpenCL
-is asked to launch is what `sluice plan` says; nothing is copied, compiled or allocated again. Their
-programs for GPUs, which are not run here, are compiled by clang (PoCL needs it, so that it is there).
+"""Fused kernels: chains made at random give the same bytes with and without --no-fuse, on every device of the
+processor, and what is launched is what `sluice plan` says; nothing is copied, compiled or allocated again.
+Programs for GPUs, which are not run here, are compiled by clang (PoCL needs it, so that it is there).
 
-SLUICE_LONG=1 runs 200 chains. Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
+SLUICE_LONG=1 runs 200 chains a device. Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
 import json
 import os
 import random
@@ -20,7 +20,12 @@ import pictures  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 CL_TRACE = os.path.abspath(sys.argv.pop(1))
-CHAINS = 200 if os.environ.get('SLUICE_LONG') == '1' else 20
+LONG = os.environ.get('SLUICE_LONG') == '1'
+DEVICES = {device['kind'] for device in json.loads(
+    subprocess.run([SLUICE, 'devices', '--json'], capture_output=True, text=True).stdout or '[]')}
+# On OpenCL each chain is programs to compile.
+CHAINS = {'native': 200 if LONG else 60, 'cpu': 200 if LONG else 6}
+TEXTS = 800 if LONG else 80
 BORDERS = ('edge', 'reflect', 'symmetric', 'wrap', 'zero', 'crop')
 TYPES = {'u8': ('|u1', 'B'), 'u16': ('<u2', 'H'), 'f32': ('<f4', 'f')}
 
@@ -124,45 +129,57 @@ def kernels(lines):
 
 
 class SameBytes(Case):
-    def check(self, text, kind, width, height, channels):
+    def check(self, device, text, kind, width, height, channels):
         """1 when it ran with fewer launches, 0 when with as many; None: this picture will not do."""
-        where = '%s on %s %dx%dx%d' % (text, kind, width, height, channels)
+        where = '%s on %s of %s %dx%dx%d' % (text, device, kind, width, height, channels)
+        launched = []
         for folder, more in (('fused', []), ('apart', ['--no-fuse'])):
             shutil.rmtree(os.path.join(self.dir, folder), ignore_errors=True)
-            status, _, lines = self.sluice('run', '-c', text, '-f', 'npy', '-o', folder + '/', *more,
-                                           'in.npy')
+            status, out, lines = self.sluice('run', '--json', '--device', device, '-c', text, '-f', 'npy', '-o',
+                                             folder + '/', *more, 'in.npy')
             if folder == 'fused':
-                fused_status, fused_lines = status, lines
+                fused_status = status
+            launched.append(len(json.loads(out)['files'][0]['launches']) if status == 0 else None)
+            if device == 'cpu' and status == 0:
+                self.assertEqual(kernels(lines), launched[-1], where)
         self.assertEqual(status, fused_status, where)
         if status != 0:
             return None
         self.assertEqual(self.results('fused'), self.results('apart'), where)
-        plan = json.loads(self.sluice('plan', '--json', '-c', text, '--type', kind, '--format', 'npy',
+        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', text, '--type', kind, '--format', 'npy',
                                       '%dx%dx%d' % (width, height, channels))[1])
-        self.assertEqual(kernels(fused_lines), plan['launches'], where)
-        self.assertEqual(kernels(lines), plan['not_fused']['launches'], where)
+        self.assertEqual(launched, [plan['launches'], plan['not_fused']['launches']], where)
         self.assertLessEqual(plan['bytes_moved'], plan['not_fused']['bytes_moved'], where)
         return int(plan['launches'] < plan['not_fused']['launches'])
 
     def test_alpha_that_is_dropped(self):
         """Vectors of RGBA lose a lane on their way into rows of RGB."""
         self.write('in.npy', picture(random.Random(3), 'u8', 37, 21, 4))
-        self.assertEqual(self.check('fir:1_2_1:out=f32,gain:0.5', 'u8', 37, 21, 4), 1)
+        for device in DEVICES & set(CHAINS):
+            self.assertEqual(self.check(device, 'fir:1_2_1:out=f32,gain:0.5', 'u8', 37, 21, 4), 1)
 
-    def test_random_chains(self):
+    def random_chains(self, device):
+        if device not in DEVICES:
+            self.skipTest('no such device')
         rng = random.Random(20261121)
         ran = fused = 0
-        for number in range(CHAINS):
+        for number in range(CHAINS[device]):
             kind, channels = rng.choice(('u8', 'u8', 'u16', 'f32')), rng.choice((1, 3, 3, 4))
             width, height = rng.choice(((1, 1), (3, 50), (37, 21), (61, 43), (18, 70), (130, 9)))
             text = chain(rng, channels)
             self.write('in.npy', picture(rng, kind, width, height, channels))
             with self.subTest(number=number, chain=text):
-                result = self.check(text, kind, width, height, channels)
+                result = self.check(device, text, kind, width, height, channels)
                 ran += result is not None
                 fused += result == 1
-        self.assertGreater(ran, CHAINS * 0.6) # the others: no such type, or nothing left by crop
-        self.assertGreater(fused, CHAINS * 0.3)
+        self.assertGreater(ran, CHAINS[device] * 0.6) # the others: no such type, or nothing left by crop
+        self.assertGreater(fused, CHAINS[device] * 0.3)
+
+    def test_random_chains_on_native(self):
+        self.random_chains('native')
+
+    def test_random_chains_on_opencl(self):
+        self.random_chains('cpu')
 
 
 def find_clang():
@@ -188,7 +205,7 @@ class Texts(Case):
     def test_random_chains(self):
         rng = random.Random(7)
         jobs = []
-        for _ in range(4 * CHAINS):
+        for _ in range(TEXTS):
             kind, channels = rng.choice(('u8', 'u8', 'u16', 'f32')), rng.choice((1, 3, 3, 4))
             text = chain(rng, channels)
             jobs += [(text, profile, kind, channels) for profile in ('gpu', 'mali')]
@@ -202,35 +219,37 @@ class Texts(Case):
 
 class WhatFuses(Case):
     def launches(self, text, profile, size='640x480x3', *more):
-        plan = json.loads(self.sluice('plan', '--json', '-c', text, '--profile', profile, *more, size)[1])
+        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', text, '--profile', profile, *more, size)[1])
         return plan['launches'], plan.get('not_fused', {}).get('launches')
 
     def test_launches(self):
         for text, profile, after, before in (
-                ('luminance,sobel,threshold:128', 'cpu', 1, 3),
-                ('luminance,fir:gaussian5,gain:2,invert', 'cpu', 1, 4),
-                ('invert,luminance,sobel:dx,abs,convert:type=f32', 'cpu', 1, 5),
+                ('luminance,sobel,threshold:128', 'native', 1, 3),
+                ('luminance,fir:gaussian5,gain:2,invert', 'native', 1, 4),
+                ('invert,luminance,sobel:dx,abs,convert:type=f32', 'native', 1, 5),
+                ('invert,gain:2,threshold:100', 'native', 1, 3),
+                ('luminance,sobel,threshold:128', 'cpu', 2, 3),
                 ('invert,gain:2,threshold:100', 'cpu', 1, 3),
                 ('invert,gain:2,threshold:100', 'gpu', 1, 3),
                 ('invert,gain:2,threshold:100', 'mali', 1, 3),
                 ('luminance,threshold:100', 'gpu', 1, 2),
                 ('luminance,sobel,threshold:128', 'gpu', 2, 3),
-                ('luminance,sobel,sobel,invert', 'cpu', 2, 4),
+                ('luminance,sobel,sobel,invert', 'native', 2, 4),
                 ('sobel:both,abs,invert', 'cpu', 3, 5),
-                ('luminance', 'cpu', 1, 1)):
+                ('luminance', 'native', 1, 1)):
             self.assertEqual(self.launches(text, profile), (after, before), (text, profile))
-        self.assertEqual(self.launches('luminance,sobel', 'cpu', '640x480x3', '--no-fuse'), (2, None))
+        self.assertEqual(self.launches('luminance,sobel', 'native', '640x480x3', '--no-fuse'), (2, None))
 
     def test_bytes(self):
         """luminance,sobel,threshold: RGB is read once and the result written once."""
-        plan = json.loads(self.sluice('plan', '--json', '-c', 'luminance,sobel,threshold:128',
-                                      '--profile', 'cpu', '640x480x3')[1])
+        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', 'luminance,sobel,threshold:128',
+                                      '--profile', 'native', '640x480x3')[1])
         self.assertEqual(plan['bytes_moved'], 640 * 480 * (3 + 1))
         self.assertEqual(plan['not_fused']['bytes_moved'], 640 * 480 * (3 + 1 + 1 + 1 + 1 + 1))
 
     def test_long_rows_stay_apart(self):
         """A band of rows is one work-item's: rows that are long and few are cut into pieces instead."""
-        self.assertEqual(self.launches('luminance,sobel', 'cpu', '4000000x2x3')[0], 2)
+        self.assertEqual(self.launches('luminance,sobel', 'native', '4000000x2x3')[0], 2)
 
 
 class Counted(Case):
@@ -267,7 +286,7 @@ class Counted(Case):
         self.assertEqual(self.count(lines, 'copy'), 0)
         self.assertEqual(self.count(lines, 'map', 'write'), self.COUNT) # there once
         self.assertEqual(self.count(lines, 'map', 'read'), self.COUNT)  # and back once
-        plan = json.loads(self.sluice('plan', '--json', '-c', self.CHAIN, '61x43x3')[1])
+        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', self.CHAIN, '61x43x3')[1])
         self.assertEqual(kernels(lines), self.COUNT * plan['launches'])
         for file in first + alone + files:
             self.assertEqual((file['crossings_in'], file['crossings_out'], file['bytes_copied']),

@@ -25,8 +25,8 @@ class DeviceFails(DaemonTest):
 
     def test_an_error_in_the_middle_of_work(self):
         """The 100th launch fails, and all that follow: a device that is lost."""
-        self.start().stop()  # what the self-check launches is remembered from here on
-        d = self.start('--fallback', 'reference', '--jobs', '2',
+        self.start('--device', 'cpu').stop()  # what the self-check launches is remembered from here on
+        d = self.start('--device', 'cpu', '--fallback', 'reference', '--jobs', '2',
                        env={'OPENCL_LAYERS': CL_LAYER, 'SLUICE_FAULT_CL': 'clEnqueueNDRangeKernel:100+:-5'})
         self.many(d, 150)
         d.expect_line(r"device .*CL_OUT_OF_RESOURCES.*FALLING BACK to 'reference'")
@@ -56,7 +56,7 @@ class DeviceFails(DaemonTest):
                      'clWaitForEvents:10:-14', 'clSetKernelArg:60:-48'):
             folder = os.path.join(self.dir, call.split(':', maxsplit=1)[0])
             os.mkdir(folder)
-            d = self.start('--fallback', 'reference', '--jobs', '1', folder=folder,
+            d = self.start('--device', 'cpu', '--fallback', 'reference', '--jobs', '1', folder=folder,
                            env={'OPENCL_LAYERS': CL_LAYER, 'SLUICE_FAULT_CL': call})
             names = ['%d.pgm' % i for i in range(12)]
             for i, name in enumerate(names):

@@ -38,6 +38,8 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
         return FAULT_NO_DEVICE;
     info = (struct device_info){
         .backend = &device_native,
+        .platform_index = -1,
+        .device_index = -1,
         .kind = DEVICE_NATIVE,
         .platform = "native",
         .name = "native",
