@@ -219,7 +219,7 @@ class Texts(Case):
 
 class WhatFuses(Case):
     def launches(self, text, profile, size='640x480x3', *more):
-        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', text, '--profile', profile, *more, size)[1])
+        plan = json.loads(self.sluice('plan', '--json', '-c', text, '--profile', profile, *more, size)[1])
         return plan['launches'], plan.get('not_fused', {}).get('launches')
 
     def test_launches(self):
@@ -242,7 +242,7 @@ class WhatFuses(Case):
 
     def test_bytes(self):
         """luminance,sobel,threshold: RGB is read once and the result written once."""
-        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', 'luminance,sobel,threshold:128',
+        plan = json.loads(self.sluice('plan', '--json', '-c', 'luminance,sobel,threshold:128',
                                       '--profile', 'native', '640x480x3')[1])
         self.assertEqual(plan['bytes_moved'], 640 * 480 * (3 + 1))
         self.assertEqual(plan['not_fused']['bytes_moved'], 640 * 480 * (3 + 1 + 1 + 1 + 1 + 1))
@@ -286,7 +286,7 @@ class Counted(Case):
         self.assertEqual(self.count(lines, 'copy'), 0)
         self.assertEqual(self.count(lines, 'map', 'write'), self.COUNT) # there once
         self.assertEqual(self.count(lines, 'map', 'read'), self.COUNT)  # and back once
-        plan = json.loads(self.sluice('plan', '--device', device, '--json', '-c', self.CHAIN, '61x43x3')[1])
+        plan = json.loads(self.sluice('plan', '--json', '-c', self.CHAIN, '61x43x3')[1])
         self.assertEqual(kernels(lines), self.COUNT * plan['launches'])
         for file in first + alone + files:
             self.assertEqual((file['crossings_in'], file['crossings_out'], file['bytes_copied']),
