@@ -290,6 +290,15 @@ void plan_destroy(struct plan **plan)
     *plan = NULL;
 }
 
+const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand)
+{
+    if (operand == OPERAND_IN)
+        return step->source;
+    if (operand == OPERAND_OUT)
+        return &step->out;
+    return &step->work.scratch[operand - OPERAND_SCRATCH];
+}
+
 uint64_t plan_peak(const struct plan *plan)
 {
     uint64_t bytes = 0;

@@ -60,6 +60,9 @@ void plan_destroy(struct plan **plan);
 int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
                      struct stage_plan *work, struct fault *fault);
 
+/* The frame that an operand of the step's passes is; no table. */
+const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand);
+
 /* Bytes that a run holds at its fullest, the input's and the output's among them. */
 uint64_t plan_peak(const struct plan *plan);
 

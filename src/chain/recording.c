@@ -70,15 +70,6 @@ void recording_destroy(struct recording **recording)
     *recording = NULL;
 }
 
-static const struct frame *operand_frame(const struct plan_step *step, unsigned operand)
-{
-    if (operand == OPERAND_IN)
-        return step->source;
-    if (operand == OPERAND_OUT)
-        return &step->out;
-    return &step->work.scratch[operand - OPERAND_SCRATCH];
-}
-
 static struct device_buffer *operand_buffer(const struct recording *r, size_t step_index,
                                             unsigned operand, const struct recording_run *run)
 {
@@ -97,7 +88,7 @@ static unsigned bind_argument(const struct recording *r, size_t step, const stru
 {
     switch (arg->kind) {
     case PASS_PLANE: {
-        const struct frame *frame = operand_frame(&r->plan->steps[step], arg->operand);
+        const struct frame *frame = plan_operand_frame(&r->plan->steps[step], arg->operand);
         const struct plane *plane = &frame->planes[arg->plane];
         size_t size = sample_size(plane->type);
         to[0] =
@@ -142,8 +133,10 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
-    for (int i = 0; i < 2; i++)
-        launch.local[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
+    unsigned group[2];
+    pass_group(pass, profile, group);
+    launch.local[0] = group[0];
+    launch.local[1] = group[1];
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;
     launch.global[0] = round_up(items, launch.local[0]);
     uint32_t rows = plan_rows_per_launch(pass, r->plan->profile);

@@ -148,18 +148,62 @@ static json_t *frame_json(const struct frame *frame)
     return planes;
 }
 
+/* "in", "out", "scratch0", "table0" … */
+static json_t *memory_json(unsigned operand)
+{
+    if (operand >= OPERAND_TABLE)
+        return json_sprintf("table%u", operand - OPERAND_TABLE);
+    if (operand >= OPERAND_SCRATCH)
+        return json_sprintf("scratch%u", operand - OPERAND_SCRATCH);
+    return json_string(operand == OPERAND_IN ? "in" : "out");
+}
+
+/* What a kernel's parameters behind GRID get. */
+static json_t *args_json(const struct plan_step *step, const struct pass *pass)
+{
+    json_t *args = json_array();
+    for (unsigned i = 0; i < pass->n_args; i++) {
+        const struct pass_arg *arg = &pass->args[i];
+        json_t *json;
+        if (arg->kind == PASS_PLANE) {
+            const struct plane *p = &plan_operand_frame(step, arg->operand)->planes[arg->plane];
+            json_int_t size = (json_int_t)sample_size(p->type);
+            json = json_pack("{s:o, s:I, s:I}", "memory", memory_json(arg->operand), "offset",
+                             (json_int_t)p->offset / size, "stride", (json_int_t)p->stride / size);
+        } else if (arg->kind == PASS_BUFFER) {
+            json = json_pack("{s:o}", "memory", memory_json(arg->operand));
+        } else if (arg->kind == PASS_LONG) {
+            json = json_pack("{s:I}", "long", (json_int_t)arg->l);
+        } else if (arg->kind == PASS_FLOAT || arg->kind == PASS_DOUBLE) {
+            json = json_pack("{s:f}", arg->kind == PASS_FLOAT ? "float" : "double",
+                             arg->kind == PASS_FLOAT ? (double)arg->f : arg->d);
+        } else {
+            json = json_integer(arg->i);
+        }
+        json_array_append_new(args, json);
+    }
+    return args;
+}
+
+static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
+                         const struct pass *pass)
+{
+    unsigned group[2];
+    pass_group(pass, plan->profile, group);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:[ii], s:i, s:[ii], s:o}", "kernel", pass->name,
+                     "form", kernel_form_name(pass->form), "launches",
+                     (json_int_t)plan_launches(pass, plan->profile), "bytes_read",
+                     (json_int_t)pass->bytes_read, "bytes_written", (json_int_t)pass->bytes_written,
+                     "grid", (int)pass->grid_width, (int)pass->grid_height, "span", (int)pass->span,
+                     "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
+}
+
 static json_t *step_json(size_t index, const struct plan *plan)
 {
     const struct plan_step *step = &plan->steps[index];
     json_t *passes = json_array();
-    for (unsigned i = 0; i < step->work.n_passes; i++) {
-        const struct pass *pass = &step->work.passes[i];
-        json_array_append_new(passes, json_pack("{s:s, s:s, s:I, s:I, s:I}", "kernel", pass->name,
-                                                "form", kernel_form_name(pass->form), "launches",
-                                                (json_int_t)plan_launches(pass, plan->profile),
-                                                "bytes_read", (json_int_t)pass->bytes_read,
-                                                "bytes_written", (json_int_t)pass->bytes_written));
-    }
+    for (unsigned i = 0; i < step->work.n_passes; i++)
+        json_array_append_new(passes, pass_json(plan, step, &step->work.passes[i]));
     json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
                              frame_json(&step->out), "passes", passes);
     if (step->merged) /* counted from 1, as the lines of the text are */

@@ -60,6 +60,12 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
     return pass;
 }
 
+void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2])
+{
+    for (int i = 0; i < 2; i++)
+        group[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
+}
+
 void pass_name(struct pass *pass, const char *part)
 {
     size_t used = strlen(pass->name);

@@ -129,6 +129,9 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
                         enum kernel_form form, uint32_t span, uint32_t grid_width,
                         uint32_t grid_height);
 
+/* The work-group's shape on such a device. */
+void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2]);
+
 /* Adds to the kernel's name, behind an underscore. */
 void pass_name(struct pass *pass, const char *part);
 
