@@ -138,8 +138,10 @@ static void define_then(struct pass *pass, const struct run *run)
                                         [PASS_LONG] = "long",
                                         [PASS_DOUBLE] = "double"};
     struct text *defines = &pass->fused->defines;
-    text_printf(defines, "OUT %s\nTHEN(v) %s\nTHEN_PARAMETERS ", pass_type_name(run->function.type),
-                run->function.call);
+    text_printf(defines,
+                "OUT %s\nTHEN(v) %s\nTHEN_WORD(w) as_uint(THEN(CAT3(as_, DST, 4)(w)))\n"
+                "THEN_PARAMETERS ",
+                pass_type_name(run->function.type), run->function.call);
     for (unsigned i = 0; i < run->function.n_args; i++) {
         text_printf(defines, ", %s arg%u", types[run->function.args[i].kind], i);
         pass->args[pass->n_args++] = run->function.args[i];

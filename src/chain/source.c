@@ -110,7 +110,8 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     define_all(text, more);
     bool has_then = pass->fused && pass->fused->has_then;
     if (!has_then)
-        text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n");
+        text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
+                          "#define THEN_WORD(w) (w)\n");
     if (pixel_content)
         add_file(text, pixel, pixel_content);
     add_file(text, pass->source, content);
@@ -120,7 +121,7 @@ static int add_instance(struct text *text, const struct pass *pass, const char *
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
     if (!has_then)
-        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \n");
+        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
     undefine_pass(text, "KERNEL \nFN \nLANES \nPART \nRING \n");
     return 0;
 }

@@ -127,11 +127,16 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     enum kernel_form form = mixes ? pass_form_for(plan->profile, in, out) : FORM_ROWS;
     if (!mixes && plan->profile->form != FORM_ROWS)
         form = FORM_SCALAR;
-    unsigned span = form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, in->type) : 0;
+    bool in_floats = form == FORM_VECTOR && plan->profile->takes_columns && in->type == SAMPLE_U8;
+    unsigned span = form != FORM_VECTOR ? 0
+                    : in_floats         ? 16
+                                        : pass_vector_length(plan->profile, in->type, in->type);
     struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
     pass->goes_on = true;
     if (form == FORM_VECTOR)
         pass->lanes = 4; /* at a time, of a work-item's span */
+    if (in_floats)
+        pass_define(pass, "IN_FLOATS", "1");
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);

@@ -312,7 +312,9 @@ static enum kernel_form choose_pixel_form(const struct device_profile *profile,
     *span = 0;
     if (form != FORM_VECTOR)
         return form;
-    *span = pass_vector_length(profile, in->type, out->type);
+    struct device_profile wide = *profile; /* no stencil: 16 bytes are few registers anywhere */
+    wide.vector_bytes = 16;
+    *span = pass_vector_length(&wide, in->type, out->type);
     if (!function->scalar && in->width * in->channels >= *span)
         return form;
     *span = 1;
