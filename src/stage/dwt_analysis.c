@@ -246,7 +246,7 @@ void dwt_add_analysis(const struct dwt_analysis *a)
         add_lift(a);
     } else if (a->task.plan->profile->form == FORM_ROWS) {
         add_level(a);
-    } else if (dwt_suits_gpu(&a->task) && lifts) {
+    } else if ((dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task)) && lifts) {
         add_walk(a);
     } else if (dwt_suits_gpu(&a->task) && a->task.config->precision != DWT_REVERSIBLE) {
         struct wavelet_analysis w;

@@ -72,25 +72,42 @@ bool dwt_suits_gpu(const struct dwt_task *task)
            are_aligned(plan->in) && are_aligned(plan->out);
 }
 
+bool dwt_suits_columns(const struct dwt_task *task)
+{
+    const struct stage_plan *plan = task->plan;
+    return plan->profile->takes_columns && task->layout->type != SAMPLE_F64 &&
+           task->level->width >= 8 && are_aligned(plan->in) && are_aligned(plan->out);
+}
+
 bool dwt_is_lifting(const struct dwt_task *task)
 {
     return task->config->mode == WAVELET_JPEG2000 && task->layout->channels == 1 &&
            task->level->width > 1 && task->level->height > 1;
 }
 
+/* So many that few rows are computed twice; but the device is to have enough to do. (H200, 8192²
+ * and 4096²: best with 512 to 1024 work-items for each unit.) */
+static uint32_t choose_rows(const struct dwt_task *task, unsigned pairs)
+{
+    const struct dwt_level *l = task->level;
+    uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
+    uint64_t wanted = items / (512 * (uint64_t)task->plan->profile->units);
+    return wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
+           : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
+                                    : (uint32_t)wanted;
+}
+
 struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows)
 {
     const struct dwt_level *l = task->level;
-    unsigned pairs = task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
-    uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
-    /* The more rows, the fewer are computed twice; but the device is to have enough to do. (H200,
-     * 8192² and 4096²: best with 512 to 1024 work-items for each unit.) */
-    uint64_t wanted = items / (512 * (uint64_t)task->plan->profile->units);
-    *rows = wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
-            : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
-                                     : (uint32_t)wanted;
-    struct pass *pass = pass_begin(task->plan, "dwt_walk", variant, FORM_VECTOR, pairs,
-                                   l->low_width, (l->low_height + *rows - 1) / *rows);
+    bool columns = task->plan->profile->takes_columns;
+    unsigned pairs = columns || task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
+    *rows = choose_rows(task, pairs);
+    struct pass *pass =
+        pass_begin(task->plan, columns ? "dwt_columns" : "dwt_walk", variant, FORM_VECTOR, pairs,
+                   l->low_width, (l->low_height + *rows - 1) / *rows);
+    if (columns)
+        return pass;
     pass->group[0] = WALK_ITEMS;
     pass->group[1] = 1;
     pass_define(pass, "PAIRS", "%u", pairs);
@@ -117,6 +134,26 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
     pass->work = 16.0 * w.n_steps * rows;
 }
 
+/* For cl/dwt_columns.cl. Its inverse takes the gains off its results, not off the bands that it
+ * begins with, so its steps add by as much more or less of low ones to high ones. */
+static void pass_numbers(const struct dwt_task *task, struct pass *pass,
+                         const struct wavelet_lifting *w, bool inverse)
+{
+    double odd = inverse ? w->high / w->low : 1;
+    const double numbers[] = {w->step[0] * odd,
+                              w->step[1] / odd,
+                              w->step[2] * odd,
+                              w->step[3] / odd,
+                              inverse ? 1 / w->low : w->low,
+                              inverse ? 1 / w->high : w->high};
+    for (int i = 0; i < 6; i++) {
+        if (task->layout->type == SAMPLE_F32)
+            pass_float(pass, (float)numbers[i]);
+        else
+            pass_int(pass, 0); /* steps in integers have none */
+    }
+}
+
 void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inverse, uint32_t rows)
 {
     struct wavelet_lifting w;
@@ -127,7 +164,10 @@ void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inver
                            w.step[3],
                            inverse ? 1 / w.low : w.low,
                            inverse ? 1 / w.high : w.high};
-    pass_buffer(pass, add_table(task, lift, 6));
+    if (task->plan->profile->takes_columns)
+        pass_numbers(task, pass, &w, inverse);
+    else
+        pass_buffer(pass, add_table(task, lift, 6));
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(task, pass);
 }

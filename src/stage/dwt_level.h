@@ -54,10 +54,14 @@ struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, d
  * go out take vectors, so that the levels of a picture have the same few kernels. */
 bool dwt_suits_gpu(const struct dwt_task *task);
 
+/* Whether those for GPUs with few registers and no such memory can be taken. */
+bool dwt_suits_columns(const struct dwt_task *task);
+
 /* Whether the level is cdf53's or cdf97's steps on one channel, both ways. */
 bool dwt_is_lifting(const struct dwt_task *task);
 
-/* Begins the pass of cl/dwt_walk.cl's kernel `variant`, "analysis" or "synthesis". */
+/* Begins the pass of the kernel `variant`, "analysis" or "synthesis", of cl/dwt_walk.cl or
+ * cl/dwt_columns.cl. */
 struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows);
 
 /* Adds definitions and arguments. dwt_define_lifting also says what `rows` rows of a band cost. */

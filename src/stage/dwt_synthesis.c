@@ -113,7 +113,8 @@ void dwt_add_synthesis(const struct dwt_synthesis *s)
     bool rows = s->task.plan->profile->form == FORM_ROWS;
     if (rows && s->task.config->precision != DWT_REVERSIBLE) {
         add_level(s);
-    } else if (dwt_suits_gpu(&s->task) && dwt_is_lifting(&s->task)) {
+    } else if ((dwt_suits_gpu(&s->task) || dwt_suits_columns(&s->task)) &&
+               dwt_is_lifting(&s->task)) {
         add_walk(s);
     } else {
         add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);
