@@ -71,6 +71,10 @@ void box_add_rows(const struct box_task *task);
 /* On GPUs with more bytes than instructions, small windows: false otherwise. */
 bool box_add_packed(const struct box_task *task);
 
+/* On GPUs with few registers and no such memory, one channel of 8 bits: false where it cannot be.
+ */
+bool box_add_columns(const struct box_task *task);
+
 /* On GPUs with local memory, one channel of 8 bits: false where it cannot be. */
 bool box_add_wide(const struct box_task *task);
 
