@@ -114,12 +114,13 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 }
 
 /* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
- * for each column on a GPU. `parts` histograms take the counts, on a CPU four to a band, whose
- * stores do not wait for each other. */
+ * for each column, or each 16 of bytes, on a GPU. `parts` histograms take the counts, on a CPU four
+ * to a band, whose stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
     bool local; /* GPUs' local memory takes counts of levels, and one histogram those of all groups
                  */
+    uint32_t span; /* columns of a work-item */
     uint32_t rows, bands, parts;
 };
 
@@ -128,8 +129,12 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
     struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
     cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    cut.local = plan->profile->local_memory > 0 && sample_size(plane->type) == 1 &&
-                plane->offset % 16 == 0 && plane->stride % 16 == 0;
+    bool bytes =
+        sample_size(plane->type) == 1 && plane->offset % 16 == 0 && plane->stride % 16 == 0;
+    cut.local = plan->profile->local_memory > 0 && bytes;
+    cut.span = cut.form == FORM_ROWS                                              ? PASS_WHOLE_ROW
+               : bytes && plan->profile->takes_columns && !plane_has_alpha(plane) ? 16
+                                                                                  : 1;
     cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : cut.local ? 1 : 16;
     return cut;
 }
@@ -137,8 +142,7 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
 static struct pass *begin(struct stage_plan *plan, const char *part, const struct cut *cut,
                           const struct plane *plane, uint32_t width, uint32_t height)
 {
-    struct pass *pass = pass_begin(plan, "otsu", part, cut->form,
-                                   cut->form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width, height);
+    struct pass *pass = pass_begin(plan, "otsu", part, cut->form, cut->span, width, height);
     pass_define_type(pass, "SRC", plane->type);
     pass_define(pass, "LEVELS", "%d", sample_size(plane->type) == 1);
     pass_define(pass, "LEVEL_MIN", "%d", plane->type == SAMPLE_I8 ? INT8_MIN : 0);
