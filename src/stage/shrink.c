@@ -274,10 +274,19 @@ static unsigned fixed_limits(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
+/* Samples that one work-item takes of such a plane: four where these are few bytes. */
+static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
+{
+    bool four = s->plan->profile->takes_columns && plane->channels == 1 &&
+                sample_size(plane->type) == 4 && pass_is_aligned(plane);
+    return four ? 4 : 0;
+}
+
 static void add_copy(const struct shrinking *s, const struct plane *plane, unsigned index)
 {
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, "copy", form, 0, plane->width * plane->channels, plane->height);
+    struct pass *pass =
+        begin(s, "copy", form, span_of(s, plane), plane->width * plane->channels, plane->height);
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, index);
@@ -297,8 +306,8 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     if (!is_fixed(s->config))
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form, 0,
-                              plane->width * plane->channels, plane->height);
+    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form,
+                              span_of(s, plane), plane->width * plane->channels, plane->height);
     pass->work = 6;
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
