@@ -1,5 +1,7 @@
 #include "stage/dwt_level.h"
 
+#include <stdio.h>
+
 /* Of the walking forms: columns of a band that a work-item makes, so that it loads and stores whole
  * vectors and registers hold what it keeps (of f64 half as many); rows of a band; and work-items of
  * a group, few, since those at the ends of rows take longer. */
@@ -85,9 +87,8 @@ bool dwt_is_lifting(const struct dwt_task *task)
            task->level->width > 1 && task->level->height > 1;
 }
 
-/* So many that few rows are computed twice; but the device is to have enough to do. (H200, 8192²
- * and 4096²: best with 512 to 1024 work-items for each unit.) */
-static uint32_t choose_rows(const struct dwt_task *task, unsigned pairs)
+/* (H200, 8192² and 4096²: best with 512 to 1024 work-items for each unit.) */
+uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs)
 {
     const struct dwt_level *l = task->level;
     uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
@@ -102,7 +103,7 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, ui
     const struct dwt_level *l = task->level;
     bool columns = task->plan->profile->takes_columns;
     unsigned pairs = columns || task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
-    *rows = choose_rows(task, pairs);
+    *rows = dwt_walk_rows(task, pairs);
     struct pass *pass =
         pass_begin(task->plan, columns ? "dwt_columns" : "dwt_walk", variant, FORM_VECTOR, pairs,
                    l->low_width, (l->low_height + *rows - 1) / *rows);
@@ -123,6 +124,27 @@ void dwt_define_work(const struct dwt_task *task, struct pass *pass)
         pass_name(pass, "c3");
     if (task->config->precision == DWT_REVERSIBLE)
         pass_define(pass, "REVERSIBLE", "1");
+}
+
+/* bior1.3 as bior1_3, since kernels are named so. */
+void dwt_name_wavelet(struct pass *pass, int wavelet)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%s", param_choice_name(wavelet_choices, wavelet));
+    for (char *c = name; *c; c++)
+        *c = *c == '.' ? '_' : *c;
+    pass_name(pass, name);
+}
+
+void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
+                    double tap)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%s%u", filter, k);
+    if (type == SAMPLE_F64)
+        pass_define(pass, name, "%a", tap);
+    else
+        pass_define(pass, name, "%af", (double)(float)tap);
 }
 
 void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t rows)

@@ -64,6 +64,15 @@ bool dwt_is_lifting(const struct dwt_task *task);
  * cl/dwt_columns.cl. */
 struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows);
 
+/* Rows of the bands that a work-item goes down: so many that few rows are computed twice; but the
+ * device is to have enough to do. `pairs`: columns of a band that it makes. */
+uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs);
+
+/* Adds the wavelet to a kernel's name; a tap of one of its filters as L0, L1 … */
+void dwt_name_wavelet(struct pass *pass, int wavelet);
+void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
+                    double tap);
+
 /* Adds definitions and arguments. dwt_define_lifting also says what `rows` rows of a band cost. */
 void dwt_define_work(const struct dwt_task *task, struct pass *pass);
 void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t rows);
