@@ -139,8 +139,8 @@ inline float4 FN(quotient)(float4 s)
 #ifdef OUT_both
 #define OUTPUTS   PLANE_OUT(OUT, dst), PLANE_OUT(DST, dst2)
 #define GIVE(PUT)                                                                                  \
-    PUT(dst, to, as_ushort2(THEN_WORD(as_uint(RESULT))))                                                                   \
-    PUT(dst2, to2, BYTES(EIGHTHS(DY)))                                                           \
+    PUT(dst, to, as_ushort2(THEN_WORD(as_uint(RESULT))))                                           \
+    PUT(dst2, to2, BYTES(EIGHTHS(DY)))                                                             \
     to2 += (uint)dst2_stride;
 #else
 #define OUTPUTS   PLANE_OUT(OUT, dst)
