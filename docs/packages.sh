@@ -5,7 +5,7 @@
 packages_build="gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
 libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
 packages_run="ocl-icd-libopencl1 pocl-opencl-icd"
-packages_test="libcmocka-dev"
+packages_test="curl libcmocka-dev"
 # To build for arm64 elsewhere, and to run that (cross/build.sh).
 packages_cross="gcc-aarch64-linux-gnu meson mmdebstrap ninja-build pkg-config python3 qemu-user-static"
 

@@ -22,6 +22,11 @@ static void keep_texts(struct reader *reader, struct settings *settings,
             keep_text(reader, settings, (const char **)((char *)section + table->param.offset));
 }
 
+static struct place place_of(const yaml_node_t *node)
+{
+    return (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
+}
+
 static size_t add_keys(struct reader_key *keys, const struct setting *table)
 {
     size_t count = 0;
@@ -194,22 +199,9 @@ struct watch_target {
     struct settings *settings;
 };
 
-static const struct param retention_params[] = {
-    {.name = "keep",
-     .type = PARAM_SIZE,
-     .offset = offsetof(struct retention, keep),
-     .min = 0,
-     .max = 1e18},
-    {.name = "age",
-     .type = PARAM_DURATION,
-     .offset = offsetof(struct retention, age),
-     .min = 0,
-     .max = 1e19},
-    {0},
-};
 static const struct reader_key retention_keys[] = {
-    {.name = "keep", .option = &retention_params[0]},
-    {.name = "age", .option = &retention_params[1]},
+    {.name = "keep", .option = &settings_retention[0]},
+    {.name = "age", .option = &settings_retention[1]},
     {0},
 };
 
@@ -248,96 +240,48 @@ static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
         if (!list[i])
             break;
     }
+    free(target->watch.ignore);
     target->watch.ignore = list;
 }
 
-/* Texts whose meaning takes stages or codecs: their places are remembered, since only later can it
- * be told whether they are right. */
-static void read_placed(struct reader *reader, yaml_node_t *node, const char *name,
-                        struct settings *settings, const char **text, struct place *place)
+/* Values of the file that settings read from their text elsewhere. */
+static const struct reader_key own_keys[] = {
+    {.name = "name", .read = read_name},
+    {.name = "done", .read = read_done},
+    {.name = "failed", .read = read_failed},
+    {.name = "ignore", .read = read_ignore},
+    {0},
+};
+
+/* What values mean takes more than reading them: a chain takes stages, a folder the disk. Where
+ * they stand is remembered, since only later can it be told whether they are right. */
+static void note_places(struct reader *reader, const yaml_node_t *node,
+                        struct watch_settings *watch)
 {
-    *text = reader_scalar(reader, node, name);
-    *place = (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
-    keep_text(reader, settings, text);
+    watch->at = place_of(node);
+    for (const struct setting *s = settings_watch.table; s->param.name; s++) {
+        const yaml_node_t *value = s->place ? reader_value(reader, node, s->param.name) : NULL;
+        if (value)
+            *(struct place *)((char *)watch + s->place) = place_of(value);
+    }
 }
 
-static void read_chain(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "chain", t->settings, &t->watch.chain, &t->watch.chain_at);
-}
-
-static void read_format(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "format", t->settings, &t->watch.format, &t->watch.format_at);
-}
-
-static void read_reading(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "read", t->settings, &t->watch.reading, &t->watch.reading_at);
-}
-
-static void replace(struct reader_key *keys, const char *name,
-                    void (*read)(struct reader *, yaml_node_t *, void *))
-{
-    while (keys->name && strcmp(keys->name, name) != 0)
-        keys++;
-    keys->name = name;
-    keys->option = NULL;
-    keys->read = read;
-}
-
-static void complain_pair(struct reader *reader, yaml_node_t *node,
-                          const struct watch_settings *watch, const struct settings *settings)
-{
-    if (!watch->input || !watch->output)
-        return;
-    if (strcmp(watch->input, watch->output) == 0)
-        reader_complain(reader, node,
-                        "watch: results would be taken for new pictures: input and output are one "
-                        "folder");
-    for (size_t i = 0; i < settings->n_watches; i++)
-        if (settings->watches[i].input && strcmp(settings->watches[i].input, watch->input) == 0)
-            reader_complain(reader, node, "watch: %.100s is watched twice", watch->input);
-}
-
-/* Texts that no function of their own has kept yet. */
-static void keep_plain_texts(struct reader *reader, struct settings *settings,
-                             const struct reader_key *keys, struct watch_settings *watch)
-{
-    for (; keys->name; keys++)
-        if (keys->option && keys->option->type == PARAM_TEXT)
-            keep_text(reader, settings, (const char **)((char *)watch + keys->option->offset));
-}
-
-/* One with errors is added, too, so that what it says besides can be looked at. */
+/* One with errors is kept, too, so that what it says besides can be looked at. */
 static void read_entry(struct reader *reader, yaml_node_t *node, struct settings *settings)
 {
     struct reader_key keys[KEYS_MAX] = {0};
-    struct watch_target target = {.settings = settings};
-    watch_defaults(&target.watch);
-    const char **usual = target.watch.ignore;
-    add_keys(keys, settings_watch.table);
-    replace(keys, "chain", read_chain);
-    replace(keys, "format", read_format);
-    replace(keys, "read", read_reading);
-    replace(keys, "name", read_name);
-    replace(keys, "done", read_done);
-    replace(keys, "failed", read_failed);
-    replace(keys, "ignore", read_ignore);
-    reader_mapping(reader, node, "watch", keys, &target);
-    keep_plain_texts(reader, settings, keys, &target.watch);
-    complain_pair(reader, node, &target.watch, settings);
-    struct watch_settings *added = settings_add_watch(settings);
-    if (added) {
-        *added = target.watch;
+    struct watch_settings *watch = settings_add_watch(settings);
+    if (!watch) {
+        reader->errors->failed = true;
         return;
     }
-    if (target.watch.ignore != usual)
-        free(target.watch.ignore);
-    reader->errors->failed = true;
+    struct watch_target target = {.watch = *watch, .settings = settings};
+    size_t count = add_keys(keys, settings_watch.table);
+    memcpy(keys + count, own_keys, sizeof own_keys);
+    reader_mapping(reader, node, "watch", keys, &target);
+    keep_texts(reader, settings, settings_watch.table, &target.watch);
+    note_places(reader, node, &target.watch);
+    *watch = target.watch;
 }
 
 void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
