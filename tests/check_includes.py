@@ -16,7 +16,7 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
-    'device': {'base', 'image'},
+    'device': {'base', 'image', 'version.h'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'engine': PIXELS - {'config'},
@@ -39,9 +39,9 @@ FOREIGN = {
     r'microhttpd\.h': {'daemon/serve'},
     r'sqlite3\.h': {'daemon/spool'},
     r'yaml\.h': {'config'},
-    r'systemd/': {'daemon/front'},
+    r'systemd/': {'daemon/front', 'daemon/serve'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli', 'bench', 'doctor'},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
