@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 enum {
     CHUNK = 12, /* samples of a work-item */
