@@ -33,22 +33,31 @@ static struct device *device_for(const struct device_profile *profile)
     return hasty && strcmp(profile->name, profiles[0].name) != 0 ? hasty : device;
 }
 
-/* Environment HARNESS_PROFILES=own leaves the GPU forms out, for runs where compiling is slow. */
+static bool is_wanted(const char *class)
+{
+    const char *wanted = getenv("HARNESS_PROFILES");
+    return !wanted || strcmp(wanted, class) == 0;
+}
+
+/* Environment HARNESS_PROFILES=own leaves the GPU forms out, for runs where compiling is slow; gpu
+ * or mali leaves all but that class's out, for devices that are slow themselves (Oclgrind). */
 static void choose_profiles(void)
 {
     static const char *const classes[] = {"gpu", "mali"};
-    const char *wanted = getenv("HARNESS_PROFILES");
-    profiles[n_profiles++] = *device_profile(device);
-    if (wanted && strcmp(wanted, "own") == 0)
-        return;
+    const struct device_profile *own = device_profile(device);
+    if (is_wanted("own"))
+        profiles[n_profiles++] = *own;
     for (size_t i = 0; i < 2; i++) {
         struct device_profile p = *device_profile_by_name(classes[i]);
-        p.has_fp64 &= device_profile(device)->has_fp64; /* a class that lacks them does without */
-        p.exact_divide &= device_profile(device)->exact_divide;
+        p.has_fp64 &= own->has_fp64; /* a class that lacks them does without */
+        p.exact_divide &= own->exact_divide;
         p.work_per_second = 1e12;
-        if (p.form != profiles[0].form || p.vector_bytes != profiles[0].vector_bytes)
+        if (is_wanted(classes[i]) &&
+            (n_profiles == 0 || p.form != own->form || p.vector_bytes != own->vector_bytes))
             profiles[n_profiles++] = p;
     }
+    if (n_profiles == 0)
+        fail_msg("HARNESS_PROFILES=%s: expected own, gpu or mali", getenv("HARNESS_PROFILES"));
 }
 
 static void open_hasty(const struct device_info *info, const struct device_options *like)
