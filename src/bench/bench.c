@@ -1,12 +1,15 @@
 /* sluice bench: how fast stages, chains and whole files are. */
 #include "bench/bench.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "device/memory.h"
+#include "version.h"
+#include "worker/describe.h"
 
 #define AT(member) offsetof(struct bench_options, member)
 
@@ -47,6 +50,22 @@ static const struct options_row options[] = {
       .help =
           "time the other ways too: each form of the kernels, box's methods, each precision and "
           "wavelet, the plain references"}},
+    {0,
+     "FILE",
+     {.name = "report",
+      .type = PARAM_TEXT,
+      .offset = AT(report),
+      .help = "also write all rows to a file, with the device, the versions of driver and kernel, "
+              "clocks "
+              "and temperatures: to tell others how a board does"}},
+    {0,
+     "NAME",
+     {.name = "board",
+      .type = PARAM_TEXT,
+      .offset = AT(board),
+      .help = "the board of sluice plan's --board that this is, to say what bounds the kernels "
+              "beside what they "
+              "take; else what the device tree says, if it is one of these"}},
     {0,
      NULL,
      {.name = "end-to-end",
@@ -236,11 +255,37 @@ static int open_device(const struct bench_options *o, struct device_options *wan
     return result;
 }
 
-void bench_print_json(const struct bench_context *context, const struct device *device)
+/* What a report has besides the rows that --json prints. */
+static int write_report(const struct bench_context *context, const struct device *device,
+                        json_t *report)
+{
+    const char *path = context->options->report;
+    const struct device_info *info = device ? device_info(device) : NULL;
+    struct fault fault = FAULT_INIT;
+    json_object_set_new(report, "sluice", json_string(SLUICE_VERSION));
+    json_object_set_new(report, "board",
+                        context->board ? json_string(context->board->name) : json_null());
+    json_object_set_new(report, "opencl", info ? describe_device(info, true) : json_null());
+    json_object_set_new(report, "system", bench_system_json());
+    json_object_set(report, "before", context->before);
+    json_object_set_new(report, "after", bench_state_json());
+    if (json_dumpfd(report, context->report->fd, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0)
+        fault_set(&fault, FAULT_IO, "cannot be written: %s", strerror(errno));
+    else if (file_draft_commit(context->report, false, &fault) == 0)
+        return 0;
+    return cli_complain(path, &fault);
+}
+
+int bench_give_rows(const struct bench_context *context, const struct device *device)
 {
     const struct device_info *info = device ? device_info(device) : NULL;
-    cli_print_json(json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
-                             info ? info->driver : "", "rows", context->rows));
+    json_t *json = json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
+                             info ? info->driver : "", "rows", context->rows);
+    if (context->options->common.json)
+        cli_print_json(json_incref(json));
+    int status = context->options->report ? write_report(context, device, json) : 0;
+    json_decref(json);
+    return status;
 }
 
 static int run_bench(struct bench_context *context, const struct bench *bench, struct fault *fault)
@@ -248,7 +293,7 @@ static int run_bench(struct bench_context *context, const struct bench *bench, s
     unsigned iterations = context->iterations;
     if (!context->options->iterations)
         context->iterations = 5;
-    if (!context->rows)
+    if (context->lines)
         fprintf(cli_stdout, "\n%s: bank %s, %u iterations, medians\n", bench->name,
                 context->options->bank, context->iterations);
     int result = bench->run(context, fault);
@@ -276,7 +321,7 @@ static int run_all(struct bench_context *context, const char *chain, char **name
 {
     const struct device_info *info = context->device ? device_info(context->device) : NULL;
     int status = 0;
-    if (!context->rows) {
+    if (context->lines) {
         fprintf(cli_stdout, "%s, %s, driver %s; %u iterations\n", info ? info->name : "reference",
                 info ? info->platform : "plain C", info ? info->driver : "none",
                 context->iterations);
@@ -304,8 +349,8 @@ static int bench(struct bench_context *context, const char *chain, char **names,
     if (open_device(o, &device_options, &context->device, &fault) != 0)
         return cli_complain(NULL, &fault);
     int status = run_all(context, chain, names, count);
-    if (status == 0 && context->rows)
-        bench_print_json(context, context->device);
+    if (status == 0)
+        status = bench_give_rows(context, context->device);
     device_close(&context->device);
     return status;
 }
@@ -324,6 +369,25 @@ static int check_operands(const struct bench_options *o, char **names, size_t co
     for (size_t i = 0; i < count && !o->end_to_end; i++)
         if (!is_known_word(names[i]))
             return 64;
+    return 0;
+}
+
+/* 0, or the exit status after a complaint. */
+static int find_board(const struct bench_options *o, const struct board **board)
+{
+    struct fault fault = FAULT_INIT;
+    *board = o->board ? board_find(o->board, &fault) : board_here();
+    return o->board && !*board ? cli_complain(NULL, &fault) : 0;
+}
+
+/* A report that cannot be written is told of before anything is measured. Returns as find_board. */
+static int begin_report(struct bench_context *context, struct file_draft *report)
+{
+    struct fault fault = FAULT_INIT;
+    context->report = report;
+    context->before = bench_state_json();
+    if (file_draft_open(report, context->options->report, &fault) != 0)
+        return cli_complain(context->options->report, &fault);
     return 0;
 }
 
@@ -350,8 +414,16 @@ int command_bench(int argc, char **argv)
                                                   : o.end_to_end ? 5
                                                                  : 20,
                                     .config = &config,
-                                    .rows = o.common.json ? json_array() : NULL};
-    status = bench(&context, chain, argv + first, count);
+                                    .rows = json_array(),
+                                    .lines = !o.common.json};
+    struct file_draft report = {.fd = -1};
+    status = find_board(&o, &context.board);
+    if (status == 0 && o.report)
+        status = begin_report(&context, &report);
+    if (status == 0)
+        status = bench(&context, chain, argv + first, count);
+    file_draft_discard(&report);
+    json_decref(context.before);
     json_decref(context.rows);
     config_finish(&config);
     return status;

@@ -804,6 +804,11 @@ class Others(Cli):
         self.sluice('plan', '-c', 'sobel', '10x10x5', status=64)
         self.sluice('plan', '-c', 'sobel:border=crop', '2x2', status=65)
         self.sluice('plan', '-c', 'sobel', '--profile', 'toaster', '10x10', status=64)
+        self.sluice('plan', '-c', 'sobel', '--board', 'toaster', '10x10', status=64)
+        self.sluice('plan', '-c', 'sobel', '--board', 'rock5b', '--profile', 'mali', '10x10', status=64)
+        told = self.sluice('plan', '-c', 'sobel', '--board', 'rock5b', '4096x3072')[0].decode()
+        self.assertIn('Mali-G610, 4 cores at 1000 MHz', told)
+        self.assertIn('ms at least', told)
         for profile in ('cpu', 'gpu', 'mali'):
             out, _ = self.sluice('plan', '--profile', profile, '--source', '-c', 'sobel', '10x10',
                                  env={'OCL_ICD_VENDORS': '/nonexistent'})
