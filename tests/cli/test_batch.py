@@ -143,7 +143,7 @@ class Folders(Batch):
     def test_no_picture_at_all(self):
         os.makedirs(self.path('in/sub'))
         _, err = self.run_('-o', 'out', 'in', status=66)
-        self.assertIn('sluice: there is no picture; -r takes the directories below, too\n', err)
+        self.assertIn('sluice: there is no picture in in; -r takes the directories below, too\n', err)
         self.run_('-o', 'out', 'missing/', status=66)
 
     def test_folders_that_cannot_be_read(self):
