@@ -437,7 +437,7 @@ class Ends(Batch):
             if outcome[0] != 0:
                 break
             for name in outcome[2]:
-                os.unlink(self.path('out', name))
+                os.unlink(self.path('out/' + name))
         return outcome
 
     def interrupt_once(self, number, *args):
