@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import pictures  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, which may have started this, ignores it for its children
 
 
 class Batch(unittest.TestCase):
