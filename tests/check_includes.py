@@ -20,7 +20,7 @@ ALLOWED = {
     'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
     'daemon': {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'},
     'cli': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine',
-            'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'},
+            'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'},
 }
 ALLOWED['worker'].add('version.h')
 

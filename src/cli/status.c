@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
+#include "worker/client.h"
 
 struct status_options {
     struct common_options common;
