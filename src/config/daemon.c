@@ -48,6 +48,16 @@ static const struct setting *section_table(const char *name)
     return section->table;
 }
 
+static void replace(struct reader_key *keys, const char *name,
+                    void (*read)(struct reader *, yaml_node_t *, void *))
+{
+    while (keys->name && strcmp(keys->name, name) != 0)
+        keys++;
+    keys->name = name;
+    keys->option = NULL;
+    keys->read = read;
+}
+
 static void parse_with(struct reader *reader, yaml_node_t *node, const struct setting *setting,
                        const char *text, void *section)
 {
@@ -73,6 +83,11 @@ static void read_jobs(struct reader *reader, yaml_node_t *node, void *to)
     read_parsed(reader, node, "limits", "jobs", to);
 }
 
+static void read_relay_jobs(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_parsed(reader, node, "relay", "jobs", to);
+}
+
 static void read_min_free(struct reader *reader, yaml_node_t *node, void *to)
 {
     read_parsed(reader, node, "limits", "min_free", to);
@@ -84,18 +99,23 @@ static const struct {
     struct reader_key key;
 } parsed_keys[] = {{"device", {.name = "fallback", .read = read_fallback}},
                    {"limits", {.name = "jobs", .read = read_jobs}},
-                   {"limits", {.name = "min_free", .read = read_min_free}}};
+                   {"limits", {.name = "min_free", .read = read_min_free}},
+                   {"relay", {.name = "jobs", .read = read_relay_jobs}}};
+
+static void keys_of_section(struct reader_key *keys, const char *name)
+{
+    size_t count = add_keys(keys, section_table(name));
+    for (size_t i = 0; i < sizeof parsed_keys / sizeof *parsed_keys; i++)
+        if (strcmp(parsed_keys[i].section, name) == 0)
+            keys[count++] = parsed_keys[i].key;
+}
 
 static void read_section(struct reader *reader, yaml_node_t *node, const char *name, void *to)
 {
     struct reader_key keys[KEYS_MAX] = {0};
-    const struct setting *table = section_table(name);
-    size_t count = add_keys(keys, table);
-    for (size_t i = 0; i < sizeof parsed_keys / sizeof *parsed_keys; i++)
-        if (strcmp(parsed_keys[i].section, name) == 0)
-            keys[count++] = parsed_keys[i].key;
+    keys_of_section(keys, name);
     reader_mapping(reader, node, name, keys, to);
-    keep_texts(reader, to, table, to);
+    keep_texts(reader, to, section_table(name), to);
 }
 
 void config_read_device(struct reader *reader, yaml_node_t *node, void *to)
@@ -279,16 +299,6 @@ static void read_reading(struct reader *reader, yaml_node_t *node, void *to)
     read_placed(reader, node, "read", t->settings, &t->watch.reading, &t->watch.reading_at);
 }
 
-static void replace(struct reader_key *keys, const char *name,
-                    void (*read)(struct reader *, yaml_node_t *, void *))
-{
-    while (keys->name && strcmp(keys->name, name) != 0)
-        keys++;
-    keys->name = name;
-    keys->option = NULL;
-    keys->read = read;
-}
-
 static void complain_pair(struct reader *reader, yaml_node_t *node,
                           const struct watch_settings *watch, const struct settings *settings)
 {
@@ -305,11 +315,11 @@ static void complain_pair(struct reader *reader, yaml_node_t *node,
 
 /* Texts that no function of their own has kept yet. */
 static void keep_plain_texts(struct reader *reader, struct settings *settings,
-                             const struct reader_key *keys, struct watch_settings *watch)
+                             const struct reader_key *keys, void *section)
 {
     for (; keys->name; keys++)
         if (keys->option && keys->option->type == PARAM_TEXT)
-            keep_text(reader, settings, (const char **)((char *)watch + keys->option->offset));
+            keep_text(reader, settings, (const char **)((char *)section + keys->option->offset));
 }
 
 /* One with errors is added, too, so that what it says besides can be looked at. */
@@ -345,4 +355,72 @@ void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
     size_t count = reader_count(reader, node, "watch", 0, 1000);
     for (size_t i = 0; i < count; i++)
         read_entry(reader, reader_item(reader, node, i), to);
+}
+
+/* ---- relay ---- */
+
+/* A list of texts, or one alone, with blanks between them. */
+static void read_list(struct reader *reader, yaml_node_t *node, const char *what,
+                      struct settings *settings, const char **list)
+{
+    struct text joined = {0};
+    bool one = node->type == YAML_SCALAR_NODE;
+    size_t count = one ? 1 : reader_count(reader, node, what, 0, 100);
+    for (size_t i = 0; i < count; i++) {
+        const char *item = reader_scalar(reader, one ? node : reader_item(reader, node, i), what);
+        if (item && (!item[0] || strchr(item, ' ')))
+            reader_complain(reader, node, "%s: an item is empty, or has a blank in it", what);
+        else if (item)
+            text_printf(&joined, "%s%s", joined.length ? " " : "", item);
+    }
+    *list = joined.length > 0 ? settings_keep(settings, text_string(&joined)) : NULL;
+    reader->errors->failed |= joined.failed || (joined.length > 0 && !*list);
+    text_finish(&joined);
+}
+
+static void read_servers(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "servers", settings, &settings->relay.servers);
+}
+
+static void read_get(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "get", settings, &settings->relay.get);
+}
+
+static void read_put(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "put", settings, &settings->relay.put);
+}
+
+static void read_tls(struct reader *reader, yaml_node_t *node, void *to)
+{
+    static const struct param ca = {
+        .name = "ca", .type = PARAM_TEXT, .offset = offsetof(struct settings, relay.ca)};
+    static const struct reader_key keys[] = {{.name = "ca", .option = &ca, .required = true}, {0}};
+    reader_mapping(reader, node, "tls", keys, to);
+}
+
+void config_read_relay(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct reader_key keys[KEYS_MAX] = {0};
+    struct settings *settings = to;
+    struct fault fault = FAULT_INIT;
+    const char *key;
+    size_t at = 0;
+    keys_of_section(keys, "relay");
+    replace(keys, "servers", read_servers);
+    replace(keys, "get", read_get);
+    replace(keys, "put", read_put);
+    replace(keys, "tls", read_tls);
+    reader_mapping(reader, node, "relay", keys, settings);
+    keep_plain_texts(reader, settings, keys, settings);
+    keep_text(reader, settings, &settings->relay.ca);
+    while (settings_check_relay(&settings->relay, &at, &key, &fault) != 0) {
+        reader_complain(reader, reader_value(reader, node, key), "%s", fault.text);
+        fault_clear(&fault);
+    }
 }

@@ -103,6 +103,9 @@ void settings_complete(struct settings *settings)
     settings->jobs = (unsigned)settings->jobs_wanted;
     if (settings->jobs == 0)
         settings->jobs = processors > 0 ? (unsigned)processors : 1;
+    settings->relay.jobs = (unsigned)settings->relay.jobs_wanted;
+    if (settings->relay.jobs == 0)
+        settings->relay.jobs = settings->jobs + 2;
     for (size_t i = 0; i < settings->n_watches; i++) {
         struct watch_settings *watch = &settings->watches[i];
         watch->min_free = settings->min_free;
@@ -192,6 +195,62 @@ void settings_read_environment(struct settings *settings, struct text *errors)
         for (char **entry = environ; *entry; entry++)
             refuse_unknown(*entry, section, errors);
     }
+}
+
+/* ---- the relay ---- */
+
+/* Names become parts of NATS subjects, which dots separate. */
+static bool is_token(const char *text, const char *also)
+{
+    size_t length = strlen(text), good = 0;
+    while (text[good] && (isalnum((unsigned char)text[good]) || strchr(also, text[good])))
+        good++;
+    return length > 0 && length < 65 && good == length;
+}
+
+/* Every item of the list begins with one of two schemes and has more than that. */
+static bool is_url_list(const char *list, const char *plain, const char *secure)
+{
+    for (size_t length; *list; list += length) {
+        list += strspn(list, " ");
+        length = strcspn(list, " ");
+        const char *scheme = strncmp(list, secure, strlen(secure)) == 0 ? secure : plain;
+        if (length > 0 && (strncmp(list, scheme, strlen(scheme)) != 0 || length <= strlen(scheme)))
+            return false;
+    }
+    return true;
+}
+
+int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
+                         struct fault *fault)
+{
+    static const char tokens[] = "1 to 64 of A-Z a-z 0-9 _ -";
+    const struct {
+        const char *key, *text, *expected;
+        bool good;
+    } checks[] = {
+        {"servers", relay->servers, "nats://HOST:PORT or tls://HOST:PORT",
+         !relay->servers || is_url_list(relay->servers, "nats://", "tls://")},
+        {"get", relay->get, "prefixes such as https://HOST/PATH/",
+         !relay->get || is_url_list(relay->get, "http://", "https://")},
+        {"put", relay->put, "prefixes such as https://HOST/PATH/",
+         !relay->put || is_url_list(relay->put, "http://", "https://")},
+        {"stream", relay->stream, tokens, is_token(relay->stream, "_-")},
+        {"consumer", relay->consumer, tokens, is_token(relay->consumer, "_-")},
+        {"name", relay->name, "1 to 64 of A-Z a-z 0-9 . _ -",
+         !relay->name || is_token(relay->name, "._-")},
+        {"inbox", relay->inbox, "1 to 64 of A-Z a-z 0-9 . _ -, without a dot at its end",
+         !relay->inbox ||
+             (is_token(relay->inbox, "._-") && relay->inbox[strlen(relay->inbox) - 1] != '.')},
+    };
+    while (*at < sizeof checks / sizeof *checks) {
+        size_t i = (*at)++;
+        *key = checks[i].key;
+        if (!checks[i].good) /* the text itself is not told: a URL may hold a password */
+            return fault_set(fault, FAULT_CONFIG, "relay: %s: expected %s", checks[i].key,
+                             checks[i].expected);
+    }
+    return 0;
 }
 
 /* ---- names ---- */
