@@ -19,8 +19,10 @@ ALLOWED = {
     'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},
     'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
     'daemon': {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'},
+    'relay': {'base', 'param', 'bank', 'config', 'worker/client.h', 'version.h'},
     'cli': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine',
-            'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'},
+            'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'relay/hub.h', 'relay/job.h',
+            'version.h'},
 }
 ALLOWED['worker'].add('version.h')
 
@@ -34,7 +36,8 @@ FOREIGN = {
     r'yaml\.h': {'config'},
     r'systemd/': {'daemon'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli', 'relay'},
+    r'(nats|curl|openssl)/': {'relay'},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

@@ -16,6 +16,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run, "run a chain on pictures, here"},
     {"submit", command_submit, "run a chain on pictures, through the daemon"},
+    {"enqueue", command_enqueue, "put pictures into the queue of a fleet"},
     {"status", command_status, "what the daemon does"},
     {"why", command_why, "what became of a file, or why it is not done"},
     {"requeue", command_requeue, "files are to be done again"},
