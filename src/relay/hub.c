@@ -101,9 +101,9 @@ static void on_closed(natsConnection *nats, void *user)
     struct hub *hub = user;
     hub->up = false;
     hub->refused = is_refusal(last_error(nats));
-    hub->closed = true;
     if (!hub->ending)
         log_error("hub: the server has closed the connection: %s", last_error(nats));
+    hub->closed = true;
 }
 
 /* ---- options ---- */
@@ -282,6 +282,7 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     return result;
 }
 
+/* The library's own end (nats_Close) is left alone: in 3.4 it frees what OpenSSL frees again at exit. */
 void hub_close(struct hub **hub)
 {
     struct hub *h = *hub;
@@ -291,10 +292,13 @@ void hub_close(struct hub **hub)
     h->ending = true;
     if (h->nats && h->up)
         natsConnection_FlushTimeout(h->nats, 2000);
+    natsConnection_Close(h->nats);
+    /* Its last call to us; only then nobody knows `h` any more. */
+    for (int i = 0; h->nats && !h->closed && i < 200; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     jsCtx_Destroy(h->js);
     natsConnection_Destroy(h->nats);
     natsOptions_Destroy(h->options);
-    nats_CloseAndWait(2000); /* its threads still call us with `h` */
     pthread_rwlock_destroy(&h->lock);
     free(h);
 }

@@ -184,7 +184,7 @@ static enum hub_answer watch_streams(struct told *told, struct told *warned)
 {
     struct fault fault = FAULT_INIT;
     struct hub_consumer consumer;
-    struct hub_message none;
+    struct hub_message none = {0};
     enum hub_answer answer = hub_look_at_consumer(relay.hub, &consumer, &fault);
     if (answer == HUB_OK && hub_result(relay.hub, "-", &none, &fault) == HUB_MISSING)
         answer = HUB_MISSING;
