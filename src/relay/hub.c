@@ -100,7 +100,6 @@ static void on_closed(natsConnection *nats, void *user)
 {
     struct hub *hub = user;
     hub->up = false;
-    hub->refused = is_refusal(last_error(nats));
     if (!hub->ending)
         log_error("hub: the server has closed the connection: %s", last_error(nats));
     hub->closed = true;
@@ -245,14 +244,25 @@ static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, stru
         return fault_set(fault, FAULT_PERMISSION, "the certificate is refused: %.300s", text);
     case NATS_SECURE_CONNECTION_WANTED:
         return fault_set(fault, FAULT_CONFIG, "relay: servers: the server does not offer TLS");
-    case NATS_SECURE_CONNECTION_REQUIRED:
-        return fault_set(fault, FAULT_CONFIG, "relay: servers: the server wants TLS: tls://…");
     default:
         if (is_refusal(text))
             return fault_set(fault, FAULT_PERMISSION, "the server refuses the credentials: %.300s",
                              text);
         return fault_set(fault, FAULT_NO_DEVICE, "no server answers: %.300s", text);
     }
+}
+
+/* libnats up to 3.10 at least sends no signature when its first byte is 0: one connection of 256
+ * with a credentials file is refused for nothing. */
+static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, struct fault *fault)
+{
+    int result = connect_once(hub, nats, js, fault);
+    for (int i = 0; i < 2 && result == FAULT_PERMISSION; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        fault_clear(fault);
+        result = connect_once(hub, nats, js, fault);
+    }
+    return result;
 }
 
 int hub_open(struct hub **hub, const struct relay_settings *settings, const char *name,
@@ -266,7 +276,7 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     h->settings = settings;
     pthread_rwlock_init(&h->lock, NULL);
     int result = make_options(h, name, fault);
-    while (result == 0 && (result = connect_once(h, &h->nats, &h->js, fault)) != 0) {
+    while (result == 0 && (result = connect_thrice(h, &h->nats, &h->js, fault)) != 0) {
         if (result != FAULT_NO_DEVICE || clock_now() >= end || stopped(context))
             break;
         log_info("%s; tried again for %.0f s", fault->text, (double)(end - clock_now()) * 1e-9);
@@ -282,7 +292,8 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     return result;
 }
 
-/* The library's own end (nats_Close) is left alone: in 3.4 it frees what OpenSSL frees again at exit. */
+/* The library's own end (nats_Close) is left alone: in 3.4 it frees what OpenSSL frees again at
+ * exit. */
 void hub_close(struct hub **hub)
 {
     struct hub *h = *hub;
@@ -324,10 +335,8 @@ int hub_mend(struct hub *hub, struct fault *fault)
     jsCtx *js = NULL;
     if (!hub->closed)
         return 0;
-    if (hub->refused)
-        return fault_set(fault, FAULT_PERMISSION, "the server refuses the credentials");
     hub->closed = false; /* from here on it is the new one that may be closed */
-    int result = connect_once(hub, &nats, &js, fault);
+    int result = connect_thrice(hub, &nats, &js, fault);
     if (result != 0) {
         hub->closed = true;
         return result == FAULT_PERMISSION ? result : 0;

@@ -17,11 +17,10 @@ struct hub {
     jsCtx *js;
     atomic_uint connections;
     atomic_bool up;
-    atomic_bool closed;  /* the library has given the connection up */
-    atomic_bool ending;  /* it is we who close */
-    atomic_bool refused; /* for its credentials */
-    atomic_bool denied;  /* some subject is not permitted */
-    atomic_bool no_get;  /* $JS.API.STREAM.MSG.GET is not permitted */
+    atomic_bool closed; /* the library has given the connection up */
+    atomic_bool ending; /* it is we who close */
+    atomic_bool denied; /* some subject is not permitted */
+    atomic_bool no_get; /* $JS.API.STREAM.MSG.GET is not permitted */
 };
 
 /* What the library says about the call that failed last on this thread. */

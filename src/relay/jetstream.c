@@ -108,8 +108,9 @@ static void check_settings(const json_t *config, const struct relay_settings *se
         wrong = "ack_policy is not explicit: jobs get lost";
     else if (deliver > 0)
         wrong = "max_deliver is not -1: jobs that it gives up stay in the stream, undone";
-    else if (consumer->ack_wait < 3 * SECOND)
-        wrong = "ack_wait is below 3 s: jobs are begun twice";
+    else if (consumer->ack_wait < FETCH_TIME + 5 * SECOND)
+        wrong = "ack_wait is below 15 s: what a machine without a link had asked for is sent to it "
+                "again";
     else if (pending > 0 && pending < settings->jobs)
         wrong = "max_ack_pending is below this machine's jobs";
     if (wrong)

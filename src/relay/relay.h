@@ -78,8 +78,10 @@ bool relay_may_fetch(const struct relay *relay);
  * more are taken. False then. */
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop);
 
-/* The pause before trying again for the n-th time, from 0: 1 s, 5 s, 30 s, then 2 min. */
+/* The pause before trying again for the n-th time, from 0: 1 s, 5 s, 30 s, then 2 min. What a slot waits
+ * for itself, store or hub, it asks for every 30 s. */
 uint64_t relay_delay(unsigned n);
+uint64_t relay_short_delay(unsigned n);
 
 /* ---- a slot's steps; each takes over the fault of the one before ---- */
 

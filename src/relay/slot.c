@@ -37,6 +37,11 @@ uint64_t relay_delay(unsigned n)
     return delays[n < last ? n : last];
 }
 
+uint64_t relay_short_delay(unsigned n)
+{
+    return relay_delay(n < 2 ? n : 2);
+}
+
 void slot_step(struct slot *slot, const char *step, uint64_t time)
 {
     pthread_mutex_lock(&slot->lock);
@@ -123,11 +128,11 @@ static enum step_end transfer(struct slot *slot, const char *step, const char *u
             return STEP_ELSEWHERE;
         log_warning("%s: %s: %s; tried again in %.0f s", slot->message.subject,
                     hub_show_url(url, shown, sizeof shown), fault->text,
-                    (double)relay_delay(n) * 1e-9);
+                    (double)relay_short_delay(n) * 1e-9);
         fault_clear(fault);
         atomic_fetch_add(&slot->relay->figures.retries, 1);
-        slot_step(slot, "waiting for the store", relay_delay(n) + 10 * SECOND);
-        if (!relay_wait(slot->relay, clock_now() + relay_delay(n), true))
+        slot_step(slot, "waiting for the store", relay_short_delay(n) + 10 * SECOND);
+        if (!relay_wait(slot->relay, clock_now() + relay_short_delay(n), true))
             return STEP_BACK;
     }
 }

