@@ -35,6 +35,7 @@ struct relay {
     atomic_bool giving_back;   /* jobs that are not done are given back */
     atomic_bool ready;         /* the daemon takes jobs */
     atomic_bool usable;        /* the streams are there, and as they must be */
+    atomic_uint suspects;      /* jobs here that are to be computed alone */
     atomic_uint troubles;      /* in a row: jobs that failed here and not by their own fault */
     atomic_ullong pause_until; /* monotonic nanoseconds: no new jobs before */
     atomic_ullong keep_every;  /* nanoseconds between signs of life for each job */
@@ -58,6 +59,7 @@ struct slot {
     /* The job; `lock` is for what the keeper reads. */
     pthread_mutex_t lock;
     bool holds;
+    bool alone; /* it is computed, and nobody else's job is */
     struct hub_message message;
     const char *step;
     uint64_t limit; /* monotonic nanoseconds: when the step must have ended */
@@ -78,8 +80,8 @@ bool relay_may_fetch(const struct relay *relay);
  * more are taken. False then. */
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop);
 
-/* The pause before trying again for the n-th time, from 0: 1 s, 5 s, 30 s, then 2 min. What a slot waits
- * for itself, store or hub, it asks for every 30 s. */
+/* The pause before trying again for the n-th time, from 0: 1 s, 5 s, 30 s, then 2 min. What a slot
+ * waits for itself, store or hub, it asks for every 30 s. */
 uint64_t relay_delay(unsigned n);
 uint64_t relay_short_delay(unsigned n);
 

@@ -16,11 +16,12 @@
 #include "relay/relay.h"
 
 #define LOOKUP_TIME (30 * SECOND)
+#define ALONE_TIME  (60 * SECOND) /* that a suspect waits for the others to end */
 
 bool relay_may_fetch(const struct relay *relay)
 {
-    return !relay->stopping && relay->ready && relay->usable && hub_is_up(relay->hub) &&
-           clock_now() >= relay->pause_until;
+    return !relay->stopping && relay->ready && relay->usable && relay->suspects == 0 &&
+           hub_is_up(relay->hub) && clock_now() >= relay->pause_until;
 }
 
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop)
@@ -137,6 +138,54 @@ static enum step_end transfer(struct slot *slot, const char *step, const char *u
     }
 }
 
+/* ---- jobs that may have killed a machine ---- */
+
+/* At its third delivery a job is computed while this machine holds no other, so that a machine that
+ * dies of it takes none along to DEAD. */
+static bool is_suspect(const struct slot *slot)
+{
+    return slot->message.delivery > 2;
+}
+
+/* Of two suspects that are here the same one would always be behind the other, and die with it, if
+ * the order did not turn round with each delivery. Called with the other's lock held. */
+static bool goes_first(const struct slot *other, const struct slot *slot)
+{
+    uint64_t theirs = other->message.delivery, ours = slot->message.delivery;
+    int order = strcmp(other->message.subject, slot->message.subject);
+    if (theirs != ours)
+        return theirs < ours;
+    return ours % 2 ? order < 0 : order > 0;
+}
+
+static bool has_turn(struct slot *slot)
+{
+    struct relay *relay = slot->relay;
+    bool turn = true;
+    for (size_t i = 0; i < relay->n_slots && turn; i++) {
+        struct slot *other = &relay->slots[i];
+        if (other == slot)
+            continue;
+        pthread_mutex_lock(&other->lock);
+        turn = !other->holds || (is_suspect(other) && !other->alone && !goes_first(other, slot));
+        pthread_mutex_unlock(&other->lock);
+    }
+    return turn;
+}
+
+static enum step_end compute_alone(struct slot *slot, struct fault *fault)
+{
+    uint64_t until = clock_now() + ALONE_TIME;
+    slot_step(slot, "waiting to be alone", ALONE_TIME + LOOKUP_TIME);
+    while (!has_turn(slot) && clock_now() < until)
+        if (!relay_wait(slot->relay, clock_now() + SECOND / 20, true))
+            return STEP_BACK;
+    pthread_mutex_lock(&slot->lock);
+    slot->alone = true;
+    pthread_mutex_unlock(&slot->lock);
+    return slot_compute(slot, fault);
+}
+
 /* ---- steps ---- */
 
 static int check_digest(const struct slot *slot, struct fault *fault)
@@ -216,7 +265,7 @@ static enum step_end do_job(struct slot *slot, struct fault *fault)
     if (end == STEP_DONE)
         end = load_picture(slot, fault);
     if (end == STEP_DONE)
-        end = slot_compute(slot, fault);
+        end = is_suspect(slot) ? compute_alone(slot, fault) : slot_compute(slot, fault);
     if (end == STEP_DONE)
         end = put_result(slot, fault);
     return end == STEP_DONE || end == STEP_FAILED ? slot_commit(slot, fault) : end;
@@ -267,9 +316,11 @@ static void hold(struct slot *slot, struct hub_message *message)
     pthread_mutex_lock(&slot->lock);
     slot->message = *message;
     slot->holds = true;
+    slot->alone = false;
     slot->step = "fetched";
     slot->limit = clock_now() + LOOKUP_TIME;
     pthread_mutex_unlock(&slot->lock);
+    atomic_fetch_add(&slot->relay->suspects, is_suspect(slot));
     slot->input = slot->output = -1;
     slot->media_type[0] = '\0';
     slot->size = slot->get_time = slot->put_time = 0;
@@ -277,6 +328,7 @@ static void hold(struct slot *slot, struct hub_message *message)
 
 static void let_go(struct slot *slot)
 {
+    atomic_fetch_sub(&slot->relay->suspects, is_suspect(slot));
     pthread_mutex_lock(&slot->lock);
     slot->holds = false;
     hub_message_finish(&slot->message);

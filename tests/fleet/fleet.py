@@ -269,6 +269,52 @@ class Store:
         test.addCleanup(self.server.shutdown)
 
 
+class Nginx:
+    """nginx with a configuration's `http` block; `pem` and `key` are for those who need them."""
+
+    def __init__(self, test, name, http_block):
+        self.dir = os.path.join(test.dir, name)
+        os.makedirs(self.dir)
+        path = os.path.join(self.dir, 'nginx.conf')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('%spid %s/pid;\nerror_log %s/error.log;\nworker_processes 1;\nevents { worker_connections 512; }\n' % (
+                'user root;\n' if os.geteuid() == 0 else '', self.dir, self.dir))
+            file.write('http { access_log %s/access.log;\n' % self.dir)
+            for kind in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'):
+                file.write('%s_temp_path %s/%s;\n' % (kind, self.dir, kind))
+            file.write(http_block + '}\n')
+        self.process = subprocess.Popen(['nginx', '-c', path, '-p', self.dir, '-e', self.dir + '/start.log', '-g', 'daemon off;'],
+                                        stdin=subprocess.DEVNULL)
+        test.addCleanup(self.stop)
+        wait_for('nginx', lambda: os.path.exists(os.path.join(self.dir, 'pid')) and
+                 os.path.getsize(os.path.join(self.dir, 'pid')) > 0, 20)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+
+class NginxStore:
+    """Files below a folder by GET and PUT."""
+
+    def __init__(self, test):
+        self.root, self.port = os.path.join(test.dir, 'store'), free_port()
+        os.makedirs(os.path.join(self.root, 'in'))
+        os.makedirs(os.path.join(self.root, 'out'))
+        self.url = 'http://127.0.0.1:%d' % self.port
+        self.nginx = Nginx(test, 'store-nginx', 'server { listen 127.0.0.1:%d; root %s; client_max_body_size 0; '
+                           'location /out/ { dav_methods PUT; } }' % (self.port, self.root))
+
+    def write(self, name, data):
+        with open(os.path.join(self.root, 'in', name), 'wb') as file:
+            file.write(data)
+
+    def read(self, name):
+        with open(os.path.join(self.root, 'out', name), 'rb') as file:
+            return file.read()
+
+
 class FleetTest(DaemonTest):
     def hub(self, *args, streams=True, **keywords):
         hub = Hub(self, *args, **keywords).start()
@@ -321,6 +367,6 @@ def main():
     unittest.main(verbosity=2)
 
 
-__all__ = ['ApiError', 'EXAMPLES', 'FleetTest', 'HERE', 'Hub', 'Machine', 'Nats', 'NatsError', 'PATIENCE', 'RELAY', 'ROOT', 'Relay',
+__all__ = ['ApiError', 'EXAMPLES', 'FleetTest', 'HERE', 'Hub', 'Machine', 'Nats', 'NatsError', 'Nginx', 'NginxStore', 'PATIENCE', 'RELAY', 'ROOT', 'Relay',
            'SLUICE', 'Store', 'base64', 'free_port', 'good_server', 'hashlib', 'json', 'main', 'old_server', 'os', 'picture', 're',
            'servers', 'shutil', 'signal', 'skip', 'socket', 'subprocess', 'sys', 'threading', 'time', 'unittest', 'version_of', 'wait_for']

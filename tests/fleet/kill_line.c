@@ -3,7 +3,7 @@
  *
  *   KILL_LINE  the first line on stderr with this text; the line is written before
  *   KILL_SEND  the first bytes sent to a socket with this text; they are sent before
- *   KILL_ONCE  a file that is made then; while it is there nothing is killed */
+ *   KILL_ONCE  a file that is made then; while it is there nothing is killed; not set: each time */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 static void end_here(void)
 {
     const char *once = getenv("KILL_ONCE");
-    int fd = once ? open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+    int fd = once ? open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : 0;
     if (fd >= 0)
         kill(getpid(), SIGKILL);
 }
