@@ -373,4 +373,5 @@ class Hubs(FleetTest):
         relay.stop()
 
 
-main()
+if __name__ == '__main__':
+    main()
