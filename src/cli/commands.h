@@ -10,7 +10,6 @@ int command_plan(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_check_config(int argc, char **argv);
 int command_submit(int argc, char **argv);
-int command_enqueue(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_why(int argc, char **argv);
 int command_requeue(int argc, char **argv);

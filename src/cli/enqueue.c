@@ -1,4 +1,5 @@
-/* sluice enqueue: pictures for a fleet, through a NATS JetStream (docs/fleet.md). */
+/* sluice enqueue: pictures for a fleet, through a NATS JetStream (docs/fleet.md). A program of its
+ * own, so that sluice needs no library of NATS. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,16 +15,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/paths.h"
 #include "cli/progress.h"
-#include "codec/codec.h"
 #include "relay/hub.h"
 #include "relay/job.h"
 
 #define SECOND       UINT64_C(1000000000)
-#define CONNECT_TIME (5 * SECOND)
+#define CONNECT_TIME (2 * SECOND)
 #define RETRY_TIME   (60 * SECOND) /* for a server that does not acknowledge */
 #define BURST        16            /* results that are asked for between two pauses */
 #define LIST_MAX     (64u << 20)
@@ -168,8 +167,8 @@ struct enqueue {
     struct relay_settings settings;
     struct hub *hub;
     struct progress progress;
-    struct format format; /* for its extension, and to find what is wrong before sending */
-    const char *format_text;
+    const char *format;
+    char extension[32]; /* of the results' names */
     size_t n_entries, n_queued, n_ended, n_failed;
     struct entry *entries;
 };
@@ -327,7 +326,7 @@ static int make_id(const struct enqueue *enqueue, struct entry *entry, const str
                    struct fault *fault)
 {
     const struct enqueue_options *o = &enqueue->options;
-    const char *parts[] = {o->class, o->chain, enqueue->format_text, o->input, o->result};
+    const char *parts[] = {o->class, o->chain, enqueue->format, o->input, o->result};
     char digest[DIGEST_TEXT_MAX];
     struct text all = {0};
     if (o->id) {
@@ -356,9 +355,9 @@ static int make_id(const struct enqueue *enqueue, struct entry *entry, const str
 static char *result_url(const struct enqueue *enqueue, const struct entry *entry)
 {
     char *url = NULL;
-    const char *base = path_name(entry->name), *extension = enqueue->format.extension;
+    const char *base = path_name(entry->name);
     if (asprintf(&url, "%s%.*s.%s", enqueue->options.result, (int)path_stem_length(base), base,
-                 extension ? extension : "png") < 0)
+                 enqueue->extension) < 0)
         return NULL;
     return url;
 }
@@ -371,7 +370,7 @@ static int publish(struct enqueue *enqueue, const struct entry *entry, const str
     char subject[200];
     uint64_t begun = clock_now();
     const struct hub_header headers[] = {
-        {"Sluice-Chain", o->chain},   {"Sluice-Format", enqueue->format_text},
+        {"Sluice-Chain", o->chain},   {"Sluice-Format", enqueue->format},
         {"Sluice-Input", o->input},   {"Sluice-Source", bytes->data ? NULL : entry->input},
         {"Sluice-Result", result_at}, {NULL, NULL}};
     snprintf(subject, sizeof subject, "sluice.jobs.%s.%s", o->class, entry->id);
@@ -472,7 +471,7 @@ static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
     }
     entry->name = strndup(input, is_url(input) ? strcspn(input, "?#") : strlen(input));
     if (out && entry->name)
-        entry->output = paths_output(out, entry->name, enqueue->format.extension);
+        entry->output = paths_output(out, entry->name, enqueue->extension);
     if (!entry->input || !entry->name || (out && !entry->output))
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     return 0;
@@ -535,21 +534,29 @@ static int check_outputs(const struct enqueue *enqueue, struct fault *fault)
     return fault->code;
 }
 
+/* What a format is called, its files are called, too; the machines know whether there is such a
+ * one. */
 static int choose_format(struct enqueue *enqueue, struct fault *fault)
 {
     const struct enqueue_options *o = &enqueue->options;
-    enqueue->format_text = o->format;
-    if (o->format)
-        return format_parse(&enqueue->format, o->format, fault);
-    if (!o->output)
+    const char *out = o->output ? path_name(o->output) : "";
+    enqueue->format = o->format;
+    if (o->format) {
+        snprintf(enqueue->extension, sizeof enqueue->extension, "%.*s",
+                 (int)strcspn(o->format, ":"), o->format);
         return 0;
-    if (strcmp(o->output, "-") == 0)
-        return o->collect ? 0 : fault_set(fault, FAULT_USAGE, "-o - needs --format");
-    int result = paths_is_directory(o->output)
-                     ? format_parse(&enqueue->format, "png", fault)
-                     : format_for_name(&enqueue->format, o->output, fault);
-    enqueue->format_text = enqueue->format.extension;
-    return result;
+    }
+    snprintf(enqueue->extension, sizeof enqueue->extension, "png");
+    if (!o->output || o->collect || paths_is_directory(o->output)) {
+        enqueue->format = o->output ? enqueue->extension : NULL;
+        return 0;
+    }
+    size_t stem = path_stem_length(out);
+    if (strcmp(o->output, "-") == 0 || !out[stem])
+        return fault_set(fault, FAULT_USAGE, "-o %s needs --format", o->output);
+    snprintf(enqueue->extension, sizeof enqueue->extension, "%s", out + stem + 1);
+    enqueue->format = enqueue->extension;
+    return 0;
 }
 
 static int check_options(const struct enqueue *enqueue, size_t count, struct fault *fault)
@@ -629,7 +636,6 @@ static void finish(struct enqueue *enqueue)
         free(enqueue->entries[i].output);
     }
     free(enqueue->entries);
-    format_finish(&enqueue->format);
     hub_close(&enqueue->hub);
 }
 
@@ -671,7 +677,7 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     return exit_status(enqueue, result);
 }
 
-int command_enqueue(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct enqueue enqueue = {0};
     struct enqueue_options *o = &enqueue.options;
@@ -700,5 +706,19 @@ int command_enqueue(int argc, char **argv)
     status = enqueue_with(&enqueue, argv + first, (size_t)(argc - first));
     finish(&enqueue);
     config_finish(&config);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (cli_move_stdout() != 0) {
+        perror("sluice: stdout");
+        return 74;
+    }
+    int status = run(argc, argv);
+    if (fclose(cli_stdout) != 0 && status == 0) {
+        perror("sluice: stdout");
+        return 74;
+    }
     return status;
 }
