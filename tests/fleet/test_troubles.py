@@ -128,30 +128,39 @@ class Secrets(FleetTest):
 
     def test_permissions(self):
         """The example's: what a board needs it may, and no more."""
-        with open(os.path.join(EXAMPLES, 'nats-server.conf'), encoding='utf-8') as file:
-            config = file.read()
-        hub = self.hub(streams=False, config=config[config.index('authorization {'):])
-        files = {}
-        for user, number in ('admin', 0), ('producer', 1), ('board1', 2), ('board2', 3):
-            files[user] = os.path.join(self.dir, user)
-            with open(files[user], 'w', encoding='ascii') as file:
-                file.write('%s:change-me-%d\n' % (user, number))
-        hub.streams(credentials=files['admin'])
-        machine = self.machine(hub, credentials=files['board1'], inbox='_INBOX_board1').start()
-        admin = hub.client(user='admin', password='change-me-0')
-        run = subprocess.run([SLUICE, 'enqueue', '-s', 'nats://127.0.0.1:%d' % hub.port, '--credentials', files['producer'], '-c', 'sobel',
-                              '-o', os.path.join(self.dir, 'out.png'), '-'], input=picture(), capture_output=True)
+        subprocess.run(['sh', os.path.join(EXAMPLES, 'fleet.sh'), '127.0.0.1', 'board1', 'board2'], cwd=self.dir, check=True,
+                       stdout=subprocess.DEVNULL)
+        folder = os.path.join(self.dir, 'fleet')
+        with open(os.path.join(folder, 'hub', 'nats-server.conf'), encoding='utf-8') as file:
+            config = file.read().replace('/etc/nats', os.path.join(folder, 'hub')).replace('http: 127.0.0.1:8222', '')
+        hub = self.hub(streams=False, config=config[config.index('tls {'):])
+        ca = os.path.join(folder, 'ca.pem')
+        files = {name: os.path.join(folder, name + '.creds') for name in ('admin', 'producer')}
+        files.update((name, os.path.join(folder, name, 'nats.creds')) for name in ('board1', 'board2'))
+
+        def client_as(user):
+            with open(files[user], encoding='ascii') as file:
+                name, password = file.read().strip().split(':')
+            return Nats(hub.port, user=name, password=password, ca=ca)
+
+        def enqueue(user, *arguments):
+            return subprocess.run([SLUICE, 'enqueue', '-s', 'tls://127.0.0.1:%d' % hub.port, '--ca', ca, '--credentials', files[user], '-c',
+                                   'sobel', *arguments], input=picture(), capture_output=True)
+        hub.streams(credentials=files['admin'], ca=ca)
+        url = ['tls://127.0.0.1:%d' % hub.port]
+        machine = self.machine(hub, servers=url, tls={'ca': ca}, credentials=files['board1'], inbox='_INBOX_board1').start()
+        admin = client_as('admin')
+        run = enqueue('producer', '-o', os.path.join(self.dir, 'out.png'), '-')
         self.assertEqual(run.returncode, 0, run.stderr)
         self.put_job(admin, 'bad', b'no picture')
         self.expect_failed(admin, 'bad', 'format')
         self.assertNotIn('ermission', machine.relay.log())
         # Not: to put jobs in, to read what others are answered, to change streams.
-        run = subprocess.run([SLUICE, 'enqueue', '-s', 'nats://127.0.0.1:%d' % hub.port, '--credentials', files['board1'], '-c', 'sobel',
-                              '-'], input=picture(), capture_output=True, text=False)
+        run = enqueue('board1', '-')
         self.assertEqual(run.returncode, 77, run.stderr)
         self.assertIn(b'the credentials do not permit it', run.stderr)
         for what in ('SUB _INBOX_board2.> 5', 'SUB sluice.jobs.> 5', 'PUB sluice.jobs.a.b 0\r\n', 'PUB $JS.API.STREAM.PURGE.JOBS 0\r\n'):
-            board = Nats(hub.port, user='board1', password='change-me-2')
+            board = client_as('board1')
             board._send(what.encode() + b'\r\n')
             with self.assertRaises(NatsError) as caught:
                 while True:
