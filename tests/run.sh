@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,7s/^# \{0,1\}//p' "$0"
+        sed -n '2,8s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -103,4 +103,6 @@ done
 printf '\n%s' "$report"
 [ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
+echo "not run: tests/fleet/containers.sh (likewise)"
+[ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 exit $status
