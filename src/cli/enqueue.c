@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "cli/common.h"
 #include "cli/paths.h"
@@ -202,8 +203,12 @@ static void end_entry(struct enqueue *enqueue, struct entry *entry)
 
 static void show(struct enqueue *enqueue)
 {
-    progress_show(&enqueue->progress, waits(enqueue) ? enqueue->n_ended : enqueue->n_queued,
-                  enqueue->n_entries, enqueue->n_failed);
+    const struct progress_state state = {.total = enqueue->n_entries,
+                                         .ended =
+                                             waits(enqueue) ? enqueue->n_ended : enqueue->n_queued,
+                                         .failed = enqueue->n_failed,
+                                         .waiting = ""};
+    progress_show(&enqueue->progress, &state);
 }
 
 /* ---- results ---- */
@@ -211,7 +216,7 @@ static void show(struct enqueue *enqueue)
 static int write_out(const struct entry *entry, const struct hub_message *message,
                      struct fault *fault)
 {
-    struct file_draft draft = {.fd = -1, .directory_fd = -1};
+    struct file_draft draft = {.fd = -1};
     if (strcmp(entry->output, "-") == 0)
         return file_write(fileno(cli_stdout), message->data, message->size, fault);
     int result = file_draft_open(&draft, entry->output, fault);
@@ -454,6 +459,18 @@ static int enqueue_all(struct enqueue *enqueue)
 
 /* ---- what it is told ---- */
 
+/* OUT itself, or in the folder OUT under the input's name. */
+static char *output_path(const char *out, const char *input, const char *extension)
+{
+    name_buffer name;
+    char *path = NULL;
+    if (strcmp(out, "-") == 0 || !paths_is_directory(out))
+        return strdup(out);
+    name_of_result(name, strcmp(input, "-") == 0 ? "stdin" : path_name(input), 0, "", extension);
+    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
+    return asprintf(&path, "%s%s%s", out, slash, name) < 0 ? NULL : path;
+}
+
 static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
                      struct fault *fault)
 {
@@ -471,7 +488,7 @@ static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
     }
     entry->name = strndup(input, is_url(input) ? strcspn(input, "?#") : strlen(input));
     if (out && entry->name)
-        entry->output = paths_output(out, entry->name, enqueue->extension);
+        entry->output = output_path(out, entry->name, enqueue->extension);
     if (!entry->input || !entry->name || (out && !entry->output))
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     return 0;
@@ -593,30 +610,37 @@ static int add_all(struct enqueue *enqueue, char **inputs, size_t count, struct 
 
 /* ---- the end ---- */
 
+/* docs/schemas/enqueue.json */
+static json_t *entry_json(const struct entry *entry)
+{
+    bool done = entry->state == ENTRY_DONE, failed = entry->state == ENTRY_FAILED;
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "id", entry->id, "input", entry->name,
+                               "result", done || failed ? fault_name(entry->fault.code) : "queued",
+                               "output", done ? entry->output : NULL);
+    if (failed)
+        json_object_set_new(object, "message", json_string(entry->fault.text));
+    if (entry->machine[0])
+        json_object_set_new(object, "machine", json_string(entry->machine));
+    if (done) {
+        json_object_set_new(object, "media_type", json_string(entry->media_type));
+        json_object_set_new(object, "bytes_out", json_integer(entry->size));
+    }
+    return object;
+}
+
 static void print_json(const struct enqueue *enqueue)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < enqueue->n_entries; i++) {
-        const struct entry *entry = &enqueue->entries[i];
-        bool done = entry->state == ENTRY_DONE;
-        json_t *object =
-            json_pack("{s:s, s:s, s:s}", "id", entry->id, "input", entry->name, "result",
-                      entry->state == ENTRY_QUEUED ? "queued" : fault_name(entry->fault.code));
-        if (entry->state == ENTRY_FAILED)
-            json_object_set_new(object, "text", json_string(entry->fault.text));
-        if (entry->machine[0])
-            json_object_set_new(object, "machine", json_string(entry->machine));
-        if (done) {
-            json_object_set_new(object, "media_type", json_string(entry->media_type));
-            json_object_set_new(object, "bytes_out", json_integer(entry->size));
-        }
-        if (done && entry->output)
-            json_object_set_new(object, "output", json_string(entry->output));
-        json_array_append_new(list, object);
-    }
-    json_dumpf(list, cli_stdout, JSON_INDENT(1));
+    for (size_t i = 0; i < enqueue->n_entries; i++)
+        json_array_append_new(list, entry_json(&enqueue->entries[i]));
+    json_t *object =
+        json_pack("{s:o, s:{s:I, s:I, s:I, s:I}}", "files", list, "summary", "files",
+                  (json_int_t)enqueue->n_entries, "queued", (json_int_t)enqueue->n_queued, "done",
+                  (json_int_t)(enqueue->n_ended - enqueue->n_failed), "failed",
+                  (json_int_t)enqueue->n_failed);
+    json_dumpf(object, cli_stdout, JSON_INDENT(1));
     fputc('\n', cli_stdout);
-    json_decref(list);
+    json_decref(object);
 }
 
 static int exit_status(const struct enqueue *enqueue, int result)

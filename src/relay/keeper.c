@@ -81,7 +81,7 @@ static void write_metrics(struct relay *relay)
 {
     const char *path = relay->settings->relay.metrics;
     struct fault fault = FAULT_INIT;
-    struct file_draft draft = {.fd = -1, .directory_fd = -1};
+    struct file_draft draft = {.fd = -1};
     struct text text = {0};
     static bool told;
     if (!path)

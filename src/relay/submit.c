@@ -60,19 +60,18 @@ static int send_job(struct slot *slot, struct fault *fault)
 
 /* ---- the answer ---- */
 
-/* Spans of time, in seconds, with those of our own. */
+/* The report's spans of time, which are seconds, and that of the picture's transfer. */
 static char *timings_text(const struct slot *slot, const json_t *report)
 {
-    static const char *const spans[] = {"queue",  "read",   "decode", "prepare",
-                                        "device", "encode", "write",  "total"};
+    static const char *const spans[] = {"queue_s",  "read_s",   "decode_s", "prepare_s",
+                                        "device_s", "encode_s", "write_s",  "total_s"};
     json_t *object = json_object();
     if (slot->get_time > 0)
-        json_object_set_new(object, "get", json_real((double)slot->get_time * 1e-9));
+        json_object_set_new(object, "get_s", json_real((double)slot->get_time * 1e-9));
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        const json_t *span = json_object_get(report, spans[i]);
-        if (json_is_integer(span))
-            json_object_set_new(object, spans[i],
-                                json_real((double)json_integer_value(span) * 1e-9));
+        json_t *span = json_object_get(report, spans[i]);
+        if (json_is_number(span))
+            json_object_set(object, spans[i], span);
     }
     char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_PRESERVE_ORDER);
     json_decref(object);

@@ -327,6 +327,17 @@ class Hubs(FleetTest):
         self.expect_ok(client, 'a', picture())
         machine.stop()
 
+    def test_done_is_gone(self):
+        hub = self.hub()
+        machine = self.machine(hub).start()
+        client = hub.client()
+        client.api('STREAM.DELETE.DONE')
+        before = len(machine.relay.lines)
+        self.put_job(client, 'b', picture())
+        machine.relay.expect_line('stream not found; nothing is fetched|publish: no stream takes this subject', after=before)
+        hub.streams()
+        self.expect_ok(client, 'b', picture())
+
     def test_full(self):
         """A stream of results that is full: they wait in the relay, no job is done twice, none is lost."""
         hub = self.hub()
