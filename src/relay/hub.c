@@ -19,6 +19,7 @@
 #define WRITE_TIME      60000 /* ms, and 1 s more for each MiB of `inline` */
 #define PENDING_BYTES   (1 << 20)
 #define CREDENTIALS_MAX 65536
+#define TOLD_AGAIN      (60 * SECOND) /* an error that every slot meets time and again */
 #define SERVERS_MAX     100
 
 const char *hub_error_text(natsStatus status)
@@ -72,6 +73,10 @@ static void on_error(natsConnection *nats, natsSubscription *subscription, natsS
     hub->denied |= status == NATS_NOT_PERMITTED;
     if (strstr(text, "STREAM.MSG.GET"))
         hub->no_get = true;
+    if (strcmp(text, hub->told) == 0 && clock_now() - hub->told_at < TOLD_AGAIN)
+        return;
+    snprintf(hub->told, sizeof hub->told, "%s", text);
+    hub->told_at = clock_now();
     log_warning("hub: %s: %s", natsStatus_GetText(status), text);
 }
 

@@ -18,6 +18,8 @@ struct hub {
     atomic_uint connections;
     atomic_bool up;
     atomic_bool closed; /* the library has given the connection up */
+    char told[256];     /* the error that was logged last, and when; the library's thread alone */
+    uint64_t told_at;
     atomic_bool ending; /* it is we who close */
     atomic_bool denied; /* some subject is not permitted */
     atomic_bool no_get; /* $JS.API.STREAM.MSG.GET is not permitted */

@@ -179,23 +179,26 @@ static void watch_daemon(struct told *told)
     tell(told, ready, fault.text, "sluiced takes jobs");
 }
 
-/* HUB_OLD at the first look is the end, which the result says. */
-static enum hub_answer watch_streams(struct told *told, struct told *warned)
+/* Returns 0, or FAULT_NO_DEVICE at a first look that meets a server before 2.10. */
+static int watch_streams(struct told *told, struct told *warned, struct fault *fault)
 {
-    struct fault fault = FAULT_INIT;
+    static bool was_usable;
     struct hub_consumer consumer;
     struct hub_message none = {0};
-    enum hub_answer answer = hub_look_at_consumer(relay.hub, &consumer, &fault);
-    if (answer == HUB_OK && hub_result(relay.hub, "-", &none, &fault) == HUB_MISSING)
+    enum hub_answer answer = hub_look_at_consumer(relay.hub, &consumer, fault);
+    if (answer == HUB_OLD && !was_usable)
+        return FAULT_NO_DEVICE;
+    if (answer == HUB_OK && hub_result(relay.hub, "-", &none, fault) == HUB_MISSING)
         answer = HUB_MISSING;
     hub_message_finish(&none);
     relay.usable = answer == HUB_OK;
+    was_usable |= relay.usable;
     relay.keep_every = consumer.ack_wait / 3 < 10 * SECOND ? consumer.ack_wait / 3 : 10 * SECOND;
-    tell(told, answer == HUB_OK, fault.text, "the streams are there");
+    tell(told, answer == HUB_OK, fault->text, "the streams are there");
     if (answer == HUB_OK && strcmp(warned->text, consumer.warning) != 0 && consumer.warning[0])
         log_warning("%s (docs/fleet.md)", consumer.warning);
     snprintf(warned->text, sizeof warned->text, "%s", consumer.warning);
-    return answer;
+    return 0;
 }
 
 /* Returns the exit status: 0 once a signal came. */
@@ -204,7 +207,6 @@ static int watch(void)
     struct told daemon = {"?"}, streams = {"?"}, consumer = {""};
     uint64_t looked = 0, asked = 0;
     unsigned connection = 0;
-    bool was_usable = false;
     while (!relay.stopping) {
         struct fault fault = FAULT_INIT;
         uint64_t now = clock_now();
@@ -219,9 +221,8 @@ static int watch(void)
         if (hub_is_up(relay.hub) && (changed || looked == 0 || now - looked >= every)) {
             connection = hub_connections(relay.hub);
             looked = now;
-            if (watch_streams(&streams, &consumer) == HUB_OLD && !was_usable)
-                return 69; /* it has been told */
-            was_usable |= relay.usable;
+            if (watch_streams(&streams, &consumer, &fault) != 0)
+                return options_complain("sluice-relay", "hub", &fault);
         }
         pause_100ms();
     }
@@ -239,7 +240,7 @@ static int start_threads(pthread_t *keeper)
     relay.n_running = relay.n_slots;
     for (size_t i = 0; i < relay.n_slots; i++) {
         struct slot *slot = &relay.slots[i];
-        *slot = (struct slot){.relay = &relay, .number = (unsigned)i, .socket = -1};
+        *slot = (struct slot){.relay = &relay, .socket = -1};
         pthread_mutex_init(&slot->lock, NULL);
         if (pthread_create(&slot->thread, NULL, slot_run, slot) != 0)
             return 70;

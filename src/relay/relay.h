@@ -49,7 +49,6 @@ struct relay {
 /* One job at a time, from the stream to its result. */
 struct slot {
     struct relay *relay;
-    unsigned number;
     pthread_t thread;
     struct hub_mailbox mailbox;
     struct store *store;
@@ -69,8 +68,8 @@ struct slot {
     uint64_t held;     /* bytes, of relay.held */
     uint64_t size;     /* of the output, in bytes */
     char media_type[100];
-    char *timings; /* JSON; owned */
-    uint64_t get_time, put_time;
+    char *timings;     /* JSON; owned */
+    uint64_t get_time; /* nanoseconds that the picture's transfer took */
 };
 
 /* True while jobs may be fetched. */

@@ -101,9 +101,8 @@ static enum store_answer put_once(struct slot *slot, struct fault *fault)
     enum store_answer answer =
         store_put(slot->store, slot->job.result, slot->output, slot->size, slot->media_type, fault);
     if (answer == STORE_DONE) {
-        slot->put_time = clock_now() - begun;
         atomic_fetch_add(&figures->puts, 1);
-        atomic_fetch_add(&figures->put_time, slot->put_time);
+        atomic_fetch_add(&figures->put_time, clock_now() - begun);
     }
     return answer;
 }
@@ -140,16 +139,17 @@ static enum step_end transfer(struct slot *slot, const char *step, const char *u
 
 /* ---- jobs that may have killed a machine ---- */
 
-/* At its third delivery a job is computed while this machine holds no other, so that a machine that
- * dies of it takes none along to DEAD. */
+/* From its third delivery on a job is computed while this machine holds no other. A machine that
+ * dies of it then uses up no other job's deliveries. */
 static bool is_suspect(const struct slot *slot)
 {
     return slot->message.delivery > 2;
 }
 
-/* Of two suspects that are here the same one would always be behind the other, and die with it, if
- * the order did not turn round with each delivery. Called with the other's lock held. */
-static bool goes_first(const struct slot *other, const struct slot *slot)
+/* Suspects that are here together come back together after a death. Their order is reversed at each
+ * delivery: so of two, each is computed before the other once, and one that is innocent gets its
+ * result. Called with the other's lock held. */
+static bool comes_before(const struct slot *other, const struct slot *slot)
 {
     uint64_t theirs = other->message.delivery, ours = slot->message.delivery;
     int order = strcmp(other->message.subject, slot->message.subject);
@@ -167,7 +167,7 @@ static bool has_turn(struct slot *slot)
         if (other == slot)
             continue;
         pthread_mutex_lock(&other->lock);
-        turn = !other->holds || (is_suspect(other) && !other->alone && !goes_first(other, slot));
+        turn = !other->holds || (is_suspect(other) && !other->alone && !comes_before(other, slot));
         pthread_mutex_unlock(&other->lock);
     }
     return turn;
@@ -323,7 +323,7 @@ static void hold(struct slot *slot, struct hub_message *message)
     atomic_fetch_add(&slot->relay->suspects, is_suspect(slot));
     slot->input = slot->output = -1;
     slot->media_type[0] = '\0';
-    slot->size = slot->get_time = slot->put_time = 0;
+    slot->size = slot->get_time = 0;
 }
 
 static void let_go(struct slot *slot)
