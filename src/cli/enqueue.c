@@ -285,16 +285,27 @@ static size_t sweep(struct enqueue *enqueue, uint64_t end, uint64_t *pause)
     return waiting;
 }
 
+/* 0, or why no result will come at all. */
+static int check_hub(struct enqueue *enqueue, struct fault *fault)
+{
+    int result = hub_mend(enqueue->hub, fault);
+    if (result == 0 && hub_is_denied(enqueue->hub))
+        result = fault_set(fault, FAULT_PERMISSION, "the credentials do not permit it");
+    return result;
+}
+
 static void collect(struct enqueue *enqueue)
 {
     uint64_t timeout = enqueue->options.timeout, pause = SECOND / 50;
     uint64_t end = timeout ? clock_now() + timeout : UINT64_MAX;
-    while (clock_now() < end && sweep(enqueue, end, &pause) > 0)
+    struct fault why = FAULT_INIT;
+    while (clock_now() < end && sweep(enqueue, end, &pause) > 0 && check_hub(enqueue, &why) == 0)
         pause_for(pause);
     for (size_t i = 0; i < enqueue->n_entries; i++) {
         struct entry *entry = &enqueue->entries[i];
         if (entry->state != ENTRY_QUEUED)
             continue;
+        entry->fault = why;
         fault_set(&entry->fault, FAULT_BUSY, "no result within %.0f s (--timeout)",
                   (double)timeout * 1e-9);
         end_entry(enqueue, entry);
@@ -396,8 +407,8 @@ static int publish(struct enqueue *enqueue, const struct entry *entry, const str
         case HUB_MISSING:
             return fault_set(fault, FAULT_NO_DEVICE, "%s", why.text);
         case HUB_UNCLEAR:
-            if (hub_is_denied(enqueue->hub))
-                return fault_set(fault, FAULT_PERMISSION, "the credentials do not permit it");
+            if (check_hub(enqueue, fault) != 0)
+                return fault->code;
             if (clock_now() - begun > RETRY_TIME)
                 return fault_set(fault, FAULT_NO_DEVICE, "the server does not answer");
             pause_for(SECOND / 4);
@@ -610,19 +621,30 @@ static int add_all(struct enqueue *enqueue, char **inputs, size_t count, struct 
 
 /* ---- the end ---- */
 
+/* Names of files hold any bytes, and texts come from machines of strangers. */
+static json_t *json_text(const char *text)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, text ? text : "");
+    json_t *json = text ? json_string(text_string(&valid)) : json_null();
+    text_finish(&valid);
+    return json;
+}
+
 /* docs/schemas/enqueue.json */
 static json_t *entry_json(const struct entry *entry)
 {
     bool done = entry->state == ENTRY_DONE, failed = entry->state == ENTRY_FAILED;
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "id", entry->id, "input", entry->name,
-                               "result", done || failed ? fault_name(entry->fault.code) : "queued",
-                               "output", done ? entry->output : NULL);
+    json_t *object =
+        json_pack("{s:s, s:o, s:s, s:o}", "id", entry->id, "input", json_text(entry->name),
+                  "result", done || failed ? fault_name(entry->fault.code) : "queued", "output",
+                  json_text(done ? entry->output : NULL));
     if (failed)
-        json_object_set_new(object, "message", json_string(entry->fault.text));
+        json_object_set_new(object, "message", json_text(entry->fault.text));
     if (entry->machine[0])
-        json_object_set_new(object, "machine", json_string(entry->machine));
+        json_object_set_new(object, "machine", json_text(entry->machine));
     if (done) {
-        json_object_set_new(object, "media_type", json_string(entry->media_type));
+        json_object_set_new(object, "media_type", json_text(entry->media_type));
         json_object_set_new(object, "bytes_out", json_integer(entry->size));
     }
     return object;

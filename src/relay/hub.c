@@ -344,7 +344,10 @@ int hub_mend(struct hub *hub, struct fault *fault)
     int result = connect_thrice(hub, &nats, &js, fault);
     if (result != 0) {
         hub->closed = true;
-        return result == FAULT_PERMISSION ? result : 0;
+        if (result == FAULT_PERMISSION)
+            return result;
+        fault_clear(fault); /* it is tried again */
+        return 0;
     }
     pthread_rwlock_wrlock(&hub->lock);
     jsCtx_Destroy(hub->js);

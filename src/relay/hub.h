@@ -50,7 +50,7 @@ bool hub_is_denied(const struct hub *hub);
 /* How often a connection was made; what was asked of an earlier one gets no answer. */
 unsigned hub_connections(const struct hub *hub);
 
-/* To be called about every second by one thread: connects anew where the library has given up. Says
+/* To be called now and then by one thread: connects anew where the library has given up. Says
  * FAULT_PERMISSION when credentials or certificate are refused now, else 0. */
 int hub_mend(struct hub *hub, struct fault *fault);
 

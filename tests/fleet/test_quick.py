@@ -293,4 +293,36 @@ class Enqueue(FleetTest):
         self.assertRegex(run.stderr, r'\d of 6 are queued; the same command sends the others')
 
 
+class Page(FleetTest):
+    def test_trial(self):
+        """What docs/fleet.md says to try on one computer, as it is written but for the port."""
+        with open(os.path.join(ROOT, 'docs', 'fleet.md'), encoding='utf-8') as file:
+            block = re.search(r'To try it on one computer.*?```sh\n(.*?)```', file.read(), re.S).group(1)
+        port = free_port()
+        block = block.replace("'max_payload", "'port: %d\\nmax_payload" % port).replace('localhost', 'localhost:%d' % port)
+        for name, target in (('nats-server', good_server()), ('sluice', SLUICE), ('sluiced', os.environ['SLUICED']), ('sluice-relay', RELAY)):
+            os.makedirs(os.path.join(self.dir, 'bin'), exist_ok=True)
+            with open(os.path.join(self.dir, 'bin', name), 'w', encoding='utf-8') as file:
+                file.write('#!/bin/sh\nexec "%s" "$@"\n' % os.path.abspath(target))
+            os.chmod(file.name, 0o755)
+        os.mkdir(os.path.join(self.dir, 'sluice'))
+        os.symlink(os.path.join(ROOT, 'docs'), os.path.join(self.dir, 'sluice', 'docs'))
+        subprocess.run([SLUICE, 'testcard', '-o', os.path.join(self.dir, 'photo.png')], check=True)
+        with open(os.path.join(self.dir, 'out'), 'w', encoding='utf-8') as out:
+            process = subprocess.Popen(['bash', '-euc', block.replace('nats-server -c hub.conf &', 'nats-server -c hub.conf & sleep 1')],
+                                       cwd=self.dir, stdout=out, stderr=out, start_new_session=True,
+                                       env=dict(os.environ, PATH=os.path.join(self.dir, 'bin') + ':' + os.environ['PATH'],
+                                                XDG_STATE_HOME=self.dir))
+            try:
+                status = process.wait(60)
+            finally:
+                os.killpg(process.pid, signal.SIGTERM)
+        with open(os.path.join(self.dir, 'out'), encoding='utf-8') as file:
+            self.assertEqual(status, 0, file.read())
+        with open(os.path.join(self.dir, 'photo.png'), 'rb') as file:
+            expected = self.by_sluice_run(file.read(), 'luminance,sobel', 'png')['']
+        with open(os.path.join(self.dir, 'edges', 'photo.png'), 'rb') as file:
+            self.assertEqual(file.read(), expected)
+
+
 main()
