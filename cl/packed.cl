@@ -159,7 +159,7 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
 #define PUT(p, y, v, count) FN(put)((__global uchar *)PLACE(p, y), v, count)
 
 #ifdef MULTIPLIER
-/* Quotients of lanes that hold rounding already: the last byte of a product (src/stage/box_divide.h). */
+/* Quotients of lanes that hold rounding already: the last byte of a product (src/stage/box/box_divide.h). */
 #define LOW_LANE(v)  (((v) & 0xffffu) * MULTIPLIER)
 #define HIGH_LANE(v) (((v) >> 16) * MULTIPLIER)
 #define QUOTIENTS(k)                                                                               \

@@ -376,7 +376,7 @@ inline int saturate_f64(ulong bits, int low, int high)
 
 /* floor(t / d) where it is below 2^16: an estimate that is right or one too small, then the
  * remainder, exact modulo 2^32. `factor` is 1/d, or 256/d for 64 bits, a little too small: see
- * src/stage/box_divide.c. */
+ * src/stage/box/box_divide.c. */
 inline uint floor_quotient_uint(uint t, uint d, float factor)
 {
     uint q = (uint)((float)t * factor);

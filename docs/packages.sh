@@ -5,7 +5,7 @@
 packages_build="gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
 libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
 packages_run="ocl-icd-libopencl1 pocl-opencl-icd"
-packages_test="libcmocka-dev python3-venv"
+packages_test="curl libcmocka-dev python3-venv"
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.
 packages_relay="libcurl4-openssl-dev libnats-dev libssl-dev"
 packages_fleet="iproute2 iptables nats-server nginx-light openssl redis-server"

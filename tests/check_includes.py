@@ -5,7 +5,10 @@ import os
 import re
 import sys
 
-# What each folder may include, besides itself and the C library.
+# What each room may include, besides itself and the C library: rooms, folders of rooms, or single headers.
+PIXELS = {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'}
+DAEMON = {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'}
+COMMANDS = PIXELS | {'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'}
 ALLOWED = {
     'base': set(),
     'param': {'base'},
@@ -16,25 +19,28 @@ ALLOWED = {
     'device': {'base', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
-    'engine': {'base', 'param', 'bank', 'image', 'codec', 'device', 'stage', 'chain'},
-    'worker': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'},
-    'daemon': {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'},
+    'engine': PIXELS - {'config'},
+    'worker': PIXELS | {'version.h'},
+    'daemon/spool': DAEMON,
+    'daemon/work': DAEMON,
+    'daemon/watch': DAEMON | {'daemon/spool', 'daemon/work'},
+    'daemon/serve': DAEMON | {'daemon/spool', 'daemon/work', 'daemon/watch'},
+    'daemon/front': DAEMON | {'daemon'},
     'relay': {'base', 'param', 'bank', 'config', 'worker/client.h', 'version.h'},
-    'cli': {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine',
-            'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'relay/hub.h', 'relay/job.h',
-            'version.h'},
+    'cli': COMMANDS | {'relay/hub.h', 'relay/job.h'},
+    'bench': COMMANDS | {'cli'},
+    'doctor': COMMANDS | {'cli'},
 }
-ALLOWED['worker'].add('version.h')
 
 # Foreign headers, and the folders (or files) that may include them.
 FOREIGN = {
     r'CL/': {'device'},
     r'(jpeglib|jerror|turbojpeg|png|zlib|libdeflate|zip)\.h': {'codec'},
-    r'uv\.h': {'daemon'},
-    r'microhttpd\.h': {'daemon'},
-    r'sqlite3\.h': {'daemon'},
+    r'uv\.h': {'daemon/watch', 'daemon/work', 'daemon/serve', 'daemon/front'},
+    r'microhttpd\.h': {'daemon/serve'},
+    r'sqlite3\.h': {'daemon/spool'},
     r'yaml\.h': {'config'},
-    r'systemd/': {'daemon'},
+    r'systemd/': {'daemon/front'},
     r'seccomp\.h': {'worker'},
     r'jansson\.h': {'codec', 'worker', 'daemon', 'cli', 'relay'},
     r'(nats|curl|openssl)/': {'relay'},
@@ -43,38 +49,66 @@ FOREIGN = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
-def check(path, folder, complaints):
-    with open(path, encoding='utf-8') as file:
-        text = file.read()
+def room_of(path):
+    """The room that a file of src/ stands in: the longest name of ALLOWED in front of it."""
+    rooms = [room for room in ALLOWED if path.startswith(room + '/')]
+    return max(rooms, key=len, default=None)
+
+
+def below(room, header):
+    return any(header == name or header.startswith(name + '/') for name in ALLOWED[room] | {room})
+
+
+def check(path, text, complaints):
+    room = room_of(path)
+    if not room:
+        complaints.append('src/%s stands in no room of docs/architecture.md' % path)
+        return
     for bracket, name in INCLUDE.findall(text):
-        if bracket == '<':
-            for pattern, folders in FOREIGN.items():
-                if re.match(pattern, name) and folder not in folders:
-                    complaints.append('%s: <%s> belongs to %s alone' % (path, name, ', '.join(sorted(folders))))
+        if bracket == '"':
+            if not below(room, name):
+                complaints.append('src/%s: "%s" is not below %s' % (path, name, room))
             continue
-        other = name.split('/')[0]
-        if other != folder and other not in ALLOWED[folder] and name not in ALLOWED[folder]:
-            complaints.append('%s: "%s" is not below %s' % (path, name, folder))
-    if folder == 'stage' and path.endswith('_ref.c') and re.search(r'\.cl\b', text.split('*/', 1)[-1]):
-        complaints.append('%s: a reference shares nothing with kernels' % path)
+        for pattern, rooms in FOREIGN.items():
+            if re.match(pattern, name) and not any((room + '/').startswith(r + '/') for r in rooms):
+                complaints.append('src/%s: <%s> belongs to %s alone' % (path, name, ', '.join(sorted(rooms))))
+    if room == 'stage' and path.endswith('_ref.c') and re.search(r'\.cl\b', text.split('*/', 1)[-1]):
+        complaints.append('src/%s: a reference shares nothing with kernels' % path)
+
+
+def circles(texts):
+    """Groups of files that include each other, a source counted with the header of its name."""
+    def unit(path):
+        return re.sub(r'(_internal)?\.[ch]$', '', path)
+    graph = {}
+    for path, text in texts.items():
+        graph.setdefault(unit(path), set()).update(
+            unit(name) for bracket, name in INCLUDE.findall(text) if bracket == '"' and unit(name) != unit(path))
+    reach = {}
+    for start in graph:
+        seen, todo = set(), [start]
+        while todo:
+            for other in graph.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        reach[start] = seen
+    return sorted({tuple(sorted(b for b in reach[a] if a in reach.get(b, ()))) for a in graph if a in reach[a]})
 
 
 def main():
-    root = os.path.join(sys.argv[1], 'src')
-    complaints, files = [], 0
-    for folder in sorted(os.listdir(root)):
-        directory = os.path.join(root, folder)
-        if not os.path.isdir(directory):
-            continue
-        if folder not in ALLOWED:
-            complaints.append('src/%s is no module of docs/architecture.md' % folder)
-            continue
-        for name in sorted(os.listdir(directory)):
+    root, texts, complaints = os.path.join(sys.argv[1], 'src'), {}, []
+    for folder, _, names in os.walk(root):
+        for name in names:
             if name.endswith(('.c', '.h')):
-                files += 1
-                check(os.path.join(directory, name), folder, complaints)
-    print('\n'.join(complaints) if complaints else '%d files keep the rules' % files)
-    return 1 if complaints or files == 0 else 0
+                path = os.path.join(folder, name)
+                with open(path, encoding='utf-8') as file:
+                    texts[os.path.relpath(path, root)] = file.read()
+    for path, text in sorted(texts.items()):
+        check(path, text, complaints)
+    complaints += ['these include each other: ' + ' '.join(group) for group in circles(texts)]
+    print('\n'.join(complaints) if complaints else '%d files keep the rules' % len(texts))
+    return 1 if complaints or not texts else 0
 
 
 sys.exit(main())

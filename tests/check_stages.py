@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Each stage is whole: source, reference, kernels, test and documentation page, and the page names every
-parameter that the program knows. Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
+parameter that the program knows, with its choices; those may be on a stage's page that it links to.
+Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
+import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -14,17 +17,22 @@ def main():
     if sorted(known) != sorted(stages):
         complaints.append('sluice stages has %s, the list %s' % (sorted(known), sorted(stages)))
     for stage in stages:
-        for path in ('src/stage/%s.c', 'src/stage/%s.h', 'src/stage/%s_ref.c', 'cl/%s.cl',
+        for path in ('src/stage/**/%s.c', 'src/stage/**/%s.h', 'src/stage/**/%s_ref.c', 'cl/**/%s.cl',
                      'tests/stage/test_%s.c', 'docs/stages/%s.md'):
-            if not os.path.exists(os.path.join(root, path % stage)):
+            if len(glob.glob(os.path.join(root, path % stage), recursive=True)) != 1:
                 complaints.append('%s is missing' % (path % stage))
         page = os.path.join(root, 'docs/stages/%s.md' % stage)
         if os.path.exists(page):
             with open(page, encoding='utf-8') as file:
                 text = file.read()
+            linked = text
+            for other in sorted(set(re.findall(r'\]\((\w+)\.md', text))):
+                with open(os.path.join(root, 'docs/stages/%s.md' % other), encoding='utf-8') as file:
+                    linked += file.read()
             for param in known.get(stage, {}).get('params', []):
-                for word in [param['name']] + param.get('choices', []):
-                    if '`%s' % word not in text and '=%s' % word not in text and '`%s`' % word not in text:
+                words = [(param['name'], text)] + [(choice, linked) for choice in param.get('choices', [])]
+                for word, where in words:
+                    if '`%s' % word not in where and '=%s' % word not in where:
                         complaints.append('docs/stages/%s.md does not name %s' % (stage, word))
     print('\n'.join(complaints) if complaints else '%d stages are whole' % len(stages))
     return 1 if complaints else 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The filters of src/stage/wavelet_taps.c, computed anew. Usage: check_wavelets.py SOURCE_ROOT
+"""The filters of src/stage/dwt/wavelet_taps.c, computed anew. Usage: check_wavelets.py SOURCE_ROOT
 
 db and sym: spectral factors of Daubechies' half-band polynomial (Ten Lectures on Wavelets,
 6.1), whose roots are found in 60 digits; db takes those inside the unit circle, sym one of each
@@ -19,7 +19,7 @@ complaints = []
 
 
 def read(root):
-    with open(os.path.join(root, 'src/stage/wavelet_taps.c'), encoding='utf-8') as file:
+    with open(os.path.join(root, 'src/stage/dwt/wavelet_taps.c'), encoding='utf-8') as file:
         text = file.read()
     body = re.sub(r'/\*.*?\*/', '', text[text.index('taps[] = {'):text.index('};')], flags=re.S)
     taps = [float(v) for v in re.findall(r'-?\d+\.\d+(?:e-?\d+)?', body)]

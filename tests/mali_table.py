@@ -28,7 +28,7 @@ CASES = [
     ('fir:gaussian5', 'u8', '640x480'),
     ('threshold:100', 'u8', '640x480'),
     ('threshold:otsu', 'u8', '640x480'),
-    ('scale:1.5', 'u8', '640x480'),
+    ('gain:1.5', 'u8', '640x480'),
     ('convert:f32', 'u8', '640x480'),
     ('sobel', 'u16', '640x480'),
     ('sobel', 'f32', '640x480'),
@@ -52,8 +52,8 @@ CASES = [
     ('fir:gaussian3', 'u16', '640x480', '--generic'),
     ('fir:gaussian3', 'f32', '640x480', '--generic'),
     ('fir:70000_1_1:divisor=3', 'u16', '640x480', '--generic'),
-    ('scale:1.5', 'u8', '640x480', '--generic'),
-    ('scale:1.5', 'i32', '640x480', '--generic'),
+    ('gain:1.5', 'u8', '640x480', '--generic'),
+    ('gain:1.5', 'i32', '640x480', '--generic'),
 ]
 CHECKED = 2
 KERNELS_MAX = 24  # of a program

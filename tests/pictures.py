@@ -27,6 +27,23 @@ def pnm(width, height, samples, channels=1, maxval=255):
     return head + bytes(samples)
 
 
+def png_chunk(kind, data):
+    return struct.pack('>I4s', len(data), kind) + data + struct.pack('>I', zlib.crc32(kind + data))
+
+
+def odd_png(width=4, height=3):
+    """A grey PNG that libpng reads with two warnings: a chunk of text with a wrong CRC, a tRNS of a wrong length."""
+    text = bytearray(png_chunk(b'tEXt', b'Title\0moon'))
+    text[-1] ^= 1
+    rows = b''.join(b'\0' + bytes((x + y) % 256 for x in range(width)) for y in range(height))
+    return (b'\x89PNG\r\n\x1a\n' + png_chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0)) +
+            bytes(text) + png_chunk(b'tRNS', b'\0\1\2') + png_chunk(b'IDAT', zlib.compress(rows)) +
+            png_chunk(b'IEND', b''))
+
+
+ODD_PNG_WARNINGS = ['png: tEXt: CRC error', 'png: tRNS: invalid']
+
+
 def read_pnm(data):
     """(width, height, channels, maxval, samples) of a raw PGM or PPM without comments."""
     magic, size, maxval, rest = data.split(b'\n', 3)

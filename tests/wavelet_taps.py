@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""wavelet_taps.py > src/stage/wavelet_taps.c, then clang-format: the wavelets' low-pass filters as
+"""wavelet_taps.py > src/stage/dwt/wavelet_taps.c, then clang-format: the wavelets' low-pass filters as
 PyWavelets has them.
 
 Needs PyWavelets (python3-pywt); only for whoever makes the file again: it is kept in the
 repository. tests/check_wavelets.py computes the numbers anew by other means and compares. High-
-pass filters and the rbio family follow from these (src/stage/wavelet.c)."""
+pass filters and the rbio family follow from these (src/stage/dwt/wavelet.c)."""
 import pywt
 
 ORTHOGONAL = (['db%d' % n for n in range(1, 21)] + ['sym%d' % n for n in range(2, 21)] +
@@ -47,7 +47,7 @@ print("""/* Made by tests/wavelet_taps.py. The numbers are those of PyWavelets %
  * NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
  * DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
  * OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
-#include "stage/wavelet.h"
+#include "stage/dwt/wavelet.h"
 
 /* clang-format off */
 static const double taps[] = {""" % pywt.__version__)

@@ -391,7 +391,7 @@ def limit(param):
     low, high = param.get('min'), param.get('max')
     if low is None or high is None or param['type'] in ('matrix', 'text'):
         return ''
-    return '%g to %g' % (low, high)
+    return 'from %s to %s' % tuple('%d' % end if end == int(end) else repr(end) for end in (low, high))
 
 
 def chain_page(sluice):
@@ -401,8 +401,8 @@ def chain_page(sluice):
 
     stage[:arg[:arg...]][,stage...]
 
-An argument is a value, in the order in which the parameters are listed, or *name*=*value*. Values are made of A-Z a-z
-0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
+An argument is *name*=*value*, or a value alone, which the first parameter that has none yet takes, in the order in which
+they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
 are joined by `_`, the rows of a matrix by `/`. `@name` is a kernel or a bank of the configuration. Blanks around commas
 do not count. An empty chain only converts formats.
 
@@ -410,7 +410,7 @@ do not count. An empty chain only converts formats.
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
 
-An error names the stage, the parameter, the value and what is allowed. `sluice plan` prints a chain with every parameter
+An error names the stage, the parameter, the value and what is allowed; all errors of a chain are told at once. `sluice plan` prints a chain with every parameter
 written out.
 
 Borders are named as numpy.pad names them: `edge`, `reflect`, `symmetric`, `wrap`, `zero`; with `crop` only those

@@ -96,6 +96,28 @@ int fault_set_errno(struct fault *fault, enum fault_code code, const char *what)
     return fault_set(fault, code, "%s: %s", what, strerror(error));
 }
 
+size_t faults_count(const struct faults *faults)
+{
+    size_t n = 0;
+    while (n < FAULTS_MAX && faults->list[n].code != FAULT_NONE)
+        n++;
+    return n;
+}
+
+struct fault *faults_next(struct faults *faults)
+{
+    size_t n = faults_count(faults);
+    return n < FAULTS_MAX ? &faults->list[n] : NULL;
+}
+
+int faults_first(const struct faults *faults, struct fault *fault)
+{
+    const struct fault *first = &faults->list[0];
+    if (first->code == FAULT_NONE)
+        return 0;
+    return fault_set_at(fault, first->code, first->position, first->length, "%s", first->text);
+}
+
 void fault_clear(struct fault *fault)
 {
     *fault = (struct fault)FAULT_INIT;

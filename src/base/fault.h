@@ -8,6 +8,7 @@
 #define SLUICE_BASE_FAULT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum fault_code {
     FAULT_NONE,
@@ -62,6 +63,21 @@ int fault_set_at(struct fault *fault, enum fault_code code, int position, int le
 
 /* Stores what errno says about `what` ("open", "write"), with the code that suits it. */
 int fault_set_errno(struct fault *fault, enum fault_code code, const char *what);
+
+/* All that is wrong with one text, in its order. Starts as {0}; faults stand before empty places.
+ */
+#define FAULTS_MAX 16
+struct faults {
+    struct fault list[FAULTS_MAX];
+};
+
+/* Where the next one is to be stored; NULL when there is no place left, which fault_set takes. */
+struct fault *faults_next(struct faults *faults);
+
+size_t faults_count(const struct faults *faults);
+
+/* Stores the first of them in `fault`; returns its code, 0 when there is none. */
+int faults_first(const struct faults *faults, struct fault *fault);
 
 /* Appends two lines that show the place a fault marks in `source`, the text that it is about: the
  * text (of a long one the part that matters), and carets under the place; nothing when the fault

@@ -25,9 +25,8 @@ void bytes_finish(struct bytes *bytes)
 
 static int too_large(uint64_t limit, struct fault *fault)
 {
-    char text[NUMBER_TEXT_MAX];
     return fault_set(fault, FAULT_LIMIT, "larger than max_file %s (--max-file)",
-                     number_format_size(limit, text));
+                     number_size(limit));
 }
 
 static int grow(struct bytes *bytes, size_t *capacity, uint64_t limit, struct fault *fault)
@@ -37,7 +36,7 @@ static int grow(struct bytes *bytes, size_t *capacity, uint64_t limit, struct fa
         wanted = (size_t)limit + 1;
     uint8_t *data = realloc(bytes->data, wanted);
     if (!data)
-        return fault_set(fault, FAULT_MEMORY, "no memory for %zu bytes of file", wanted);
+        return fault_set(fault, FAULT_MEMORY, "no memory for %s of file", number_size(wanted));
     bytes->data = data;
     *capacity = wanted;
     return 0;
@@ -60,7 +59,8 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
         capacity = (size_t)status.st_size + 1; /* one more, so that the end shows without growing */
         read_so_far.data = malloc(capacity);
         if (!read_so_far.data)
-            return fault_set(fault, FAULT_MEMORY, "no memory for %zu bytes of file", capacity);
+            return fault_set(fault, FAULT_MEMORY, "no memory for %s of file",
+                             number_size(capacity));
     }
     int result = 0;
     for (;;) {
@@ -115,6 +115,33 @@ size_t path_stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+char *path_absolute(const char *path)
+{
+    char cwd[PATH_MAX] = "";
+    if (path[0] != '/' && !getcwd(cwd, sizeof cwd))
+        return NULL;
+    size_t length = strlen(cwd);
+    char *absolute = malloc(length + strlen(path) + 2);
+    if (!absolute)
+        return NULL;
+    memcpy(absolute, cwd, length);
+    if (length == 1) /* "/" */
+        length = 0;
+    while (*(path += strspn(path, "/"))) {
+        size_t part = strcspn(path, "/");
+        if (part != 1 || path[0] != '.') {
+            absolute[length++] = '/';
+            memcpy(absolute + length, path, part);
+            length += part;
+        }
+        path += part;
+    }
+    if (length == 0)
+        absolute[length++] = '/';
+    absolute[length] = '\0';
+    return absolute;
 }
 
 int path_make_directories(const char *path, mode_t mode, struct fault *fault)

@@ -71,7 +71,12 @@ const char *path_name(const char *path);
  */
 size_t path_stem_length(const char *name);
 
-/* Makes the directory and those above it that are missing, each with `mode`. */
+/* The absolute path that one means in the working directory: without links followed, and without
+ * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller
+ * frees it. */
+char *path_absolute(const char *path);
+
+/* Makes the directory and those above it that are missing, each with this mode. */
 int path_make_directories(const char *path, mode_t mode, struct fault *fault);
 
 #endif

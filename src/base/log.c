@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *log_program = "sluice";
 static enum log_level log_threshold = LOG_LEVEL_WARNING;
 static bool log_to_journal;
+static bool log_time;
 static log_sink *log_other;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -20,6 +22,12 @@ void log_init(const char *program, enum log_level level)
     log_program = program;
     log_threshold = level;
     log_to_journal = log_stderr_is_journal();
+}
+
+void log_show_time(void)
+{
+    tzset(); /* reads the zone's file, which a sandbox may hide later */
+    log_time = isatty(STDERR_FILENO) == 1;
 }
 
 void log_set_sink(log_sink *sink)
@@ -55,12 +63,24 @@ bool log_enabled(enum log_level level)
     return level <= log_threshold;
 }
 
+/* What stands before the program's name. */
+static const char *line_prefix(enum log_level level, char buffer[16])
+{
+    time_t now = time(NULL);
+    struct tm local;
+    if (log_to_journal)
+        return journal_prefixes[level];
+    if (!log_time || !localtime_r(&now, &local) || strftime(buffer, 16, "%H:%M:%S ", &local) == 0)
+        return "";
+    return buffer;
+}
+
 /* One write(2) a line, so that lines of several processes on one stderr do not mix. */
 static void write_line(enum log_level level, const char *text)
 {
-    char line[1300];
-    int used = snprintf(line, sizeof line, "%s%s: %s\n",
-                        log_to_journal ? journal_prefixes[level] : "", log_program, text);
+    char line[1300], prefix[16];
+    int used =
+        snprintf(line, sizeof line, "%s%s: %s\n", line_prefix(level, prefix), log_program, text);
     size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written; /* there is nowhere left to say that stderr is gone */

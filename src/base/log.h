@@ -1,5 +1,6 @@
 /* Log lines for whoever runs the programs: `sluice: TEXT` on stderr, one line each; under systemd
- * with the priority prefix that the journal understands. Any thread. */
+ * with the priority prefix that the journal understands, and from daemons on a terminal with the
+ * time. Any thread. */
 #ifndef SLUICE_BASE_LOG_H
 #define SLUICE_BASE_LOG_H
 
@@ -17,6 +18,9 @@ enum log_level {
 /* Names the program in each line and sets the level above which lines are dropped. Lines before the
  * first call go out as `sluice` at level warning. `program` is kept, not copied. */
 void log_init(const char *program, enum log_level level);
+
+/* From now on lines to a terminal begin with the time of the day. Before other threads start. */
+void log_show_time(void);
 
 /* Reads "error", "warning", "info" or "debug"; false for anything else. */
 bool log_level_parse(const char *name, enum log_level *level);

@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define LONGEST 63
@@ -46,4 +47,22 @@ void nearest_offer(struct nearest *nearest, const char *word, size_t length, con
         nearest->best = candidate;
         nearest->distance = distance;
     }
+}
+
+bool nearest_lists(const char *words, const char *word, size_t length)
+{
+    for (const char *at = words; at && *at; at += strspn(at, " ")) {
+        size_t i = 0;
+        for (; i < length; i++) {
+            if (word[i] == '-' || word[i] == '_')
+                continue;
+            if (*at == ' ' || *at != tolower((unsigned char)word[i]))
+                break;
+            at++;
+        }
+        if (i == length && i > 0 && (*at == ' ' || *at == '\0'))
+            return true;
+        at += strcspn(at, " ");
+    }
+    return false;
 }

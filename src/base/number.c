@@ -80,30 +80,33 @@ char *number_format_real(double value, char *buffer)
     return buffer;
 }
 
+/* A unit that a value is rounded in is the largest whose `rounds` fit into it; 0: values are never
+ * rounded in it. */
 struct unit {
     const char *name;
     uint64_t factor;
+    unsigned rounds;
 };
 
-/* Largest first: the first that divides a value is the one it is printed in. */
+/* Largest first. Decimal sizes are printed where they are exact, which is how they were written. */
 static const struct unit size_units[] = {
-    {"TiB", 1ull << 40}, {"GiB", 1ull << 30},   {"MiB", 1ull << 20},
-    {"KiB", 1ull << 10}, {"TB", 1000000000000}, {"GB", 1000000000},
-    {"MB", 1000000},     {"kB", 1000},          {"B", 1},
-    {NULL, 0},
+    {"TiB", 1ull << 40, 1}, {"GiB", 1ull << 30, 1},   {"MiB", 1ull << 20, 1},
+    {"KiB", 1ull << 10, 1}, {"TB", 1000000000000, 0}, {"GB", 1000000000, 0},
+    {"MB", 1000000, 0},     {"kB", 1000, 0},          {"B", 1, 1},
+    {NULL, 0, 0},
 };
 static const struct unit duration_units[] = {
-    {"d", 86400000000000},
-    {"h", 3600000000000},
-    {"min", 60000000000},
-    {"s", 1000000000},
-    {"ms", 1000000},
-    {"us", 1000},
-    {"ns", 1},
-    {NULL, 0},
+    {"d", 86400000000000, 10},
+    {"h", 3600000000000, 10},
+    {"min", 60000000000, 10},
+    {"s", 1000000000, 1},
+    {"ms", 1000000, 1},
+    {"us", 1000, 1},
+    {"ns", 1, 1},
+    {NULL, 0, 0},
 };
 static const struct unit pixel_units[] = {
-    {"GP", 1000000000}, {"MP", 1000000}, {"kP", 1000}, {"P", 1}, {NULL, 0},
+    {"GP", 1000000000, 1}, {"MP", 1000000, 1}, {"kP", 1000, 1}, {"P", 1, 1}, {NULL, 0, 0},
 };
 
 static bool parse_with_unit(const char *text, size_t length, const struct unit *units,
@@ -127,12 +130,33 @@ static bool parse_with_unit(const char *text, size_t length, const struct unit *
     return true;
 }
 
+/* Four digits are enough for a reader. The unit in which they say the value exactly is taken, of
+ * several the one with the shortest text; else the value is rounded. */
 static char *format_with_unit(uint64_t value, const struct unit *units, char *buffer)
 {
-    const struct unit *unit = units;
-    while (unit[1].name && (value == 0 || value % unit->factor != 0))
-        unit++;
-    snprintf(buffer, NUMBER_TEXT_MAX, "%" PRIu64 "%s", value / unit->factor, unit->name);
+    const struct unit *rounding = NULL;
+    size_t shortest = NUMBER_TEXT_MAX;
+    for (const struct unit *unit = units; unit->name; unit++) {
+        char text[NUMBER_TEXT_MAX];
+        uint64_t parsed;
+        double count = (double)value / (double)unit->factor;
+        if ((count < 1 && unit[1].name) || count >= 9999.5)
+            continue;
+        if (!rounding && unit->rounds && count >= unit->rounds)
+            rounding = unit;
+        int digits = snprintf(text, sizeof text, "%.4g", count);
+        snprintf(text + digits, sizeof text - (size_t)digits, "%s", unit->name);
+        if ((size_t)digits < shortest && parse_with_unit(text, strlen(text), units, 0, &parsed) &&
+            parsed == value) {
+            shortest = (size_t)digits;
+            memcpy(buffer, text, sizeof text);
+        }
+    }
+    if (shortest == NUMBER_TEXT_MAX) {
+        const struct unit *unit = rounding ? rounding : units;
+        double count = (double)value / (double)unit->factor;
+        snprintf(buffer, NUMBER_TEXT_MAX, count < 9999.5 ? "%.4g%s" : "%.0f%s", count, unit->name);
+    }
     return buffer;
 }
 
@@ -160,10 +184,30 @@ char *number_format_size(uint64_t bytes, char *buffer)
 
 char *number_format_duration(uint64_t nanoseconds, char *buffer)
 {
+    if (nanoseconds == 0)
+        return strcpy(buffer, "0s");
     return format_with_unit(nanoseconds, duration_units, buffer);
 }
 
 char *number_format_pixels(uint64_t pixels, char *buffer)
 {
     return format_with_unit(pixels, pixel_units, buffer);
+}
+
+char *number_format_range(enum number_kind kind, double min, double max, char *buffer)
+{
+    char texts[2][NUMBER_TEXT_MAX];
+    double ends[2] = {min, max};
+    for (int i = 0; i < 2; i++) {
+        if (kind == NUMBER_SIZE)
+            number_format_size((uint64_t)ends[i], texts[i]);
+        else if (kind == NUMBER_DURATION)
+            number_format_duration((uint64_t)ends[i], texts[i]);
+        else if (kind == NUMBER_PIXELS)
+            number_format_pixels((uint64_t)ends[i], texts[i]);
+        else
+            number_format_real(ends[i], texts[i]);
+    }
+    snprintf(buffer, NUMBER_RANGE_MAX, "from %s to %s", texts[0], texts[1]);
+    return buffer;
 }

@@ -25,9 +25,28 @@ bool number_parse_duration(const char *text, size_t length, bool bare_allowed,
                            uint64_t *nanoseconds);
 bool number_parse_pixels(const char *text, size_t length, bool bare_allowed, uint64_t *pixels);
 
-/* The reverse, in the largest unit that divides the value: "256MiB", "60s", "100MP". */
+/* How all messages print them: "256MiB", "1.5s", "100MP", exact where four digits can say it, else
+ * rounded to four: "213.4MiB". */
 char *number_format_size(uint64_t bytes, char *buffer);
 char *number_format_duration(uint64_t nanoseconds, char *buffer);
 char *number_format_pixels(uint64_t pixels, char *buffer);
+
+enum number_kind {
+    NUMBER_PLAIN,
+    NUMBER_SIZE,
+    NUMBER_DURATION,
+    NUMBER_PIXELS,
+};
+
+/* "from 1B to 4GiB": what a number of that kind may be. `buffer` holds NUMBER_RANGE_MAX bytes. */
+#define NUMBER_RANGE_MAX (2 * NUMBER_TEXT_MAX + 16)
+char *number_format_range(enum number_kind kind, double min, double max, char *buffer);
+
+/* The same within the arguments of a call: the text lives to the end of the enclosing block. */
+#define number_size(bytes)           number_format_size(bytes, (char[NUMBER_TEXT_MAX]){0})
+#define number_duration(nanoseconds) number_format_duration(nanoseconds, (char[NUMBER_TEXT_MAX]){0})
+#define number_pixels(pixels)        number_format_pixels(pixels, (char[NUMBER_TEXT_MAX]){0})
+#define number_range(kind, min, max)                                                               \
+    number_format_range(kind, min, max, (char[NUMBER_RANGE_MAX]){0})
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/number.h"
+#include "chain/tried.h"
 
 void chain_finish(struct chain *chain)
 {
@@ -32,35 +33,22 @@ static int check_characters(const char *text, int begin, int end, struct fault *
 
 static int unknown_stage(const char *name, int length, int position, struct fault *fault)
 {
-    struct nearest nearest = {0};
-    struct text names = {0};
-    for (const struct stage *const *s = stage_registry; *s; s++) {
-        if ((*s)->internal)
-            continue;
-        nearest_offer(&nearest, name, (size_t)length, (*s)->name);
-        text_printf(&names, "%s%s", names.length ? ", " : "", (*s)->name);
-    }
-    int shown = length > 60 ? 60 : length;
-    int result;
-    if (nearest.best)
-        result = fault_set_at(fault, FAULT_CHAIN, position, length,
-                              "unknown stage '%.*s'; did you mean '%s'? (there are %s)", shown,
-                              name, nearest.best, text_string(&names));
-    else
-        result =
-            fault_set_at(fault, FAULT_CHAIN, position, length,
-                         "unknown stage '%.*s' (there are %s)", shown, name, text_string(&names));
-    text_finish(&names);
+    struct text says = {0};
+    tried_explain(name, (size_t)length, &says);
+    int result = fault_set_at(fault, FAULT_CHAIN, position, length, "%s", text_string(&says));
+    text_finish(&says);
     return result;
 }
 
-/* `text[begin…end)` is one step without blanks around it. */
+/* `text[begin…end)` is one step without blanks around it. Its arguments are all looked at; what
+ * they mean together only when each of them is good. */
 static int parse_step(struct chain_step *step, const char *text, int begin, int end,
-                      const struct definitions *definitions, struct fault *fault)
+                      const struct definitions *definitions, struct faults *faults)
 {
     char what[80];
     const char *colon = memchr(text + begin, ':', (size_t)(end - begin));
     int name_length = colon ? (int)(colon - (text + begin)) : end - begin;
+    struct fault *fault = faults_next(faults);
     int result = check_characters(text, begin, end, fault);
     if (result != 0)
         return result;
@@ -78,8 +66,8 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
         if (args == end)
             return fault_set_at(fault, FAULT_CHAIN, end - 1, 1, "%s: nothing follows the colon",
                                 what);
-        result = param_parse(stage->params, step->config, &step->given, text + args,
-                             (size_t)(end - args), args, what, fault);
+        result = param_parse_all(stage->params, step->config, &step->given, text + args,
+                                 (size_t)(end - args), args, what, faults);
         if (result != 0)
             return result;
     }
@@ -95,35 +83,40 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
     return result;
 }
 
-static int parse_steps(struct chain *chain, const char *text, int length, struct fault *fault)
+/* Goes on behind a step that is wrong, but not for want of memory. */
+static int parse_steps(struct chain *chain, const char *text, int length, struct faults *faults)
 {
-    int at = 0;
-    for (;;) {
+    int first = 0;
+    for (int at = 0, next = 0; next <= length; at = next) {
         const char *comma = memchr(text + at, ',', (size_t)(length - at));
-        int end = comma ? (int)(comma - text) : length;
-        int next = end + 1;
+        int end = comma ? (int)(comma - text) : length, result;
+        next = end + 1;
         while (at < end && isspace((unsigned char)text[at]))
             at++;
         while (end > at && isspace((unsigned char)text[end - 1]))
             end--;
-        if (at == end)
-            return fault_set_at(fault, FAULT_CHAIN, at < length ? at : length - 1, 1,
-                                "a stage is missing here");
-        if (chain->n_steps == CHAIN_STEPS_MAX)
-            return fault_set_at(fault, FAULT_CHAIN, at, end - at, "more than %d stages",
-                                CHAIN_STEPS_MAX);
         struct chain_step *steps =
             realloc(chain->steps, (chain->n_steps + 1) * sizeof *chain->steps);
         if (!steps)
-            return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+            return fault_set(faults_next(faults), FAULT_MEMORY, "no memory for a chain");
         chain->steps = steps;
-        chain->steps[chain->n_steps] = (struct chain_step){0};
-        int result =
-            parse_step(&chain->steps[chain->n_steps++], text, at, end, chain->definitions, fault);
-        if (result != 0 || !comma)
-            return result;
-        at = next;
+        if (at == end) {
+            result = fault_set_at(faults_next(faults), FAULT_CHAIN, at < length ? at : length - 1,
+                                  1, "a stage is missing here");
+        } else if (chain->n_steps == CHAIN_STEPS_MAX) {
+            return fault_set_at(faults_next(faults), FAULT_CHAIN, at, end - at,
+                                "more than %d stages", CHAIN_STEPS_MAX);
+        } else {
+            chain->steps[chain->n_steps] = (struct chain_step){0};
+            result = parse_step(&chain->steps[chain->n_steps++], text, at, end, chain->definitions,
+                                faults);
+        }
+        if (first == 0)
+            first = result;
+        if (result == FAULT_MEMORY)
+            break;
     }
+    return first;
 }
 
 int chain_parse(struct chain *chain, const char *text, struct fault *fault)
@@ -134,15 +127,23 @@ int chain_parse(struct chain *chain, const char *text, struct fault *fault)
 int chain_parse_with(struct chain *chain, const char *text, const struct definitions *definitions,
                      struct fault *fault)
 {
+    struct faults faults = {0};
+    int result = chain_parse_all(chain, text, definitions, &faults);
+    return result ? faults_first(&faults, fault) : 0;
+}
+
+int chain_parse_all(struct chain *chain, const char *text, const struct definitions *definitions,
+                    struct faults *faults)
+{
     struct chain parsed = {.definitions = definitions};
     size_t length = strlen(text);
     *chain = parsed;
     if (length > CHAIN_TEXT_MAX)
-        return fault_set(fault, FAULT_CHAIN, "a chain of %zu bytes; the limit is %d", length,
-                         CHAIN_TEXT_MAX);
+        return fault_set(faults_next(faults), FAULT_CHAIN, "a chain of %s; the limit is %s",
+                         number_size(length), number_size(CHAIN_TEXT_MAX));
     if (strspn(text, " \t\r\n") == length)
         return 0;
-    int result = parse_steps(&parsed, text, (int)length, fault);
+    int result = parse_steps(&parsed, text, (int)length, faults);
     if (result != 0)
         chain_finish(&parsed);
     *chain = parsed;

@@ -32,6 +32,11 @@ int chain_parse(struct chain *chain, const char *text, struct fault *fault);
 /* The same; @name refers to `definitions`, which outlive the chain. */
 int chain_parse_with(struct chain *chain, const char *text, const struct definitions *definitions,
                      struct fault *fault);
+
+/* The same, and tells all that is wrong with the text, in its order. Returns the first one's code.
+ */
+int chain_parse_all(struct chain *chain, const char *text, const struct definitions *definitions,
+                    struct faults *faults);
 void chain_finish(struct chain *chain);
 
 /* Appends the canonical text: every parameter written out, in declared order. It reads back as the

@@ -7,8 +7,8 @@
 
 #include "base/number.h"
 #include "chain/fuse.h"
-#include "stage/mosaic.h"
-#include "stage/sink.h"
+#include "stage/sink/mosaic.h"
+#include "stage/sink/sink.h"
 
 static int no_memory(struct fault *fault)
 {
@@ -224,15 +224,13 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
 /* Told from the header, before anything is decoded. */
 static int check_slots(const struct plan *plan, struct fault *fault)
 {
-    char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX], peak[NUMBER_TEXT_MAX];
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
         if (plan->slot_size[i] > plan->profile->max_allocation)
             return fault_set(fault, FAULT_LIMIT,
                              "needs a buffer of %s and %s of memory at its fullest; the device's "
                              "largest buffer is %s (another --device may have larger ones)",
-                             number_format_size(plan->slot_size[i], need),
-                             number_format_size(plan_peak(plan), peak),
-                             number_format_size(plan->profile->max_allocation, have));
+                             number_size(plan->slot_size[i]), number_size(plan_peak(plan)),
+                             number_size(plan->profile->max_allocation));
     return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 int reference_run(const struct plan *plan, const struct picture *in, struct picture *out,
                   struct fault *fault)
 {
@@ -12,8 +14,8 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
         if (!picture_create(&to, &step->out))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes",
-                               step->out.size);
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                               number_size(step->out.size));
         if (result == 0)
             result = step->stage->reference(step->config, &from, &to, fault);
         if (from.data != in->data)

@@ -122,8 +122,11 @@ void batch_end_all(struct batch *batch, const struct fault *fault)
         return;
     batch->end = *fault;
     progress_clear(&batch->progress);
+    if (faults_count(&batch->faults) == 0)
+        batch->faults.list[0] = *fault;
     if (chain && fault->code == FAULT_CHAIN)
-        batch->status = cli_complain_chain(chain, fault);
+        for (size_t i = 0; i < faults_count(&batch->faults); i++)
+            batch->status = cli_complain_chain(chain, &batch->faults.list[i]);
     else
         batch->status =
             cli_complain(fault->code == FAULT_NO_SPACE ? batch->options->output : NULL, fault);

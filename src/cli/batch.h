@@ -81,6 +81,8 @@ struct batch {
     uint64_t begun, pixels;
     enum fault_code last; /* how the latest file ended */
     struct fault end;     /* what is wrong for all files: none is begun any more */
+    struct faults faults; /* all that is wrong with the chain, where that is told apart; for whoever
+                             ends a file with FAULT_CHAIN to fill in */
     int status;           /* exit status of the latest failure */
     char *failures[50];   /* the first that failed, as the summary lists them */
     bool json_begun;

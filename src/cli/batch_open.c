@@ -53,7 +53,8 @@ const struct options_row cli_batch_options[] = {
       .offset = AT(input),
       .help =
           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-          "raw=LAYOUT:w=N:h=N a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
+          "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
+          "(gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
     {'r',
      NULL,
      {.name = "recursive",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "cli/paths.h"
 
 /* "a.jpg -> out/a.dx.png, out/a.dy.png (replaced)" */
@@ -116,16 +117,15 @@ static void append_skipped(const struct batch *batch, struct text *line)
     text_append(line, ")");
 }
 
-/* "12 files: 8 done (3 replaced), 3 skipped (1 there already, 2 no pictures), 1 failed; 120 MP in
- * 3.2 s, 37.5 MP/s" */
-static void tell_summary(const struct batch *batch, double seconds)
+/* "12 files: 8 done (3 replaced), 3 skipped (1 there already, 2 no pictures), 1 failed; 120MP in
+ * 3.2s, 37.5 MP/s" */
+static void tell_summary(const struct batch *batch, uint64_t took)
 {
     struct text line = {0};
-    char time[PROGRESS_TIME_MAX];
     size_t total = count_files(batch), skipped = count_skipped(batch);
     size_t left = total - skipped - batch->n_done - batch->n_failed;
     size_t folders = batch->inputs.n_left_folders;
-    double megapixels = (double)batch->pixels * 1e-6;
+    double rate = (double)batch->pixels * 1e3 / (double)took; /* megapixels a second */
     text_printf(&line, "%zu file%s: %zu done", total, total == 1 ? "" : "s", batch->n_done);
     if (batch->n_replaced)
         text_printf(&line, " (%zu replaced)", batch->n_replaced);
@@ -136,9 +136,8 @@ static void tell_summary(const struct batch *batch, double seconds)
     if (left)
         text_printf(&line, ", %zu left", left);
     if (batch->pixels)
-        text_printf(&line,
-                    megapixels < 100 ? "; %.3g MP in %s, %.3g MP/s" : "; %.0f MP in %s, %.1f MP/s",
-                    megapixels, progress_time(seconds, time), megapixels / seconds);
+        text_printf(&line, rate < 100 ? "; %s in %s, %.3g MP/s" : "; %s in %s, %.0f MP/s",
+                    number_pixels(batch->pixels), number_duration(took), rate);
     if (folders)
         text_printf(&line, "; %zu director%s below left out (-r takes %s)", folders,
                     folders == 1 ? "y" : "ies", folders == 1 ? "it" : "them");
@@ -177,7 +176,7 @@ static void tell_json_end(const struct batch *batch, const char *chain,
 
 int batch_tell(struct batch *batch, const char *chain, const struct device_counters *counters)
 {
-    double seconds = (double)(clock_now() - batch->begun) * 1e-9;
+    uint64_t took = clock_now() - batch->begun;
     struct fault fault = FAULT_INIT;
     batch_show(batch);
     pthread_mutex_lock(&batch->lock);
@@ -190,11 +189,11 @@ int batch_tell(struct batch *batch, const char *chain, const struct device_count
         batch->status = cli_complain(NULL, &fault);
     }
     if (batch->options->common.json)
-        tell_json_end(batch, chain, counters, seconds);
+        tell_json_end(batch, chain, counters, (double)took * 1e-9);
     if (!batch->alone && !batch->options->common.quiet) {
         if (batch->n_failed && !batch->end.code)
             tell_failures(batch);
-        tell_summary(batch, seconds);
+        tell_summary(batch, took);
     }
     return batch->alone || batch->end.code || batch->n_failed == 0 ? batch->status : 1;
 }

@@ -1,6 +1,10 @@
 /* sluice check-config: what the daemon would say to a configuration, without the daemon. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/text.h"
@@ -9,6 +13,7 @@
 #include "cli/common.h"
 #include "codec/codec.h"
 #include "config/config.h"
+#include "config/loops.h"
 #include "stage/stage.h"
 
 #define AT(member) offsetof(struct check_options, member)
@@ -34,7 +39,8 @@ static const struct options_usage usage = {
     .command = "check-config",
     .operands = "FILE",
     .summary = "Tells every error of a configuration at once, each with file:line:column.",
-    .details = "Exit status 78 when there is one.\n",
+    .details = "Exit status 78 when there is one. Folders that are missing, or that this user may "
+               "not write to,\nare told as warnings.\n",
     .tables = {options, cli_output_options},
 };
 
@@ -60,16 +66,17 @@ static const char *guess_chain(const struct config *config, const char *text)
 static void check_chain(const struct config *config, const char *text, struct place place,
                         bool is_watched, struct text *errors)
 {
-    struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     struct chain chain;
-    if (chain_parse_with(&chain, text, &config->definitions, &fault) == 0) {
-        chain_finish(&chain);
-        return;
-    }
     const char *guess = is_watched ? guess_chain(config, text) : NULL;
-    text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
-                place.column, fault.text, guess ? "; did you mean the chain '" : "",
-                guess ? guess : "", guess ? "'?" : "");
+    if (chain_parse_all(&chain, text, &config->definitions, &faults) == 0)
+        chain_finish(&chain);
+    for (size_t i = 0; i < faults_count(&faults); i++) {
+        text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
+                    place.column, faults.list[i].text, guess ? "; did you mean the chain '" : "",
+                    guess ? guess : "", guess ? "'?" : "");
+        fault_print_caret(&faults.list[i], text, errors);
+    }
 }
 
 /* Chains of the file are looked at once, where they are defined. */
@@ -101,33 +108,88 @@ static void check_meaning(struct config *config, struct text *errors)
         check_watch(config, &settings->watches[i], errors);
 }
 
-/* Lines of the reader: FILE:LINE:COLUMN: TEXT, but for what the environment says. */
-static json_t *error_json(const char *path, const char *line, size_t length)
+/* ---- folders: what keeps sluiced from starting may be mended by then ---- */
+
+static void check_folder(const struct settings *settings, const char *path, struct place place,
+                         const char *key, bool written, struct text *warnings)
 {
+    struct stat status;
+    const char *wrong = NULL;
+    if (!path)
+        return;
+    if (stat(path, &status) != 0)
+        wrong = errno == ENOENT ? "no such folder" : strerror(errno);
+    else if (!S_ISDIR(status.st_mode))
+        wrong = "not a folder";
+    else if (faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) != 0)
+        wrong = "may not be read by this user";
+    else if (written && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+        wrong = errno == EROFS ? "on a file system that is read-only"
+                               : "may not be written to by this user";
+    if (wrong)
+        text_printf(warnings,
+                    "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced does not start like that\n",
+                    settings->file, place.line, place.column, key, path, wrong);
+}
+
+static void check_folders(const struct settings *settings, struct text *warnings)
+{
+    for (size_t i = 0; i < settings->n_watches; i++) {
+        const struct watch_settings *watch = &settings->watches[i];
+        check_folder(settings, watch->input, watch->input_at, "input", watch->claim == CLAIM_RENAME,
+                     warnings);
+        check_folder(settings, watch->output, watch->output_at, "output", true, warnings);
+    }
+}
+
+/* ---- what is said ---- */
+
+/* Lines are FILE:LINE:COLUMN: TEXT, or … warning: TEXT. */
+static json_t *line_json(const char *path, const char *line, size_t length)
+{
+    static const char warning[] = "warning: ";
     unsigned long row, column;
     int at = 0;
     size_t name = strlen(path);
     const char *rest = line + name;
     if (length > name && strncmp(line, path, name) == 0 &&
-        sscanf(rest, ":%lu:%lu: %n", &row, &column, &at) == 2 && at > 0)
+        sscanf(rest, ":%lu:%lu: %n", &row, &column, &at) == 2 && at > 0) {
+        if (strncmp(rest + at, warning, sizeof warning - 1) == 0)
+            at += (int)sizeof warning - 1;
         return json_pack("{s:I, s:I, s:s%}", "line", (json_int_t)row, "column", (json_int_t)column,
                          "text", rest + at, length - name - (size_t)at);
+    }
     return json_pack("{s:n, s:n, s:s%}", "line", "column", "text", line, length);
 }
 
-static void print_json(const char *path, const struct config *config, json_t *errors)
+/* Complains of each line; all of them as JSON. */
+static json_t *tell(const char *path, const struct text *text)
 {
-    json_t *all =
-        json_pack("{s:s, s:b, s:I, s:I, s:O}", "file", path, "good", json_array_size(errors) == 0,
-                  "chains", (json_int_t)config->n_chains, "watched_folders",
-                  (json_int_t)config->settings.n_watches, "errors", errors);
+    json_t *list = json_array();
+    const char *lines = text_string(text);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1) {
+        bool is_mark = lines[0] == ' '; /* a chain's text and carets, below its error */
+        fprintf(stderr, "%s%.*s\n", is_mark ? "" : "sluice: ", (int)length, lines);
+        if (!is_mark)
+            json_array_append_new(list, line_json(path, lines, length));
+    }
+    return list;
+}
+
+static void print_json(const char *path, const struct config *config, json_t *errors,
+                       json_t *warnings)
+{
+    json_t *all = json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
+                            json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
+                            "watched_folders", (json_int_t)config->settings.n_watches, "errors",
+                            errors, "warnings", warnings);
     cli_print_json(all);
 }
 
 static int check(const char *path, const struct common_options *common)
 {
     struct config config;
-    struct text errors = {0};
+    struct text errors = {0}, warnings = {0};
     struct fault fault = FAULT_INIT;
     int result = config_read_partly(&config, path, &errors, &fault);
     if (result != 0 && errors.length == 0) {
@@ -136,20 +198,19 @@ static int check(const char *path, const struct common_options *common)
         return cli_complain(path, &fault);
     }
     check_meaning(&config, &errors);
-    json_t *list = json_array();
-    const char *lines = text_string(&errors);
-    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1) {
-        fprintf(stderr, "sluice: %.*s\n", (int)length, lines);
-        json_array_append_new(list, error_json(path, lines, length));
-    }
+    settings_check_loops(&config.settings, &errors);
+    check_folders(&config.settings, &warnings);
+    json_t *wrong = tell(path, &errors), *doubtful = tell(path, &warnings);
     if (common->json)
-        print_json(path, &config, list);
-    json_decref(list);
+        print_json(path, &config, wrong, doubtful);
+    json_decref(wrong);
+    json_decref(doubtful);
     int status = errors.length > 0 ? fault_exit_status(FAULT_CONFIG) : 0;
     if (status == 0 && !common->quiet && !common->json)
         fprintf(cli_stdout, "%s: good: chains: %zu, watched folders: %zu\n", path, config.n_chains,
                 config.settings.n_watches);
     text_finish(&errors);
+    text_finish(&warnings);
     config_finish(&config);
     return status;
 }

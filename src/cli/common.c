@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/number.h"
-#include "chain/chain.h"
 
 #define AT(member) offsetof(struct common_options, member)
 
@@ -187,6 +185,14 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
+void cli_tell_warnings(const char *file, const char *lines)
+{
+    for (size_t length; lines && *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        log_warning("%s: warning: %.*s", file, (int)length, lines);
+    }
+}
+
 int cli_refuse_operands(const char *command, int first, int argc, char **argv)
 {
     if (first == argc)
@@ -222,40 +228,6 @@ int cli_read_config(const struct common_options *options, struct config *config,
     }
     text_finish(&errors);
     return status;
-}
-
-int cli_complain_chain(const char *chain_text, const struct fault *fault)
-{
-    struct text caret = {0};
-    fault_print_caret(fault, chain_text, &caret);
-    int status = cli_complain(fault->code == FAULT_CHAIN ? "chain" : NULL, fault);
-    fputs(text_string(&caret), stderr);
-    text_finish(&caret);
-    return status;
-}
-
-bool cli_parse_size(const char *text, struct plane *plane)
-{
-    int64_t parts[3] = {0, 0, 1};
-    int count = 0;
-    for (;;) {
-        size_t length = strcspn(text, "x");
-        if (count == 3 || !number_parse_integer(text, length, &parts[count]) || parts[count] < 1 ||
-            parts[count] > INT32_MAX)
-            return false;
-        count++;
-        text += length;
-        if (!*text)
-            break;
-        text++;
-    }
-    if (count < 2 || parts[2] > 4)
-        return false;
-    *plane = (struct plane){.type = SAMPLE_U8};
-    plane->width = (uint32_t)parts[0];
-    plane->height = (uint32_t)parts[1];
-    plane->channels = (uint32_t)parts[2];
-    return true;
 }
 
 int cli_move_stdout(void)

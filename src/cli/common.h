@@ -40,14 +40,18 @@ int cli_complain(const char *what, const struct fault *fault);
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
 
+/* The decoder's warnings about a file, one a line, on stderr unless --quiet. NULL: none. */
+void cli_tell_warnings(const char *file, const char *lines);
+
 /* For a command without operands: 0, or after a complaint about the first of them 64. */
 int cli_refuse_operands(const char *command, int first, int argc, char **argv);
 
-/* cli_complain for a chain's fault, with carets under the place in the chain's text. */
-int cli_complain_chain(const char *chain_text, const struct fault *fault);
+/* Reads a chain. Returns 0, or after a complaint about all that is wrong with it, each with carets
+ * under its place in the text, the exit status. */
+int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions);
 
-/* Reads WIDTHxHEIGHT[xCHANNELS] (1 to 4 channels, 1 unless said) into a plane of u8. */
-bool cli_parse_size(const char *text, struct plane *plane);
+/* The complaint about one of them. */
+int cli_complain_chain(const char *chain_text, const struct fault *fault);
 
 /* The real stdout, moved aside before drivers can print to it; what is written to descriptor 1
  * afterwards goes to stderr. A stdio stream on it is cli_stdout. */

@@ -23,17 +23,14 @@ static const struct options_usage usage = {
 
 static void print_device(const struct device_info *info, bool taken)
 {
-    char memory[NUMBER_TEXT_MAX], allocation[NUMBER_TEXT_MAX];
     fprintf(cli_stdout, "%s platform %u device %u: %s (%s)\n", taken ? "*" : " ",
             info->platform_index, info->device_index, info->name, device_kind_name(info->kind));
     fprintf(cli_stdout, "    %s, %s, driver %s\n", info->platform, info->version, info->driver);
     fprintf(cli_stdout,
             "    %u compute units at %u MHz, %s of memory, buffers up to %s, work-groups up to "
             "%zu\n",
-            info->compute_units, info->clock_mhz,
-            number_format_size(info->memory & ~0xfffffull, memory),
-            number_format_size(info->max_allocation & ~0xfffffull, allocation),
-            info->work_group_size);
+            info->compute_units, info->clock_mhz, number_size(info->memory & ~0xfffffull),
+            number_size(info->max_allocation & ~0xfffffull), info->work_group_size);
     fprintf(cli_stdout,
             "    f64 %s, exact f32 division %s, memory shared with the host %s, kernels "
             "for %s\n",

@@ -159,7 +159,9 @@ static int gather_folder(struct inputs *inputs, const char *operand, int fd,
                          "next time; name another one (-o DIRECTORY/)",
                          operand);
     watch_defaults(&watched);
-    g.ignored = watched.ignore;
+    g.ignored = (const char *const *)watched.ignore;
+    if (!g.ignored)
+        return no_memory(fault);
     while (length > 1 && operand[length - 1] == '/')
         length--;
     char *root = strndup(operand, length);
@@ -168,6 +170,7 @@ static int gather_folder(struct inputs *inputs, const char *operand, int fd,
     int walked = g.at[0] ? walk(fd, visit, unreadable, &g) : 0;
     int error = errno;
     free(root);
+    free(watched.ignore);
     if (g.at[0] == 0 || g.failed)
         return no_memory(fault);
     errno = error;

@@ -1,5 +1,4 @@
 /* sluice plan: the steps and kernels that would run, from the very plan that `run` makes. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +98,6 @@ static size_t place_of_work(const struct plan *plan, size_t index)
 static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain)
 {
     struct text canonical = {0};
-    char peak[NUMBER_TEXT_MAX];
     chain_print(chain, &canonical);
     fprintf(cli_stdout, "chain %s\nin    ", text_string(&canonical));
     text_finish(&canonical);
@@ -116,23 +114,21 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
             fputs("        nothing to do\n", cli_stdout);
         for (unsigned p = 0; p < step->work.n_passes; p++) {
             const struct pass *pass = &step->work.passes[p];
-            fprintf(cli_stdout,
-                    "        %s: %zu launch%s, reads %" PRIu64 ", writes %" PRIu64 " bytes\n",
-                    pass->name, plan_launches(pass, plan->profile),
-                    plan_launches(pass, plan->profile) == 1 ? "" : "es", pass->bytes_read,
-                    pass->bytes_written);
+            fprintf(cli_stdout, "        %s: %zu launch%s, reads %s, writes %s\n", pass->name,
+                    plan_launches(pass, plan->profile),
+                    plan_launches(pass, plan->profile) == 1 ? "" : "es",
+                    number_size(pass->bytes_read), number_size(pass->bytes_written));
         }
     }
     fputs("out   ", cli_stdout);
     print_frame(plan->out);
-    fprintf(cli_stdout, "%zu launches, %" PRIu64 " bytes moved, %s of memory at the peak\n",
-            plan_total_launches(plan), plan_bytes_moved(plan),
-            number_format_size(plan_peak(plan), peak));
+    fprintf(cli_stdout, "%zu launches, %s moved, %s of memory at the peak\n",
+            plan_total_launches(plan), number_size(plan_bytes_moved(plan)),
+            number_size(plan_peak(plan)));
     if (apart)
-        fprintf(cli_stdout,
-                "not fused: %zu launches, %" PRIu64 " bytes moved, %s of memory at the peak\n",
-                plan_total_launches(apart), plan_bytes_moved(apart),
-                number_format_size(plan_peak(apart), peak));
+        fprintf(cli_stdout, "not fused: %zu launches, %s moved, %s of memory at the peak\n",
+                plan_total_launches(apart), number_size(plan_bytes_moved(apart)),
+                number_size(plan_peak(apart)));
 }
 
 static json_t *frame_json(const struct frame *frame)
@@ -310,7 +306,7 @@ int command_plan(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
-    if (argc - first != 1 || !cli_parse_size(argv[first], &plane)) {
+    if (argc - first != 1 || !plane_parse_size(argv[first], &plane)) {
         fprintf(stderr,
                 "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
                 "channels%s%s (see sluice plan --help)\n",
@@ -325,9 +321,10 @@ int command_plan(int argc, char **argv)
     int status = cli_read_config(&o.common, &config, &text);
     if (status != 0)
         return status;
-    if (chain_parse_with(&chain, text, &config.definitions, &fault) != 0) {
+    status = cli_parse_chain(&chain, text, &config.definitions);
+    if (status != 0) {
         config_finish(&config);
-        return cli_complain_chain(text, &fault);
+        return status;
     }
     status = find_profile(&o, &device, &profile, &fault) == 0
                  ? make_plan(&o, &chain, &plane, profile)

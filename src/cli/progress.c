@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define BAR_WIDTH    30
@@ -24,18 +25,11 @@ void progress_begin(struct progress *progress, bool hidden)
         isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(plain && plain[0]);
 }
 
-const char *progress_time(double seconds, char text[PROGRESS_TIME_MAX])
+/* An estimate: to the second, a long one to the minute. */
+static uint64_t estimate(double seconds)
 {
-    unsigned long whole = (unsigned long)(seconds + 0.5);
-    if (seconds < 9.95)
-        snprintf(text, PROGRESS_TIME_MAX, "%.2g s", seconds);
-    else if (whole < 60)
-        snprintf(text, PROGRESS_TIME_MAX, "%lu s", whole);
-    else if (whole < 3600)
-        snprintf(text, PROGRESS_TIME_MAX, "%lu min %lu s", whole / 60, whole % 60);
-    else
-        snprintf(text, PROGRESS_TIME_MAX, "%lu h %lu min", whole / 3600, whole / 60 % 60);
-    return text;
+    unsigned unit = seconds < 600 ? 1 : 60;
+    return (uint64_t)(seconds / unit + 0.5) * unit * UINT64_C(1000000000);
 }
 
 /* Counted from where the first files had ended, since before that kernels were compiled; until
@@ -43,7 +37,6 @@ const char *progress_time(double seconds, char text[PROGRESS_TIME_MAX])
 static void append_rates(const struct progress *progress, const struct progress_state *state,
                          uint64_t now, struct text *line)
 {
-    char time[PROGRESS_TIME_MAX];
     bool is_late = progress->base_time && state->ended > progress->base_ended;
     uint64_t since = is_late ? progress->base_time : progress->begun;
     size_t files = state->ended - (is_late ? progress->base_ended : 0);
@@ -53,9 +46,9 @@ static void append_rates(const struct progress *progress, const struct progress_
     double seconds = (double)(now - since) * 1e-9;
     text_printf(line, "  %.1f MP/s", (double)pixels * 1e-6 / seconds);
     if (state->ended < state->total)
-        text_printf(
-            line, "  %s left",
-            progress_time((double)(state->total - state->ended) * seconds / (double)files, time));
+        text_printf(line, "  %s left",
+                    number_duration(
+                        estimate((double)(state->total - state->ended) * seconds / (double)files)));
 }
 
 static void print(struct progress *progress, const struct text *line)

@@ -32,8 +32,4 @@ void progress_show(struct progress *progress, const struct progress_state *state
 /* Removes the bar, so that a line can be printed. */
 void progress_clear(struct progress *progress);
 
-/* A time as people say it: "0.42 s", "12 s", "3 min 20 s", "2 h 5 min". */
-#define PROGRESS_TIME_MAX 40
-const char *progress_time(double seconds, char text[PROGRESS_TIME_MAX]);
-
 #endif

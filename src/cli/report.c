@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
+
 static double ms(uint64_t nanoseconds)
 {
     return (double)nanoseconds * 1e-6;
@@ -27,11 +29,10 @@ void report_print_timing(const char *input, const struct engine_job *job, struct
     print_plane("out", r->out_format, &r->out, to);
     if (r->stored_luma)
         fprintf(to, "  the file's own Y channel was taken as luminance\n");
-    fprintf(to,
-            "  read %.3f ms, decode %.3f ms, prepare %.3f ms, device %.3f ms, encode %.3f ms, "
-            "write %.3f ms, total %.3f ms\n",
-            ms(r->read), ms(r->decode), ms(r->prepare), ms(r->device), ms(r->encode), ms(r->write),
-            ms(r->total));
+    fprintf(to, "  read %s, decode %s, prepare %s, device %s, encode %s, write %s, total %s\n",
+            number_duration(r->read), number_duration(r->decode), number_duration(r->prepare),
+            number_duration(r->device), number_duration(r->encode), number_duration(r->write),
+            number_duration(r->total));
     if (r->n_launches > 0)
         fprintf(to, "  %-12s %-44s %10s %10s %10s\n", "stage", "kernel", "queued ms", "wait ms",
                 "run ms");

@@ -103,6 +103,7 @@ static void told(struct batch_file *file, json_t *entry)
             run->largest = job->report.largest_difference;
     }
     job->fault = file->fault;
+    cli_tell_warnings(file->input, text_string(&job->report.warnings));
     if (entry)
         json_object_update_missing_new(entry, describe_report(&job->report, SIZE_MAX));
     if (entry && file->fault.code && job->report.step)
@@ -179,14 +180,13 @@ static int open_engine(struct run *run)
 static int run_all(struct run *run, char **inputs, size_t count)
 {
     struct batch_options *o = &run->options.batch;
-    struct fault fault = FAULT_INIT;
     const char *text = o->chain ? o->chain : "";
     int status = cli_read_config(&o->common, &run->config, &text);
     if (status != 0)
         return status;
-    if (chain_parse_with(&run->chain, text, &run->config.definitions, &fault) != 0)
-        return cli_complain_chain(text, &fault);
-    status = batch_open(&run->batch, o, inputs, count);
+    status = cli_parse_chain(&run->chain, text, &run->config.definitions);
+    if (status == 0)
+        status = batch_open(&run->batch, o, inputs, count);
     if (status == 0)
         status = check_dump(o->common.dump_binary);
     if (status == 0)

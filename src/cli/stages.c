@@ -1,7 +1,7 @@
 /* sluice stages: what the parameter tables say. */
 #include <string.h>
 
-#include "base/nearest.h"
+#include "chain/tried.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/describe.h"
@@ -41,13 +41,10 @@ static void print_stage(const struct stage *stage)
 
 static int unknown(const char *name)
 {
-    struct nearest nearest = {0};
-    for (const struct stage *const *s = stage_registry; *s; s++)
-        if (!(*s)->internal)
-            nearest_offer(&nearest, name, strlen(name), (*s)->name);
-    fprintf(stderr, "sluice: stages: unknown stage '%s'%s%s%s (see sluice stages)\n", name,
-            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "");
+    struct text says = {0};
+    tried_explain(name, strlen(name), &says);
+    fprintf(stderr, "sluice: stages: %s (see sluice stages)\n", text_string(&says));
+    text_finish(&says);
     return 64;
 }
 

@@ -1,7 +1,10 @@
 /* sluice status: what the daemon does. */
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/client.h"
@@ -9,16 +12,30 @@
 struct status_options {
     struct common_options common;
     const char *socket;
+    bool watch;
 };
 
 static const struct options_row options[] = {
-    DAEMON_SOCKET_OPTION(offsetof(struct status_options, socket)), {0}};
+    DAEMON_SOCKET_OPTION(offsetof(struct status_options, socket)),
+    {'w',
+     NULL,
+     {.name = "watch",
+      .type = PARAM_FLAG,
+      .offset = offsetof(struct status_options, watch),
+      .fallback = "0",
+      .help = "print it again every second, until the daemon ends or Ctrl-C"}},
+    {0},
+};
 
 static const struct options_usage usage = {
     .program = "sluice",
     .command = "status",
-    .operands = "[-s SOCKET]",
+    .operands = "[-s SOCKET] [--watch]",
     .summary = "Prints what the daemon does, as it says at its jobs socket.",
+    .details =
+        "A folder is ok; degraded, when some of it does not work; hanging, when its disk does "
+        "not answer;\nor lost, when its input or its output is gone. With --json, --watch "
+        "prints an object a line.\n",
     .tables = {options, cli_output_options},
 };
 
@@ -33,61 +50,128 @@ static const char *text(const json_t *object, const char *key)
     return value && value[0] ? value : "none";
 }
 
+static void print_folder(const json_t *folder)
+{
+    const json_t *error = json_object_get(folder, "last_error");
+    const json_t *next = json_object_get(folder, "next_try");
+    fprintf(cli_stdout, "folder %s: %s (%s, results in %s)\n", text(folder, "input"),
+            text(folder, "state"), text(folder, "mode"), text(folder, "output"));
+    fprintf(cli_stdout, "  %lld wait, %lld run, %lld done, %lld failed",
+            number(folder, "waiting") + number(folder, "queued"), number(folder, "running"),
+            number(folder, "done"), number(folder, "failed"));
+    if (number(folder, "retrying") > 0)
+        fprintf(cli_stdout, ", %lld are to be tried again", number(folder, "retrying"));
+    fputc('\n', cli_stdout);
+    if (json_is_string(json_object_get(folder, "message")))
+        fprintf(cli_stdout, "  %s since %s: %s\n", text(folder, "reason"), text(folder, "since"),
+                text(folder, "message"));
+    if (json_is_string(next))
+        fprintf(cli_stdout, "  tried again at %s\n", json_string_value(next));
+    if (json_is_object(error))
+        fprintf(cli_stdout, "  last error, %s: %s: %s: %s\n", text(error, "time"),
+                text(error, "name"), text(error, "reason"), text(error, "message"));
+}
+
+static void print_worker(const json_t *worker)
+{
+    const json_t *preparing = json_object_get(worker, "preparing");
+    const char *device = json_string_value(json_object_get(worker, "device"));
+    fprintf(cli_stdout, "worker %lld: %s%s%s, %lld run, %lld done", number(worker, "pid"),
+            text(worker, "state"), device && device[0] ? " on " : "", device ? device : "",
+            number(worker, "running"), number(worker, "jobs"));
+    if (json_is_object(preparing))
+        fprintf(cli_stdout, ", prepares kernels: %lld of %lld", number(preparing, "done"),
+                number(preparing, "of"));
+    fprintf(cli_stdout, "\n  its sandbox: %s\n", text(worker, "sandbox"));
+}
+
 static void print(const json_t *status)
 {
     const json_t *queue = json_object_get(status, "queue");
     const json_t *worker = json_object_get(status, "worker");
-    const json_t *connections = json_object_get(status, "connections");
+    const json_t *connections = json_object_get(status, "connections"), *one;
+    size_t i;
     fprintf(cli_stdout, "state: %s\n", text(status, "state"));
-    fprintf(cli_stdout, "up: %.0f s\n", json_real_value(json_object_get(status, "uptime_s")));
+    fprintf(cli_stdout, "up: %s\n",
+            number_duration((uint64_t)json_real_value(json_object_get(status, "uptime_s")) *
+                            UINT64_C(1000000000)));
     fprintf(cli_stdout, "jobs: %lld wait, %lld run, %lld settle, %lld are to be tried again\n",
             number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
             number(queue, "retrying"));
     fprintf(cli_stdout, "since the start: %lld done, %lld failed\n", number(status, "done"),
             number(status, "failed"));
-    fprintf(cli_stdout, "worker: %lld, device: %s, starts: %lld, programs compiled: %lld\n",
-            number(worker, "pid"), text(worker, "device"), number(worker, "starts"),
-            number(worker, "builds"));
-    fprintf(cli_stdout, "its sandbox: %s\n", text(worker, "sandbox"));
+    json_array_foreach(json_object_get(status, "folders"), i, one) print_folder(one);
+    if (number(status, "folders_left_out") > 0)
+        fprintf(cli_stdout, "and %lld folders more\n", number(status, "folders_left_out"));
+    json_array_foreach(json_object_get(status, "workers"), i, one) print_worker(one);
+    fprintf(cli_stdout, "workers started: %lld; programs compiled by the present one: %lld\n",
+            number(worker, "starts"), number(worker, "builds"));
     fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),
             number(connections, "jobs"));
 }
 
-static int ask(const struct status_options *o, json_t **answer, struct fault *fault)
+static int ask(int socket, json_t **answer, struct fault *fault)
 {
-    int socket, fd = -1;
-    int result = daemon_connect(o->socket, &socket, fault);
-    if (result != 0)
-        return result;
-    result =
+    int fd = -1;
+    int result =
         daemon_send(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), NULL, 0, fault);
+    *answer = NULL;
     if (result == 0)
         result = daemon_receive(socket, answer, &fd, fault);
     if (fd >= 0)
         close(fd);
-    close(socket);
     return result == 0 ? daemon_result(*answer, fault) : result;
+}
+
+/* On a terminal each takes the place of the one before. */
+static void tell(const struct status_options *o, const json_t *status, bool again)
+{
+    const char *terminal = getenv("TERM");
+    bool screen =
+        o->watch && isatty(fileno(cli_stdout)) && terminal && strcmp(terminal, "dumb") != 0;
+    if (screen)
+        fputs("\033[H\033[J", cli_stdout); /* to the upper left corner, and clear from there */
+    if (o->common.json && o->watch) {
+        json_dumpf(status, cli_stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        fputc('\n', cli_stdout);
+    } else if (o->common.json) {
+        cli_print_json(json_incref((json_t *)(uintptr_t)status));
+    } else {
+        if (again && !screen)
+            fputc('\n', cli_stdout);
+        print(status);
+    }
+    fflush(cli_stdout);
+}
+
+static int run(const struct status_options *o, struct fault *fault)
+{
+    int socket, result = daemon_connect(o->socket, &socket, fault);
+    if (result != 0)
+        return result;
+    for (bool again = false; result == 0; again = true) {
+        json_t *answer;
+        result = ask(socket, &answer, fault);
+        if (result == 0)
+            tell(o, json_object_get(answer, "status"), again);
+        json_decref(answer);
+        if (!o->watch || ferror(cli_stdout))
+            break;
+        sleep(1);
+    }
+    close(socket);
+    return result;
 }
 
 int command_status(int argc, char **argv)
 {
     struct status_options o = {0};
     struct fault fault = FAULT_INIT;
-    json_t *answer = NULL;
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o.common);
     if (cli_refuse_operands("status", first, argc, argv) != 0)
         return 64;
-    int status = 0;
-    if (ask(&o, &answer, &fault) != 0) {
-        status = cli_complain("status", &fault);
-    } else if (o.common.json) {
-        cli_print_json(json_incref(json_object_get(answer, "status")));
-    } else {
-        print(json_object_get(answer, "status"));
-    }
-    json_decref(answer);
-    return status;
+    return run(&o, &fault) == 0 ? 0 : cli_complain("status", &fault);
 }

@@ -142,11 +142,22 @@ static void take_output(struct batch_file *file, const json_t *message, int fd)
         write_result(file, plane, fd, &file->fault);
 }
 
+/* Of a chain the daemon tells all that is wrong. */
+static void take_errors(struct submit *submit, const json_t *message)
+{
+    const json_t *error;
+    size_t i;
+    submit->batch.faults = (struct faults){0};
+    json_array_foreach(json_object_get(message, "errors"), i, error)
+        daemon_fault(error, FAULT_CHAIN, faults_next(&submit->batch.faults));
+}
+
 static void take_done(struct submit *submit, struct batch_file *file, json_t *message, int fd)
 {
     const char *subject = json_string_value(json_object_get(message, "subject"));
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
         write_result(file, "", fd, &file->fault);
+    take_errors(submit, message);
     if (subject && strcmp(subject, "chain") != 0) /* it marks a place in another text */
         file->fault.position = -1;
     const json_t *in = json_object_get(message, "in");
@@ -200,6 +211,10 @@ static void told(struct batch_file *file, json_t *entry)
     static const struct engine_report nothing;
     struct submit *submit = file->batch->context;
     struct submission *submission = &submit->files[file->place];
+    const json_t *warning;
+    size_t i;
+    json_array_foreach(json_object_get(submission->report, "warnings"), i, warning)
+        cli_tell_warnings(file->input, json_string_value(warning));
     if (entry) {
         json_t *report = describe_report(&nothing, 0);
         json_t *step = json_object_get(submission->report, "step");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -47,9 +48,12 @@ static const struct options_usage usage = {
 static void complain_at(const struct config *config, struct place at, const char *text,
                         const struct fault *fault)
 {
-    struct text place = {0};
+    struct text place = {0}, caret = {0};
     text_printf(&place, "%s:%zu:%zu: chain '%s'", config->settings.file, at.line, at.column, text);
     cli_complain(text_string(&place), fault);
+    fault_print_caret(fault, text, &caret);
+    fputs(text_string(&caret), stderr);
+    text_finish(&caret);
     text_finish(&place);
 }
 
@@ -59,14 +63,17 @@ static int warm_one(struct engine *engine, const struct config *config, const ch
     struct chain chain = {0};
     struct format format = {0};
     struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
-    int result = chain_parse_with(&chain, text, &config->definitions, &fault);
+    struct faults faults = {0};
+    int result = chain_parse_all(&chain, text, &config->definitions, &faults);
+    for (size_t i = 0; i < faults_count(&faults); i++)
+        complain_at(config, at, text, &faults.list[i]);
     if (result == 0)
         result = format_parse(&format, format_text, &fault);
     if (result == 0)
         result = engine_warm(engine, &chain, &format, &wrong, &fault);
     if (result == 0 && wrong.code)
         result = fault_set(&fault, wrong.code, "%s: the fallback device would run it", wrong.text);
-    if (result != 0)
+    if (fault.code)
         complain_at(config, at, text, &fault);
     format_finish(&format);
     chain_finish(&chain);
@@ -82,6 +89,8 @@ static int warm_all(struct engine *engine, const struct config *config)
     int status = 0;
     for (size_t i = 0; i < settings->n_watches; i++) {
         const struct watch_settings *watch = &settings->watches[i];
+        if (!watch->chain) /* the environment names half of a folder; the daemon refuses it */
+            continue;
         int one = warm_one(engine, config, watch->chain, watch->format, watch->chain_at);
         status = status ? status : one;
     }
@@ -100,16 +109,15 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     uint64_t hits = device ? atomic_load(&device_counters(device)->cache_hits) : 0;
     const char *name = device ? device_info(device)->name : "none";
     const char *directory = device_cache_directory();
-    double seconds = (double)(clock_now() - began) * 1e-9;
+    uint64_t took = clock_now() - began;
     if (o->common.json) {
         cli_print_json(json_pack("{s:s, s:s?, s:I, s:I, s:f}", "device", name, "cache", directory,
                                  "compiled", (json_int_t)builds, "cached", (json_int_t)hits,
-                                 "wall_s", seconds));
+                                 "wall_s", (double)took * 1e-9));
     } else if (!o->common.quiet) {
         fprintf(cli_stdout,
-                "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64
-                ", in %s, after %.1f s\n",
-                name, builds, hits, directory ? directory : "no directory", seconds);
+                "%s: programs compiled: %" PRIu64 ", there already: %" PRIu64 ", in %s, after %s\n",
+                name, builds, hits, directory ? directory : "no directory", number_duration(took));
     }
 }
 
@@ -186,7 +194,7 @@ int command_warm(int argc, char **argv)
     int status = cli_read_config(&o.common, &config, &chain);
     if (status != 0)
         return status;
-    settings_read_environment(&config.settings, &errors);
+    settings_read_environment(&config.settings, false, &errors);
     if (errors.length > 0) {
         fprintf(stderr, "sluice: %s", text_string(&errors));
         status = fault_exit_status(FAULT_CONFIG);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/question.h"
@@ -56,8 +57,8 @@ static void print(const char *file, const json_t *answer)
         else if (json_is_integer(value))
             fprintf(cli_stdout, "  %s: %lld\n", key, (long long)json_integer_value(value));
         else if (json_is_real(value)) /* for_s, next_try_s */
-            fprintf(cli_stdout, "  %.*s: %.1f s\n", (int)strlen(key) - 2, key,
-                    json_real_value(value));
+            fprintf(cli_stdout, "  %.*s: %s\n", (int)strlen(key) - 2, key,
+                    number_duration((uint64_t)(json_real_value(value) * 1e9)));
         else if (json_is_boolean(value))
             fprintf(cli_stdout, "  %s: %s\n", key, json_is_true(value) ? "yes" : "no");
     }

@@ -49,7 +49,7 @@ int bmp_truncated(struct fault *fault)
     return fault_set(fault, FAULT_TRUNCATED, "truncated bmp: the file ends before its pixels do");
 }
 
-static int read_header(const struct decoder *d, struct bmp_state *s, struct header *h,
+static int read_header(struct decoder *d, struct bmp_state *s, struct header *h,
                        struct fault *fault)
 {
     *h = (struct header){0};
@@ -74,9 +74,7 @@ static int read_header(const struct decoder *d, struct bmp_state *s, struct head
     if (h->width <= 0 || h->height == 0)
         return fault_set(fault, FAULT_DATA, "damaged bmp: a picture of %lld×%lld pixels",
                          (long long)h->width, (long long)h->height);
-    if (planes != 1)
-        return fault_set(fault, FAULT_DATA, "damaged bmp: %u planes", planes);
-    return 0;
+    return planes == 1 ? 0 : decoder_warn(d, fault, "%u planes, where there is always 1", planes);
 }
 
 static int check_bits(const struct bmp_state *s, const struct header *h, struct fault *fault)
@@ -192,6 +190,22 @@ static uint32_t channels_of(const struct bmp_state *s)
     return s->fields[3].max ? 4 : 3;
 }
 
+/* Some writers leave the place of the pixels out, or count from the header's end. */
+static int place_pixels(struct decoder *d, struct bmp_state *s, const struct header *h,
+                        struct fault *fault)
+{
+    size_t said = s->pixels, colours = s->bits <= 8 ? (size_t)1 << s->bits : 0;
+    if (said >= h->end)
+        return 0;
+    if (h->colours_used > 0 && h->colours_used < colours)
+        colours = h->colours_used;
+    s->pixels = h->end + colours * (h->size == CORE_HEADER ? 3 : 4);
+    return decoder_warn(d, fault,
+                        "the pixels begin at byte %zu, within the header: they are looked for at "
+                        "byte %zu",
+                        said, s->pixels);
+}
+
 static int open_bmp(struct decoder *d, struct fault *fault)
 {
     struct header h;
@@ -203,10 +217,8 @@ static int open_bmp(struct decoder *d, struct fault *fault)
         result = check_bits(s, &h, fault);
     if (result == 0 && (s->bits == 16 || s->bits == 32))
         result = read_fields(d, s, &h, fault);
-    if (result == 0 && s->pixels < h.end)
-        result =
-            fault_set(fault, FAULT_DATA,
-                      "damaged bmp: the pixels begin at byte %zu, within the header", s->pixels);
+    if (result == 0)
+        result = place_pixels(d, s, &h, fault);
     if (result == 0 && s->bits <= 8)
         result = read_palette(d, s, &h, fault);
     if (result == 0)
@@ -230,20 +242,18 @@ uint8_t *bmp_row(const struct bmp_state *s, const struct picture *into, uint32_t
 
 bool bmp_put_colour(const struct bmp_state *s, uint8_t *row, uint32_t x, unsigned index)
 {
-    if (index >= s->n_colours)
-        return false;
     if (s->grey)
-        row[x] = (uint8_t)index;
+        row[x] = index < s->n_colours ? (uint8_t)index : 0;
     else
-        memcpy(row + 3 * (size_t)x, s->palette[index], 3);
-    return true;
+        memcpy(row + 3 * (size_t)x, s->palette[index], 3); /* black beyond its colours */
+    return index < s->n_colours;
 }
 
-int bmp_bad_colour(const struct bmp_state *s, uint32_t y, struct fault *fault)
+int bmp_bad_colour(struct decoder *d, struct fault *fault)
 {
-    return fault_set(fault, FAULT_DATA,
-                     "damaged bmp: a pixel in row %u has none of the palette's %u colours", y,
-                     s->n_colours);
+    const struct bmp_state *s = d->state;
+    return decoder_warn(d, fault, "pixels have none of the palette's %u colours: they are black",
+                        s->n_colours);
 }
 
 static bool read_palette_row(const struct bmp_state *s, const uint8_t *from, uint8_t *to,
@@ -254,12 +264,12 @@ static bool read_palette_row(const struct bmp_state *s, const uint8_t *from, uin
         memcpy(to, from, width);
         return true;
     }
+    bool good = true;
     for (uint32_t x = 0; x < width; x++) { /* the leftmost pixel is in the highest bits */
         unsigned index = from[x / per_byte] >> (8 - bits - x % per_byte * bits) & mask;
-        if (!bmp_put_colour(s, to, x, index))
-            return false;
+        good &= bmp_put_colour(s, to, x, index);
     }
-    return true;
+    return good;
 }
 
 static void read_bgr_row(const uint8_t *from, uint8_t *to, uint32_t width)
@@ -290,12 +300,13 @@ static void read_fields_row(const struct bmp_state *s, const uint8_t *from, uint
     }
 }
 
-static int read_rows(const struct decoder *d, const struct picture *into, struct fault *fault)
+static int read_rows(struct decoder *d, const struct picture *into, struct fault *fault)
 {
     const struct bmp_state *s = d->state;
     const struct plane *plane = &into->frame.planes[0];
     uint64_t stride = stride_of(s, plane->width), at = s->pixels;
-    for (uint32_t y = 0; y < plane->height; y++, at += stride) {
+    int result = 0;
+    for (uint32_t y = 0; y < plane->height && result == 0; y++, at += stride) {
         uint8_t *row = bmp_row(s, into, y);
         const uint8_t *from = d->data + at;
         if (at + stride > d->size) /* only when partial */
@@ -305,9 +316,9 @@ static int read_rows(const struct decoder *d, const struct picture *into, struct
         else if (s->bits > 8)
             read_fields_row(s, from, row, plane->width, plane->channels);
         else if (!read_palette_row(s, from, row, plane->width))
-            return bmp_bad_colour(s, y, fault);
+            result = bmp_bad_colour(d, fault);
     }
-    return 0;
+    return result;
 }
 
 static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault)

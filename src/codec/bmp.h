@@ -34,15 +34,16 @@ struct bmp_state {
 /* Row `y` as the file counts them, in the picture. */
 uint8_t *bmp_row(const struct bmp_state *state, const struct picture *into, uint32_t y);
 
-/* Puts one pixel of a palette; false when the palette has no such colour. */
+/* Puts one pixel of a palette; false, and black, when the palette has no such colour. */
 bool bmp_put_colour(const struct bmp_state *state, uint8_t *row, uint32_t x, unsigned index);
 
-int bmp_bad_colour(const struct bmp_state *state, uint32_t y, struct fault *fault);
+/* The warning that goes with that. */
+int bmp_bad_colour(struct decoder *decoder, struct fault *fault);
 
 int bmp_truncated(struct fault *fault);
 
 /* Reads the pixels of RLE4 and RLE8. */
-int bmp_read_rle(const struct decoder *decoder, const struct picture *into, struct fault *fault);
+int bmp_read_rle(struct decoder *decoder, const struct picture *into, struct fault *fault);
 
 int bmp_fit(const void *config, struct plane *plane, struct fault *fault);
 int bmp_encode(const void *config, const struct picture *picture, size_t plane,

@@ -6,7 +6,7 @@
  *     2     dx dy: on to the right and to later rows, leaving what is between as it is
  *     n≥3   n colours one by one, padded to an even number of bytes
  *
- * What no run covers has colour 0. A run that leaves its row is damage. */
+ * What no run covers has colour 0. What leaves the picture is left out, with a warning. */
 #include <string.h>
 
 #include "codec/bmp.h"
@@ -18,17 +18,18 @@ enum escape {
 };
 
 struct rle {
+    struct decoder *decoder;
     const struct bmp_state *state;
     const struct picture *into;
     const uint8_t *at, *end;
     uint32_t width, height;
-    uint32_t x, y; /* of the next pixel, rows as the file counts them */
+    uint64_t x, y; /* of the next pixel, rows as the file counts them; may be outside */
     struct fault *fault;
 };
 
 static int left_picture(const struct rle *r)
 {
-    return fault_set(r->fault, FAULT_DATA, "damaged bmp: a run leaves the picture in row %u", r->y);
+    return decoder_warn(r->decoder, r->fault, "runs leave the picture");
 }
 
 static bool has(const struct rle *r, size_t bytes)
@@ -46,29 +47,27 @@ static unsigned colour(const struct rle *r, const uint8_t *colours, unsigned i)
 
 static int put(struct rle *r, unsigned count, const uint8_t *colours, bool repeat)
 {
-    if (r->y >= r->height || count > r->width - r->x)
-        return left_picture(r);
-    uint8_t *row = bmp_row(r->state, r->into, r->y);
-    for (unsigned i = 0; i < count; i++) {
+    int result = 0;
+    uint64_t room = r->y < r->height && r->x < r->width ? r->width - r->x : 0;
+    unsigned inside = count < room ? count : (unsigned)room;
+    uint8_t *row = inside > 0 ? bmp_row(r->state, r->into, (uint32_t)r->y) : NULL;
+    for (unsigned i = 0; i < inside && result == 0; i++) {
         unsigned which = !repeat ? i : r->state->bits == 8 ? 0 : i & 1;
-        if (!bmp_put_colour(r->state, row, r->x, colour(r, colours, which)))
-            return bmp_bad_colour(r->state, r->y, r->fault);
-        r->x++;
+        if (!bmp_put_colour(r->state, row, (uint32_t)r->x + i, colour(r, colours, which)))
+            result = bmp_bad_colour(r->decoder, r->fault);
     }
-    return 0;
+    r->x += count;
+    return result == 0 && inside < count ? left_picture(r) : result;
 }
 
 static int move(struct rle *r)
 {
     if (!has(r, 2))
         return bmp_truncated(r->fault);
-    unsigned dx = r->at[0], dy = r->at[1];
+    r->x += r->at[0];
+    r->y += r->at[1];
     r->at += 2;
-    if (dx > r->width - r->x || dy > r->height - r->y)
-        return left_picture(r);
-    r->x += dx;
-    r->y += dy;
-    return 0;
+    return r->x > r->width || r->y > r->height ? left_picture(r) : 0;
 }
 
 static int put_one_by_one(struct rle *r, unsigned count)
@@ -84,11 +83,9 @@ static int put_one_by_one(struct rle *r, unsigned count)
 
 static int end_row(struct rle *r)
 {
-    if (r->y >= r->height)
-        return left_picture(r);
     r->x = 0;
     r->y++;
-    return 0;
+    return r->y > r->height ? left_picture(r) : 0;
 }
 
 static int decode(struct rle *r)
@@ -121,12 +118,13 @@ static void fill(const struct rle *r)
             bmp_put_colour(r->state, bmp_row(r->state, r->into, y), x, 0);
 }
 
-int bmp_read_rle(const struct decoder *d, const struct picture *into, struct fault *fault)
+int bmp_read_rle(struct decoder *d, const struct picture *into, struct fault *fault)
 {
     const struct bmp_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     struct fault why = FAULT_INIT;
-    struct rle r = {.state = state,
+    struct rle r = {.decoder = d,
+                    .state = state,
                     .into = into,
                     .at = d->data + state->pixels,
                     .end = d->data + d->size,

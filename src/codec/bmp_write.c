@@ -30,7 +30,7 @@ int bmp_fit(const void *config, struct plane *plane, struct fault *fault)
     if (plane->channels == 2)
         plane->channels = 4; /* no grey with alpha in this format */
     if (header_size(plane) + stride_of(plane) * plane->height > UINT32_MAX)
-        return fault_set(fault, FAULT_SHAPE, "bmp holds at most 4 GiB, not %u×%u×%u; write png",
+        return fault_set(fault, FAULT_SHAPE, "bmp holds at most 4GiB, not %u×%u×%u; write png",
                          plane->width, plane->height, plane->channels);
     return fit_type("bmp", FIT_8, plane, fault);
 }

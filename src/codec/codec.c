@@ -1,6 +1,7 @@
 #include "codec/codec.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "codec/foreign.h"
 
 #define CODEC(name) extern const struct codec codec_##name;
 #include "codec/list.h"
@@ -27,17 +29,8 @@ static const struct param_choice raw_layouts[] = {
     {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
 };
 
+/* A raw frame's come first, in the order in which they are said without names: nv12:640:360. */
 const struct param decode_params[] = {
-    {.name = "orient",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, orient),
-     .fallback = "1",
-     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
-    {.name = "partial",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, partial),
-     .fallback = "0",
-     .help = "1 takes what a truncated file has instead of refusing it"},
     {.name = "raw",
      .type = PARAM_CHOICE,
      .offset = offsetof(struct decode_options, raw),
@@ -61,6 +54,21 @@ const struct param decode_params[] = {
      .min = 1,
      .max = INT32_MAX,
      .help = "bytes from row to row of a raw frame; without it rows are packed"},
+    {.name = "orient",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, orient),
+     .fallback = "1",
+     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
+    {.name = "partial",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, partial),
+     .fallback = "0",
+     .help = "1 takes what a truncated file has instead of refusing it"},
+    {.name = "strict",
+     .type = PARAM_FLAG,
+     .offset = offsetof(struct decode_options, strict),
+     .fallback = "0",
+     .help = "1 refuses a file that is odd, which is read with a warning else"},
     {0},
 };
 
@@ -74,7 +82,8 @@ int decode_options_parse(struct decode_options *options, const char *text, const
     if (text)
         result = param_parse(decode_params, options, &given, text, strlen(text), 0, what, fault);
     if (result == 0 && options->raw != RAW_NONE && (options->w == 0 || options->h == 0))
-        result = fault_set(fault, FAULT_USAGE, "%s: raw=%s needs w= and h=", what,
+        result = fault_set(fault, FAULT_USAGE, "%s: raw=%s needs w= and h=, as in raw=%s:640:480",
+                           what, param_choice_name(raw_layouts, options->raw),
                            param_choice_name(raw_layouts, options->raw));
     if (result == 0 && options->raw == RAW_NONE && (options->w || options->h || options->stride))
         result = fault_set(fault, FAULT_USAGE,
@@ -94,13 +103,15 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
 {
     struct text names = {0};
     char start[9] = "";
+    const struct foreign *foreign = foreign_by_bytes(data, size);
     for (size_t i = 0; i < 8 && i < size; i++)
         start[i] = isprint(data[i]) ? (char)data[i] : '.';
     for (const struct codec *const *c = codecs; *c; c++)
         if ((*c)->probe)
             text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
-    int result = fault_set(fault, FAULT_FORMAT, "unknown format: begins with '%s'; readable are %s",
-                           start, text_string(&names));
+    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s",
+                           foreign ? foreign->name : "",
+                           foreign ? ", begins with " : "begins with ", start, text_string(&names));
     text_finish(&names);
     return result;
 }
@@ -117,12 +128,11 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
         return unknown_format(data, size, fault);
     int result = decoder->codec->open(decoder, fault);
     if (result == 0 && decoder->working_memory > limits->memory) {
-        char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX];
         result = fault_set(fault, FAULT_LIMIT,
                            "decoding this %s takes %s besides the picture, over the memory limit "
                            "%s (--memory)",
-                           decoder->codec->name, number_format_size(decoder->working_memory, need),
-                           number_format_size(limits->memory, have));
+                           decoder->codec->name, number_size(decoder->working_memory),
+                           number_size(limits->memory));
     }
     if (result != 0)
         decoder_close(decoder);
@@ -144,13 +154,51 @@ void decoder_close(struct decoder *decoder)
     if (decoder->codec && decoder->codec->close)
         decoder->codec->close(decoder);
     frame_finish(&decoder->frame);
+    text_finish(&decoder->warnings);
     *decoder = (struct decoder){0};
+}
+
+static bool has_line(const struct text *lines, const char *line)
+{
+    size_t length = strlen(line);
+    for (const char *at = text_string(lines); *at; at += strcspn(at, "\n") + 1)
+        if (strcspn(at, "\n") == length && memcmp(at, line, length) == 0)
+            return true;
+    return false;
+}
+
+int decoder_warn(struct decoder *d, struct fault *fault, const char *format, ...)
+{
+    char line[DECODER_WARNING_MAX];
+    va_list args;
+    int at = snprintf(line, sizeof line, "%s: ", d->codec->name);
+    va_start(args, format);
+    vsnprintf(line + at, sizeof line - (size_t)at, format, args);
+    va_end(args);
+    for (char *c = line; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    if (d->options.strict)
+        return fault_set(fault, FAULT_DATA, "damaged %s", line);
+    if (has_line(&d->warnings, line))
+        return 0;
+    if (++d->n_warnings <= DECODER_WARNINGS_MAX) {
+        text_printf(&d->warnings, "%s\n", line);
+    } else if (!d->warnings.failed) { /* the last line counts those that have none */
+        size_t end = d->warnings.length;
+        if (d->n_warnings > DECODER_WARNINGS_MAX + 1)
+            while (end > 0 && (end == d->warnings.length || d->warnings.data[end - 1] != '\n'))
+                end--;
+        d->warnings.length = end;
+        text_printf(&d->warnings, "%s: %u more\n", d->codec->name,
+                    d->n_warnings - DECODER_WARNINGS_MAX);
+    }
+    return 0;
 }
 
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault)
 {
-    char limit[NUMBER_TEXT_MAX];
     if (width == 0 || height == 0)
         return fault_set(fault, FAULT_DATA, "a picture of %llu×%llu pixels",
                          (unsigned long long)width, (unsigned long long)height);
@@ -158,7 +206,7 @@ int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, 
         return fault_set(fault, FAULT_LIMIT,
                          "%llu×%llu pixels are more than max_pixels %s (--max-pixels)",
                          (unsigned long long)width, (unsigned long long)height,
-                         number_format_pixels(decoder->limits.max_pixels, limit));
+                         number_pixels(decoder->limits.max_pixels));
     struct plane plane = {
         .width = (uint32_t)width, .height = (uint32_t)height, .channels = channels, .type = type};
     if (!frame_add_plane(&decoder->frame, &plane, FRAME_ALIGNMENT))
@@ -206,23 +254,39 @@ static const struct codec *find_writer(const char *text, size_t length, const ch
     return NULL;
 }
 
-static int unknown_writer(const char *name, size_t length, struct fault *fault)
+/* `word` is a format's name as given, or the extension of `file`. */
+static int unknown_writer(const char *word, size_t length, const char *file, struct fault *fault)
 {
     struct nearest nearest = {0};
-    struct text names = {0};
+    struct text names = {0}, says = {0};
+    const struct foreign *foreign = foreign_by_word(word, length);
+    char small[16];
+    snprintf(small, sizeof small, "%.*s", (int)(length < sizeof small ? length : 0), word);
+    for (char *c = small; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
     for (const struct codec *const *c = codecs; *c; c++) {
         if (!(*c)->fit)
             continue;
         for (const char *const *e = (*c)->extensions; *e; e++) {
-            nearest_offer(&nearest, name, length, *e);
+            nearest_offer(&nearest, small, strlen(small), *e);
             text_printf(&names, "%s%s", names.length ? ", " : "", *e);
         }
     }
-    int result = fault_set_at(
-        fault, FAULT_USAGE, 0, (int)length, "unknown output format '%.*s'%s%s%s (there are %s)",
-        (int)(length > 60 ? 60 : length), name, nearest.best ? "; did you mean '" : "",
-        nearest.best ? nearest.best : "", nearest.best ? "'?" : "", text_string(&names));
+    if (file)
+        text_printf(&says, "'%s' names no output format that is known", file);
+    else
+        text_printf(&says, "unknown output format '%.*s'", (int)(length > 60 ? 60 : length), word);
+    if (foreign)
+        text_printf(&says, "; sluice writes no %s%s%s", foreign->name,
+                    foreign->near ? ", what comes nearest is " : "",
+                    foreign->near ? foreign->near : "");
+    else if (nearest.best)
+        text_printf(&says, "; did you mean '%s'?", nearest.best);
+    text_printf(&says, " (there are %s%s)", text_string(&names), file ? "; say --format" : "");
+    int result =
+        fault_set_at(fault, FAULT_USAGE, file ? -1 : 0, (int)length, "%s", text_string(&says));
     text_finish(&names);
+    text_finish(&says);
     return result;
 }
 
@@ -245,7 +309,7 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     const char *extension;
     const struct codec *codec = find_writer(text, name_length, &extension);
     if (!codec)
-        return unknown_writer(text, name_length, fault);
+        return unknown_writer(text, name_length, NULL, fault);
     int result = format_create(format, codec, extension, fault);
     snprintf(what, sizeof what, "format '%s'", codec->name);
     if (result == 0 && name_length < length)
@@ -269,28 +333,20 @@ int format_for_name(struct format *format, const char *name, struct fault *fault
     *format = (struct format){0};
     const char *base = path_name(name), *end = extension_of(name), *extension;
     const struct codec *codec = find_writer(end, strlen(end), &extension);
+    if (!codec && end[0])
+        return unknown_writer(end, strlen(end), base, fault);
     if (!codec)
         return fault_set(fault, FAULT_USAGE,
-                         end[0] ? "'%s' names no output format that is known; say --format"
-                                : "'%s' has no extension to tell the output format by; say "
-                                  "--format",
-                         base);
+                         "'%s' has no extension to tell the output format by; say --format", base);
     return format_create(format, codec, extension, fault);
 }
-
-/* Extensions of pictures that no codec here writes. A file of one of our formats under such a name
- * would be taken for what it is not. */
-static const char *const foreign_extensions[] = {
-    "pbm", "pam", "pfm", "tif", "tiff", "webp", "gif", "avif", "heic", "heif", "jp2", "j2k",
-    "jxl", "exr", "hdr", "tga", "ico",  "psd",  "svg", "pdf",  "apng", "dng",  NULL};
 
 bool format_is_named(const char *name)
 {
     const char *end = extension_of(name), *extension;
-    size_t length = strlen(end), i = 0;
-    while (foreign_extensions[i] && !is_word(foreign_extensions[i], end, length))
-        i++;
-    return foreign_extensions[i] || (length > 0 && find_writer(end, length, &extension));
+    size_t length = strlen(end);
+    return length > 0 &&
+           (find_writer(end, length, &extension) || foreign_by_word(end, length) != NULL);
 }
 
 int format_check_name(const struct format *format, const char *name, struct fault *fault)

@@ -3,13 +3,14 @@
  * memory is chosen before any pixel; then it decodes straight into the planes it is given. An
  * encoder reads straight from planes.
  *
- * Input is hostile: every length is checked before use, corrupt data is an error with its reason,
- * and a warning of a library about corrupt data is an error too. Nothing here is shared between
- * threads but the constant tables. */
+ * Input is hostile: every length is checked before use, and what cannot be read is an error with
+ * its reason. What is odd and can be read all the same (a library's warnings, too) is read, and
+ * told as a warning. Nothing here is shared between threads but the constant tables. */
 #ifndef SLUICE_CODEC_CODEC_H
 #define SLUICE_CODEC_CODEC_H
 
 #include "base/fault.h"
+#include "base/text.h"
 #include "image/frame.h"
 #include "param/param.h"
 #include <stdbool.h>
@@ -39,10 +40,12 @@ enum raw_layout {
 struct decode_options {
     bool orient;    /* apply EXIF orientation */
     bool partial;   /* take what a truncated file has; the rest stays grey or black */
+    bool strict;    /* warnings are errors */
     int raw;        /* enum raw_layout; with it the input is not probed, and w and h are needed */
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
     bool luma;      /* not a user's: the stored Y channel will do where the file has one */
+    bool padded;    /* nor this: the input is memory in huge pages, and may end long before them */
 };
 
 extern const struct param decode_params[]; /* of struct decode_options */
@@ -53,6 +56,10 @@ int decode_options_parse(struct decode_options *options, const char *text, const
                          struct fault *fault);
 
 struct codec;
+
+/* Bounds of the warnings about one file: lines, and bytes of each. */
+#define DECODER_WARNINGS_MAX 8
+#define DECODER_WARNING_MAX  160
 
 /* One picture being read. */
 struct decoder {
@@ -65,6 +72,8 @@ struct decoder {
     bool is_copy;            /* decoding is no more than copying samples */
     bool stored_luma;        /* the planes are a file's own Y channel, where luma asked for it */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
+    struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
+    unsigned n_warnings;     /* also those that have no line */
     void *state;             /* the codec's own */
 };
 
@@ -144,6 +153,11 @@ bool decoder_lies(const struct decoder *decoder, struct frame *frame);
  * within the limits. */
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);
+
+/* For codecs: something is odd, and reading goes on: keeps "CODEC: text" as a warning and returns
+ * 0. With `strict` it is FAULT_DATA, "damaged CODEC: text". */
+int decoder_warn(struct decoder *decoder, struct fault *fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* For codecs: stores what a library says of its trouble, as "WHAT: text" that begins small. */
 int codec_library_fault(struct fault *fault, enum fault_code code, const char *what,

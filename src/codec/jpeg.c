@@ -1,6 +1,6 @@
 /* JPEG (ITU-T T.81) by libjpeg-turbo's libjpeg interface: grey, YCbCr, RGB, CMYK and YCCK of 8
- * bits; baseline, progressive and arithmetic. What libjpeg only warns of is an error here, and a
- * file that ends early is one unless `partial` asks for what there is.
+ * bits; baseline, progressive and arithmetic. What libjpeg warns of is a warning here, and an error
+ * with `strict`. A file that ends early is an error unless `partial` asks for what there is.
  *
  * Bounds: the header tells the size before memory is taken; a picture in many scans needs its
  * coefficients whole, which working_memory counts and max_memory_to_use holds libjpeg to; and the
@@ -29,6 +29,7 @@
 #define MARKER_TEM  0x01
 
 struct jpeg_reader {
+    struct decoder *decoder; /* borrowed */
     struct jpeg_decompress_struct info;
     struct jpeg_errors errors;
     struct jpeg_source_mgr source;
@@ -87,31 +88,32 @@ static void no_source_work(j_decompress_ptr info)
     (void)info;
 }
 
-/* True when the end has come, as EOI, and the file is over with it. The first EOI from where the
- * source stands is the one: coded data hold none, and libjpeg's place in them is not behind it. */
-static bool ends_with_eoi(const struct jpeg_reader *r)
+/* libjpeg has met the end of the picture while it still needs data. Huffman coding warns of that;
+ * arithmetic coding goes on with zeros, as it may, until a code is none. */
+static bool ends_early(const struct jpeg_reader *r)
 {
-    const uint8_t *at = r->source.next_input_byte;
-    size_t left = r->source.bytes_in_buffer;
-    if (r->info.unread_marker != JPEG_EOI || left == 0)
-        return r->info.unread_marker == JPEG_EOI;
-    const uint8_t *found = memmem(at, left, "\xFF\xD9", 2);
-    return found && found + 2 == at + left;
+    int message = r->errors.manager.msg_code;
+    return r->info.unread_marker == JPEG_EOI &&
+           (message == JWRN_HIT_MARKER || message == JWRN_ARITH_BAD_CODE);
 }
 
 /* Writers that were cut short put an EOI all the same: that is an early end, too, not damage. */
 static void warn(j_common_ptr common, int level)
 {
     struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
+    char message[JMSG_LENGTH_MAX];
     if (level >= 0 || r->ended)
         return;
-    if (ends_with_eoi(r)) {
+    if (ends_early(r)) {
         if (!r->partial)
             fail_truncated(r);
         r->ended = true;
         return;
     }
-    jpeg_fail_with_message(common);
+    if (r->decoder->options.strict)
+        jpeg_fail_with_message(common);
+    common->err->format_message(common, message);
+    decoder_warn(r->decoder, NULL, "%s", message);
 }
 
 static void count_scans(j_common_ptr common)
@@ -251,6 +253,7 @@ static struct jpeg_reader *create_reader(struct decoder *d)
     struct jpeg_reader *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
+    r->decoder = d;
     jpeg_errors_init(&r->errors);
     r->errors.manager.emit_message = warn;
     r->info.err = &r->errors.manager;
@@ -327,6 +330,7 @@ static int read_jpeg(struct decoder *d, struct picture *into, struct fault *faul
 {
     struct jpeg_reader *r = d->state;
     uint64_t memory = d->limits.memory;
+    r->decoder = d;
     r->partial = d->options.partial;
     /* Set, not left to the environment's JPEGMEM. */
     r->info.mem->max_memory_to_use = memory < LONG_MAX ? (long)memory : LONG_MAX;

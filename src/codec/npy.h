@@ -24,7 +24,8 @@ struct npy_header {
     bool big_endian, fortran;
     unsigned rank;
     uint64_t shape[NPY_RANK_MAX];
-    size_t begin; /* of the first sample, in bytes from the array's beginning */
+    size_t begin;    /* of the first sample, in bytes from the array's beginning */
+    const char *odd; /* a warning about it, a constant; NULL: none */
 };
 
 /* Reads the header of the array that begins at `data`. FAULT_DATA, FAULT_FORMAT, FAULT_TRUNCATED.
@@ -32,7 +33,8 @@ struct npy_header {
 int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
                     struct fault *fault);
 
-/* Gives the decoder a plane of the array's shape, as decoder_set_plane does. */
+/* Gives the decoder a plane of the array's shape, as decoder_set_plane does, and the header's
+ * warning. */
 int npy_add_plane(struct decoder *decoder, const struct npy_header *header, struct fault *fault);
 
 /* Appends the whole header of an array of the plane's samples, from the magic to the last byte

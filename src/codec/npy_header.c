@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "codec/byte_order.h"
 
 #define ALIGNMENT 64 /* of the samples, as numpy has it */
@@ -87,8 +88,10 @@ static int parse_type(struct npy_header *h, struct fault *fault)
             continue;
         h->type = types[i].type;
         h->big_endian = descr[0] == '>' || (descr[0] == '=' && HOST_IS_BIG_ENDIAN);
-        if (descr[0] == '|' && sample_size(h->type) > 1)
-            break;
+        if (descr[0] == '|' && sample_size(h->type) > 1) {
+            h->odd = "the type does not say its byte order: least significant first is taken";
+            h->big_endian = false;
+        }
         return 0;
     }
     return unknown_type(descr, length, fault);
@@ -118,6 +121,10 @@ static int parse_shape(struct npy_header *h, struct fault *fault)
         if (!take_number(h, &h->shape[h->rank]))
             return damaged(h, "no number", fault);
         h->rank++;
+        if (h->at < h->length && h->text[h->at] == 'L') { /* a long integer of Python 2 */
+            h->odd = "the shape is written as Python 2 wrote it";
+            h->at++;
+        }
         if (!take(h, ',') && (h->rank == 1 || h->at >= h->length || h->text[h->at] != ')'))
             return damaged(h, "no comma", fault); /* (3) is no tuple */
     }
@@ -198,7 +205,7 @@ static int find_header(struct npy_header *h, const uint8_t *data, size_t size, s
     uint32_t length = major == 1 ? load_le16(data + 8) : load_le32(data + 8);
     size_t begin = major == 1 ? 10 : 12;
     if (length > NPY_HEADER_MAX)
-        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %u bytes", length);
+        return fault_set(fault, FAULT_DATA, "damaged npy: a header of %s", number_size(length));
     if (size - begin < length)
         return truncated(fault);
     *h = (struct npy_header){
@@ -225,6 +232,9 @@ int npy_add_plane(struct decoder *d, const struct npy_header *h, struct fault *f
                          (unsigned long long)channels, PLANE_CHANNELS_MAX);
     uint64_t width = h->rank == 1 ? h->shape[0] : h->shape[1];
     uint64_t height = h->rank == 1 ? 1 : h->shape[0];
+    int result = h->odd ? decoder_warn(d, fault, "%s", h->odd) : 0;
+    if (result != 0)
+        return result;
     return decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);
 }
 

@@ -12,6 +12,7 @@
 
 #include <zip.h>
 
+#include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/npy.h"
 
@@ -201,9 +202,15 @@ static int add_array(struct decoder *d, zip_uint64_t member, struct fault *fault
         result = member_size(state, member, &size, fault);
     if (result != 0)
         return result;
-    if (size != header.begin + plane_bytes(&d->frame.planes[d->frame.n_planes - 1]))
-        return fault_set(fault, FAULT_DATA, "damaged npz: %.40s is not as long as its array",
+    uint64_t whole = header.begin + plane_bytes(&d->frame.planes[d->frame.n_planes - 1]);
+    if (size < whole)
+        return fault_set(fault, FAULT_DATA, "damaged npz: %.40s is shorter than its array",
                          member_name(state, member));
+    if (size > whole)
+        result =
+            decoder_warn(d, fault, "%.40s goes on behind its array", member_name(state, member));
+    if (result != 0)
+        return result;
     state->arrays[state->n_arrays++] = (struct npz_array){
         member, header.begin, header.big_endian != HOST_IS_BIG_ENDIAN, header.fortran};
     return 0;
@@ -241,15 +248,18 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
 static int add_frame_of_meta(struct decoder *d, const struct frame *told, struct fault *fault)
 {
     struct npz_state *state = d->state;
-    if (told->n_planes + 1 != (uint64_t)zip_get_num_entries(state->zip, 0))
-        return fault_set(fault, FAULT_DATA, "damaged npz: %s tells of %zu planes, %lld are there",
-                         NPZ_META, told->n_planes,
-                         (long long)zip_get_num_entries(state->zip, 0) - 1);
-    for (size_t i = 0; i < told->n_planes; i++) {
-        int result = take_plane_of_meta(d, &told->planes[i], fault);
-        if (result != 0)
-            return result;
-    }
+    uint64_t there = (uint64_t)zip_get_num_entries(state->zip, 0) - 1;
+    int result = 0;
+    if (there < told->n_planes)
+        return fault_set(fault, FAULT_DATA, "damaged npz: %s tells of %zu planes, %llu are there",
+                         NPZ_META, told->n_planes, (unsigned long long)there);
+    if (there > told->n_planes)
+        result = decoder_warn(d, fault, "%s tells of %zu planes, %llu are there", NPZ_META,
+                              told->n_planes, (unsigned long long)there);
+    for (size_t i = 0; i < told->n_planes && result == 0; i++)
+        result = take_plane_of_meta(d, &told->planes[i], fault);
+    if (result != 0)
+        return result;
     return frame_copy_origins(&d->frame, told) ? 0 : no_memory(fault);
 }
 
@@ -263,8 +273,8 @@ static int read_meta(struct decoder *d, zip_uint64_t member, struct fault *fault
     char *text = NULL;
     int result = member_size(state, member, &size, fault);
     if (result == 0 && size > NPZ_META_MAX)
-        result =
-            fault_set(fault, FAULT_LIMIT, "npz: %s has more than %d bytes", NPZ_META, NPZ_META_MAX);
+        result = fault_set(fault, FAULT_LIMIT, "npz: %s is larger than %s", NPZ_META,
+                           number_size(NPZ_META_MAX));
     if (result == 0 && !(text = malloc(size + 1)))
         result = no_memory(fault);
     if (result == 0)
@@ -290,7 +300,7 @@ static int take_plane(struct decoder *d, zip_uint64_t member, struct fault *faul
     const char *name = member_name(state, member);
     size_t length = strlen(name);
     if (length < 4 || strcmp(name + length - 4, ".npy") != 0)
-        return fault_set(fault, FAULT_FORMAT, "unsupported npz: %.80s is no array (.npy)", name);
+        return decoder_warn(d, fault, "%.80s is passed over: it is no array (.npy)", name);
     length -= 4;
     if (!npz_is_name(name, length))
         return fault_set(fault, FAULT_FORMAT,
@@ -315,7 +325,9 @@ static int add_frame(struct decoder *d, zip_uint64_t members, struct fault *faul
         if (result != 0)
             return result;
     }
-    if (members == 1 && strcmp(d->frame.planes[0].name, "image") == 0)
+    if (d->frame.n_planes == 0)
+        return fault_set(fault, FAULT_FORMAT, "unsupported npz: no array (.npy) is in it");
+    if (d->frame.n_planes == 1 && strcmp(d->frame.planes[0].name, "image") == 0)
         d->frame.planes[0].name[0] = '\0'; /* as the plane of an ordinary image is written */
     return 0;
 }
@@ -401,8 +413,9 @@ static int read_array(struct npz_state *state, const struct npz_array *array,
         result = read_columns(state, array, file, into, index, fault);
     else if (result == 0)
         result = read_rows(state, array, file, into, index, fault);
-    if (result == 0) /* there is none, but the CRC is compared at the end */
-        result = read_some(state, array->member, file, state->start, 1, &got, fault);
+    if (result == 0) /* there is none, or little, but the CRC is compared at the end */
+        result =
+            read_some(state, array->member, file, state->start, sizeof state->start, &got, fault);
     zip_fclose(file);
     return result;
 }

@@ -114,7 +114,6 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
                        struct fault *fault)
 {
     int64_t width, height, channels, zero_x, zero_y;
-    char limit[NUMBER_TEXT_MAX];
     *plane = (struct plane){0};
     if (!get_text(object, "name", plane->name, sizeof plane->name) ||
         (plane->name[0] && !npz_is_name(plane->name, strlen(plane->name))))
@@ -129,9 +128,9 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
     if (!get_type(object, &plane->type))
         return damaged("a plane's type is none", fault);
     if ((uint64_t)width * (uint64_t)height > max_pixels)
-        return fault_set(
-            fault, FAULT_LIMIT, "%lld×%lld pixels are more than max_pixels %s (--max-pixels)",
-            (long long)width, (long long)height, number_format_pixels(max_pixels, limit));
+        return fault_set(fault, FAULT_LIMIT,
+                         "%lld×%lld pixels are more than max_pixels %s (--max-pixels)",
+                         (long long)width, (long long)height, number_pixels(max_pixels));
     plane->width = (uint32_t)width;
     plane->height = (uint32_t)height;
     plane->channels = (uint32_t)channels;

@@ -2,8 +2,9 @@
  * interlaced or not. tRNS becomes alpha, palettes RGB or RGBA, grey of 1, 2 and 4 bits the full
  * range of u8; 16 bits stay. Samples are taken as they are: no gamma, no ICC profile.
  *
- * Only IHDR, PLTE, tRNS, IDAT and IEND reach libpng's parsers; of the rest it checks the CRC. An
- * eXIf chunk is looked at where it lies, before or behind the pixels. */
+ * Only IHDR, PLTE, tRNS, IDAT and IEND reach libpng's parsers; of the rest it checks the CRC. What
+ * it can read past is a warning: odd chunks that are not needed, data behind the pixels. An eXIf
+ * chunk is looked at where it lies, before or behind the pixels. */
 #include "codec/png.h"
 
 #include <stdlib.h>
@@ -80,8 +81,10 @@ static void read_header(void *context)
     if (!r->info)
         png_fail(&r->errors, FAULT_MEMORY, "no memory for a decoder");
     png_set_read_fn(r->png, r, read_bytes);
-    png_set_benign_errors(r->png, 0);
-    png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_benign_errors(r->png, !r->errors.decoder->options.strict);
+    png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT,
+                       r->errors.decoder->options.strict ? PNG_CRC_ERROR_QUIT
+                                                         : PNG_CRC_WARN_DISCARD);
     png_set_user_limits(r->png, INT32_MAX, INT32_MAX); /* ours is told by decoder_set_plane */
     png_set_chunk_cache_max(r->png, CHUNKS_KEPT_MAX);
     png_set_chunk_malloc_max(r->png, CHUNK_BYTES_MAX);
@@ -108,6 +111,7 @@ static int open_png(struct decoder *d, struct fault *fault)
     r->data = d->data;
     r->size = d->size;
     r->partial = d->options.partial;
+    r->errors.decoder = d;
     int result = png_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
@@ -195,6 +199,7 @@ static int read_png(struct decoder *d, struct picture *into, struct fault *fault
 {
     struct png_reader *r = d->state;
     struct fault why = FAULT_INIT;
+    r->errors.decoder = d;
     int result = orient_begin(&r->place, r->orientation, into, r->interlaced, fault);
     if (result != 0)
         return result;

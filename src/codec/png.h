@@ -9,10 +9,11 @@
 
 struct png_errors {
     jmp_buf escape;
-    struct fault *fault; /* where to say why, while a step runs */
-    int code;            /* of the fault that ended the step */
-    bool no_memory;      /* an allocation has failed: what libpng says of it varies */
-    char warning[96];    /* the first of libpng's, "" while there is none */
+    struct fault *fault;     /* where to say why, while a step runs */
+    int code;                /* of the fault that ended the step */
+    bool no_memory;          /* an allocation has failed: what libpng says of it varies */
+    char warning[96];        /* the first of libpng's, "" while there is none */
+    struct decoder *decoder; /* borrowed: takes warnings; NULL: they are errors */
 };
 
 /* libpng's struct for reading or writing, with these errors and our allocator; NULL when memory is
@@ -23,8 +24,8 @@ png_structp png_create(struct png_errors *errors, bool reading);
 void png_fail(struct png_errors *errors, enum fault_code code, const char *text)
     __attribute__((noreturn));
 
-/* Runs step(context); 0 or the code of the fault that ended it. A step that left a warning has
- * failed. */
+/* Runs step(context); 0 or the code of the fault that ended it. Without a decoder, and with one
+ * that is strict, a step that left a warning has failed. */
 int png_attempt(struct png_errors *errors, void (*step)(void *context), void *context,
                 struct fault *fault);
 

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/byte_order.h"
 #include "codec/png.h"
@@ -15,14 +16,19 @@ static int store_damage(struct png_errors *errors, const char *text)
     return codec_library_fault(errors->fault, FAULT_DATA, "damaged png", text);
 }
 
-/* A warning that came before says more than the error that it led to: "Image width is zero in IHDR"
- * comes before "Invalid IHDR data". */
+static bool takes_warnings(const struct png_errors *errors)
+{
+    return errors->decoder && !errors->decoder->options.strict;
+}
+
+/* "Image width is zero in IHDR" comes as a warning before "Invalid IHDR data", and says more. */
 __attribute__((noreturn)) static void on_error(png_structp png, png_const_charp text)
 {
     struct png_errors *errors = png_get_error_ptr(png);
     if (errors->no_memory)
         png_fail(errors, FAULT_MEMORY, "no memory for a png");
-    errors->code = store_damage(errors, errors->warning[0] ? errors->warning : text);
+    bool explained = errors->warning[0] && strncmp(text, "Invalid IHDR", 12) == 0;
+    errors->code = store_damage(errors, explained ? errors->warning : text);
     longjmp(errors->escape, 1);
 }
 
@@ -32,6 +38,8 @@ static void on_warning(png_structp png, png_const_charp text)
     struct png_errors *errors = png_get_error_ptr(png);
     if (!errors->warning[0])
         snprintf(errors->warning, sizeof errors->warning, "%s", text);
+    if (takes_warnings(errors))
+        decoder_warn(errors->decoder, NULL, "%s", text);
 }
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
@@ -64,9 +72,10 @@ int png_attempt(struct png_errors *errors, void (*step)(void *context), void *co
     errors->warning[0] = '\0';
     if (setjmp(errors->escape) == 0)
         step(context);
-    if (errors->code == 0 && errors->warning[0])
-        errors->code = errors->no_memory ? fault_set(fault, FAULT_MEMORY, "no memory for a png")
-                                         : store_damage(errors, errors->warning);
+    if (errors->code == 0 && errors->warning[0] && errors->no_memory)
+        errors->code = fault_set(fault, FAULT_MEMORY, "no memory for a png");
+    else if (errors->code == 0 && errors->warning[0] && !takes_warnings(errors))
+        errors->code = store_damage(errors, errors->warning);
     errors->fault = NULL;
     return errors->code;
 }

@@ -123,6 +123,13 @@ static int open_pnm(struct decoder *d, struct fault *fault)
         return result;
     if (state->maxval == 0)
         return fault_set(fault, FAULT_DATA, "damaged pnm: maxval is 0");
+    if (at < d->size && d->data[at] == '#') { /* netpbm's programs read that, too */
+        result = decoder_warn(d, fault, "a comment stands where the header ends");
+        while (at < d->size && d->data[at] != '\n' && d->data[at] != '\r')
+            at++;
+    }
+    if (result != 0)
+        return result;
     if (at < d->size && !is_space(d->data[at]))
         return fault_set(fault, FAULT_DATA, "damaged pnm: no blank after the header");
     state->at = at + 1; /* exactly one blank, then the pixels */
@@ -133,12 +140,17 @@ static int open_pnm(struct decoder *d, struct fault *fault)
     return result;
 }
 
-static int put(const struct pnm_state *state, uint32_t value, enum sample_type type, void *row,
-               size_t index, struct fault *fault)
+static int put(struct decoder *d, uint32_t value, enum sample_type type, void *row, size_t index,
+               struct fault *fault)
 {
-    if (value > state->maxval)
-        return fault_set(fault, FAULT_DATA, "damaged pnm: sample %u is above maxval %u", value,
-                         state->maxval);
+    const struct pnm_state *state = d->state;
+    if (value > state->maxval) {
+        int result =
+            decoder_warn(d, fault, "samples above maxval %u: they are taken for it", state->maxval);
+        if (result != 0)
+            return result;
+        value = state->maxval;
+    }
     if (state->scale)
         value = state->scale[value];
     if (type == SAMPLE_U16)
@@ -170,7 +182,7 @@ static int read_ascii_row(struct decoder *d, void *row, size_t samples, struct f
         int result = state->kind == '1' ? read_bitmap_digit(d, &state->at, &value, fault)
                                         : read_number(d, &state->at, 65535, &value, fault);
         if (result == 0)
-            result = put(state, value, type, row, i, fault);
+            result = put(d, value, type, row, i, fault);
         if (result != 0)
             return result;
     }
@@ -195,7 +207,7 @@ static int read_raw_row(struct decoder *d, void *row, size_t samples, struct fau
         uint32_t value = bitmap               ? !(from[i / 8] >> (7 - i % 8) & 1)
                          : type == SAMPLE_U16 ? (uint32_t)from[2 * i] << 8 | from[2 * i + 1]
                                               : from[i];
-        int result = put(state, value, type, row, i, fault);
+        int result = put(d, value, type, row, i, fault);
         if (result != 0)
             return result;
     }

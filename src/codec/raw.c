@@ -20,6 +20,9 @@
 #include "codec/codec.h"
 #include "codec/output.h"
 
+/* Memory that is shared comes in pages, so less than one may follow the frame. */
+#define MEMORY_PAGE 4096
+
 #define LUMA_GAIN 76309  /* 255/219 · 65536 */
 #define CR_TO_R   104597 /* 255/224 · 1.402 · 65536 */
 #define CB_TO_G   25675  /* 255/224 · 0.344136 · 65536 */
@@ -64,18 +67,20 @@ static uint64_t row_bytes(int raw, uint64_t w)
     }
 }
 
-/* Lays the frame out; returns its size in bytes. Padding after the last row may be missing. Numbers
- * are below 2^31 each, so products fit. */
-static uint64_t lay_out(const struct decode_options *o, struct raw_state *s)
+/* Lays the frame out; returns its size in bytes. Padding after the last row may be missing, and is
+ * told apart. Numbers are below 2^31 each, so products fit. */
+static uint64_t lay_out(const struct decode_options *o, struct raw_state *s, uint64_t *padding)
 {
     uint64_t w = (uint64_t)o->w, h = (uint64_t)o->h;
     s->row = row_bytes(o->raw, w);
     s->stride = o->stride ? (uint64_t)o->stride : s->row;
+    *padding = s->stride - s->row;
     if (o->raw != RAW_NV12)
         return s->stride * (h - 1) + s->row;
     s->chroma = s->stride * h;
     s->chroma_row = even(w);
     s->chroma_stride = o->stride ? (uint64_t)o->stride : s->chroma_row;
+    *padding = s->chroma_stride - s->chroma_row;
     return s->chroma + s->chroma_stride * ((h + 1) / 2 - 1) + s->chroma_row;
 }
 
@@ -93,7 +98,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
         decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, channels, layout->type, fault);
     if (result != 0)
         return result;
-    uint64_t bytes = lay_out(o, state);
+    uint64_t padding, bytes = lay_out(o, state, &padding);
     uint64_t least = state->row > state->chroma_row ? state->row : state->chroma_row;
     if (o->stride && state->stride < least)
         return fault_set(fault, FAULT_USAGE, "stride=%lld: rows of %s with w=%lld take %llu bytes",
@@ -104,6 +109,18 @@ static int open_raw(struct decoder *d, struct fault *fault)
                          "truncated raw: %zu bytes, where a frame of %lld×%lld %s takes %llu",
                          d->size, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)bytes);
+    if (o->padded)
+        return 0;
+    uint64_t frames = (d->size + padding) / (bytes + padding);
+    if (frames > 1)
+        return fault_set(fault, FAULT_DATA,
+                         "a raw file of %llu frames of %lld×%lld %s, where one is read: split -b "
+                         "%llu makes a file of each",
+                         (unsigned long long)frames, (long long)o->w, (long long)o->h, layout->name,
+                         (unsigned long long)(bytes + padding));
+    if (d->size >= bytes + padding + MEMORY_PAGE)
+        return decoder_warn(d, fault, "%llu bytes follow the frame",
+                            (unsigned long long)(d->size - bytes - padding));
     return 0;
 }
 

@@ -30,12 +30,30 @@ static void read_banks(struct reader *reader, yaml_node_t *node, void *to)
     config_read_banks(reader, node, &((struct config *)to)->definitions);
 }
 
+/* The build's list; what stages do is not known here. */
+static bool is_stage(const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *stage = STAGE_NAMES; *stage; stage += strspn(stage, " ")) {
+        size_t one = strcspn(stage, " ");
+        if (one == length && memcmp(stage, name, one) == 0)
+            return true;
+        stage += one;
+    }
+    return false;
+}
+
 static void read_chain(struct reader *reader, const char *name, yaml_node_t *node, void *to)
 {
     struct config *config = to;
     const char *text = reader_scalar(reader, node, "chains");
     if (!text)
         return;
+    if (is_stage(name))
+        reader_complain(reader, node,
+                        "chains: '%s' is the name of a stage, so 'chain: %s' could mean either: "
+                        "give the chain another name",
+                        name, name);
     struct config_chain *chains =
         realloc(config->chains, (config->n_chains + 1) * sizeof *config->chains);
     char *copy = strdup(text);

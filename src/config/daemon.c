@@ -22,6 +22,11 @@ static void keep_texts(struct reader *reader, struct settings *settings,
             keep_text(reader, settings, (const char **)((char *)section + table->param.offset));
 }
 
+static struct place place_of(const yaml_node_t *node)
+{
+    return (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
+}
+
 static size_t add_keys(struct reader_key *keys, const struct setting *table)
 {
     size_t count = 0;
@@ -46,16 +51,6 @@ static const struct setting *section_table(const char *name)
     while (strcmp(section->name, name) != 0)
         section++;
     return section->table;
-}
-
-static void replace(struct reader_key *keys, const char *name,
-                    void (*read)(struct reader *, yaml_node_t *, void *))
-{
-    while (keys->name && strcmp(keys->name, name) != 0)
-        keys++;
-    keys->name = name;
-    keys->option = NULL;
-    keys->read = read;
 }
 
 static void parse_with(struct reader *reader, yaml_node_t *node, const struct setting *setting,
@@ -93,6 +88,52 @@ static void read_min_free(struct reader *reader, yaml_node_t *node, void *to)
     read_parsed(reader, node, "limits", "min_free", to);
 }
 
+/* A list of texts, or one alone, with blanks between them. */
+static void read_list(struct reader *reader, yaml_node_t *node, const char *what,
+                      struct settings *settings, const char **list)
+{
+    struct text joined = {0};
+    bool one = node->type == YAML_SCALAR_NODE;
+    size_t count = one ? 1 : reader_count(reader, node, what, 0, 100);
+    for (size_t i = 0; i < count; i++) {
+        const char *item = reader_scalar(reader, one ? node : reader_item(reader, node, i), what);
+        if (item && (!item[0] || strchr(item, ' ')))
+            reader_complain(reader, node, "%s: an item is empty, or has a blank in it", what);
+        else if (item)
+            text_printf(&joined, "%s%s", joined.length ? " " : "", item);
+    }
+    *list = joined.length > 0 ? settings_keep(settings, text_string(&joined)) : NULL;
+    reader->errors->failed |= joined.failed || (joined.length > 0 && !*list);
+    text_finish(&joined);
+}
+
+static void read_servers(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "servers", settings, &settings->relay.servers);
+}
+
+static void read_get(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "get", settings, &settings->relay.get);
+}
+
+static void read_put(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "put", settings, &settings->relay.put);
+}
+
+static void read_tls(struct reader *reader, yaml_node_t *node, void *to)
+{
+    static const struct param ca = {
+        .name = "ca", .type = PARAM_TEXT, .offset = offsetof(struct settings, relay.ca)};
+    static const struct reader_key keys[] = {{.name = "ca", .option = &ca, .required = true}, {0}};
+    reader_mapping(reader, node, "tls", keys, to);
+    keep_text(reader, to, &((struct settings *)to)->relay.ca);
+}
+
 /* Keys whose values param.h has no type for. */
 static const struct {
     const char *section;
@@ -100,22 +141,22 @@ static const struct {
 } parsed_keys[] = {{"device", {.name = "fallback", .read = read_fallback}},
                    {"limits", {.name = "jobs", .read = read_jobs}},
                    {"limits", {.name = "min_free", .read = read_min_free}},
-                   {"relay", {.name = "jobs", .read = read_relay_jobs}}};
-
-static void keys_of_section(struct reader_key *keys, const char *name)
-{
-    size_t count = add_keys(keys, section_table(name));
-    for (size_t i = 0; i < sizeof parsed_keys / sizeof *parsed_keys; i++)
-        if (strcmp(parsed_keys[i].section, name) == 0)
-            keys[count++] = parsed_keys[i].key;
-}
+                   {"relay", {.name = "servers", .read = read_servers}},
+                   {"relay", {.name = "tls", .read = read_tls}},
+                   {"relay", {.name = "jobs", .read = read_relay_jobs}},
+                   {"relay", {.name = "get", .read = read_get}},
+                   {"relay", {.name = "put", .read = read_put}}};
 
 static void read_section(struct reader *reader, yaml_node_t *node, const char *name, void *to)
 {
     struct reader_key keys[KEYS_MAX] = {0};
-    keys_of_section(keys, name);
+    const struct setting *table = section_table(name);
+    size_t count = add_keys(keys, table);
+    for (size_t i = 0; i < sizeof parsed_keys / sizeof *parsed_keys; i++)
+        if (strcmp(parsed_keys[i].section, name) == 0)
+            keys[count++] = parsed_keys[i].key;
     reader_mapping(reader, node, name, keys, to);
-    keep_texts(reader, to, section_table(name), to);
+    keep_texts(reader, to, table, to);
 }
 
 void config_read_device(struct reader *reader, yaml_node_t *node, void *to)
@@ -214,22 +255,9 @@ struct watch_target {
     struct settings *settings;
 };
 
-static const struct param retention_params[] = {
-    {.name = "keep",
-     .type = PARAM_SIZE,
-     .offset = offsetof(struct retention, keep),
-     .min = 0,
-     .max = 1e18},
-    {.name = "age",
-     .type = PARAM_DURATION,
-     .offset = offsetof(struct retention, age),
-     .min = 0,
-     .max = 1e19},
-    {0},
-};
 static const struct reader_key retention_keys[] = {
-    {.name = "keep", .option = &retention_params[0]},
-    {.name = "age", .option = &retention_params[1]},
+    {.name = "keep", .option = &settings_retention[0]},
+    {.name = "age", .option = &settings_retention[1]},
     {0},
 };
 
@@ -268,86 +296,48 @@ static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
         if (!list[i])
             break;
     }
+    free(target->watch.ignore);
     target->watch.ignore = list;
 }
 
-/* Texts whose meaning takes stages or codecs: their places are remembered, since only later can it
- * be told whether they are right. */
-static void read_placed(struct reader *reader, yaml_node_t *node, const char *name,
-                        struct settings *settings, const char **text, struct place *place)
+/* Values of the file that settings read from their text elsewhere. */
+static const struct reader_key own_keys[] = {
+    {.name = "name", .read = read_name},
+    {.name = "done", .read = read_done},
+    {.name = "failed", .read = read_failed},
+    {.name = "ignore", .read = read_ignore},
+    {0},
+};
+
+/* What values mean takes more than reading them: a chain takes stages, a folder the disk. Where
+ * they stand is remembered, since only later can it be told whether they are right. */
+static void note_places(struct reader *reader, const yaml_node_t *node,
+                        struct watch_settings *watch)
 {
-    *text = reader_scalar(reader, node, name);
-    *place = (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
-    keep_text(reader, settings, text);
+    watch->at = place_of(node);
+    for (const struct setting *s = settings_watch.table; s->param.name; s++) {
+        const yaml_node_t *value = s->place ? reader_value(reader, node, s->param.name) : NULL;
+        if (value)
+            *(struct place *)((char *)watch + s->place) = place_of(value);
+    }
 }
 
-static void read_chain(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "chain", t->settings, &t->watch.chain, &t->watch.chain_at);
-}
-
-static void read_format(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "format", t->settings, &t->watch.format, &t->watch.format_at);
-}
-
-static void read_reading(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct watch_target *t = to;
-    read_placed(reader, node, "read", t->settings, &t->watch.reading, &t->watch.reading_at);
-}
-
-static void complain_pair(struct reader *reader, yaml_node_t *node,
-                          const struct watch_settings *watch, const struct settings *settings)
-{
-    if (!watch->input || !watch->output)
-        return;
-    if (strcmp(watch->input, watch->output) == 0)
-        reader_complain(reader, node,
-                        "watch: results would be taken for new pictures: input and output are one "
-                        "folder");
-    for (size_t i = 0; i < settings->n_watches; i++)
-        if (settings->watches[i].input && strcmp(settings->watches[i].input, watch->input) == 0)
-            reader_complain(reader, node, "watch: %.100s is watched twice", watch->input);
-}
-
-/* Texts that no function of their own has kept yet. */
-static void keep_plain_texts(struct reader *reader, struct settings *settings,
-                             const struct reader_key *keys, void *section)
-{
-    for (; keys->name; keys++)
-        if (keys->option && keys->option->type == PARAM_TEXT)
-            keep_text(reader, settings, (const char **)((char *)section + keys->option->offset));
-}
-
-/* One with errors is added, too, so that what it says besides can be looked at. */
+/* One with errors is kept, too, so that what it says besides can be looked at. */
 static void read_entry(struct reader *reader, yaml_node_t *node, struct settings *settings)
 {
     struct reader_key keys[KEYS_MAX] = {0};
-    struct watch_target target = {.settings = settings};
-    watch_defaults(&target.watch);
-    const char **usual = target.watch.ignore;
-    add_keys(keys, settings_watch.table);
-    replace(keys, "chain", read_chain);
-    replace(keys, "format", read_format);
-    replace(keys, "read", read_reading);
-    replace(keys, "name", read_name);
-    replace(keys, "done", read_done);
-    replace(keys, "failed", read_failed);
-    replace(keys, "ignore", read_ignore);
-    reader_mapping(reader, node, "watch", keys, &target);
-    keep_plain_texts(reader, settings, keys, &target.watch);
-    complain_pair(reader, node, &target.watch, settings);
-    struct watch_settings *added = settings_add_watch(settings);
-    if (added) {
-        *added = target.watch;
+    struct watch_settings *watch = settings_add_watch(settings);
+    if (!watch) {
+        reader->errors->failed = true;
         return;
     }
-    if (target.watch.ignore != usual)
-        free(target.watch.ignore);
-    reader->errors->failed = true;
+    struct watch_target target = {.watch = *watch, .settings = settings};
+    size_t count = add_keys(keys, settings_watch.table);
+    memcpy(keys + count, own_keys, sizeof own_keys);
+    reader_mapping(reader, node, "watch", keys, &target);
+    keep_texts(reader, settings, settings_watch.table, &target.watch);
+    note_places(reader, node, &target.watch);
+    *watch = target.watch;
 }
 
 void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
@@ -359,66 +349,13 @@ void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
 
 /* ---- relay ---- */
 
-/* A list of texts, or one alone, with blanks between them. */
-static void read_list(struct reader *reader, yaml_node_t *node, const char *what,
-                      struct settings *settings, const char **list)
-{
-    struct text joined = {0};
-    bool one = node->type == YAML_SCALAR_NODE;
-    size_t count = one ? 1 : reader_count(reader, node, what, 0, 100);
-    for (size_t i = 0; i < count; i++) {
-        const char *item = reader_scalar(reader, one ? node : reader_item(reader, node, i), what);
-        if (item && (!item[0] || strchr(item, ' ')))
-            reader_complain(reader, node, "%s: an item is empty, or has a blank in it", what);
-        else if (item)
-            text_printf(&joined, "%s%s", joined.length ? " " : "", item);
-    }
-    *list = joined.length > 0 ? settings_keep(settings, text_string(&joined)) : NULL;
-    reader->errors->failed |= joined.failed || (joined.length > 0 && !*list);
-    text_finish(&joined);
-}
-
-static void read_servers(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct settings *settings = to;
-    read_list(reader, node, "servers", settings, &settings->relay.servers);
-}
-
-static void read_get(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct settings *settings = to;
-    read_list(reader, node, "get", settings, &settings->relay.get);
-}
-
-static void read_put(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct settings *settings = to;
-    read_list(reader, node, "put", settings, &settings->relay.put);
-}
-
-static void read_tls(struct reader *reader, yaml_node_t *node, void *to)
-{
-    static const struct param ca = {
-        .name = "ca", .type = PARAM_TEXT, .offset = offsetof(struct settings, relay.ca)};
-    static const struct reader_key keys[] = {{.name = "ca", .option = &ca, .required = true}, {0}};
-    reader_mapping(reader, node, "tls", keys, to);
-}
-
 void config_read_relay(struct reader *reader, yaml_node_t *node, void *to)
 {
-    struct reader_key keys[KEYS_MAX] = {0};
     struct settings *settings = to;
     struct fault fault = FAULT_INIT;
     const char *key;
     size_t at = 0;
-    keys_of_section(keys, "relay");
-    replace(keys, "servers", read_servers);
-    replace(keys, "get", read_get);
-    replace(keys, "put", read_put);
-    replace(keys, "tls", read_tls);
-    reader_mapping(reader, node, "relay", keys, settings);
-    keep_plain_texts(reader, settings, keys, settings);
-    keep_text(reader, settings, &settings->relay.ca);
+    read_section(reader, node, "relay", settings);
     while (settings_check_relay(&settings->relay, &at, &key, &fault) != 0) {
         reader_complain(reader, reader_value(reader, node, key), "%s", fault.text);
         fault_clear(&fault);

@@ -1,7 +1,6 @@
 #include "config/reader.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,8 +178,8 @@ bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, 
         return false;
     if (number_parse_integer(text, strlen(text), value) && *value >= min && *value <= max)
         return true;
-    reader_complain(reader, node, "%s: '%.60s': expected an integer from %" PRId64 " to %" PRId64,
-                    what, text, min, max);
+    reader_complain(reader, node, "%s: '%.60s': expected an integer %s", what, text,
+                    number_range(NUMBER_PLAIN, (double)min, (double)max));
     return false;
 }
 

@@ -16,7 +16,9 @@ static void print_allowed(struct text *text, const struct setting *setting)
 {
     const struct param *param = &setting->param;
     struct text allowed = {0};
-    if (param->type == PARAM_FLAG)
+    if (setting->allowed)
+        text_append(&allowed, setting->allowed);
+    else if (param->type == PARAM_FLAG)
         text_append(&allowed, "true or false");
     else if (param->choices && param->type == PARAM_CHOICE)
         for (const struct param_choice *c = param->choices; c->name; c++)
@@ -37,25 +39,21 @@ static void print_default(struct text *text, const struct param *param)
         text_printf(text, "`%s`", param->fallback);
 }
 
-static void print_section(struct text *text, const struct settings_section *section,
-                          bool has_variables)
+static void print_section(struct text *text, const struct settings_section *section)
 {
     char variable[SETTINGS_VARIABLE_MAX];
-    text_printf(
-        text,
-        "### %s%s%s\n\n%s.\n\n| key | value | default |%s option | |\n|---|---|---|%s---|---|\n",
-        section->name[0] ? "`" : "", section->name[0] ? section->name : "Top level",
-        section->name[0] ? "`" : "", section->help, has_variables ? " environment |" : "",
-        has_variables ? "---|" : "");
+    bool top = !section->name[0];
+    text_printf(text,
+                "### %s%s%s\n\n%s.\n\n| key | value | default | environment | option | |\n"
+                "|---|---|---|---|---|---|\n",
+                top ? "" : "`", top ? "Top level" : section->name, top ? "" : "`", section->help);
     for (const struct setting *s = section->table; s->param.name; s++) {
         text_printf(text, "| `%s` | ", s->param.name);
         print_allowed(text, s);
         text_append(text, " | ");
         print_default(text, &s->param);
-        if (has_variables)
-            text_printf(text, " | `%s`", setting_variable(section, s, variable));
-        text_printf(text, " | %s%s%s | ", s->option ? "`--" : "", s->option ? s->option : "",
-                    s->option ? "`" : "");
+        text_printf(text, " | `%s` | %s%s%s | ", setting_variable(section, s, variable),
+                    s->option ? "`--" : "", s->option ? s->option : "", s->option ? "`" : "");
         print_cell(text, s->param.help);
         text_append(text, " |\n");
     }
@@ -65,6 +63,6 @@ static void print_section(struct text *text, const struct settings_section *sect
 void settings_print_reference(struct text *text)
 {
     for (const struct settings_section *s = settings_sections; s->name; s++)
-        print_section(text, s, true);
-    print_section(text, &settings_watch, false);
+        print_section(text, s);
+    print_section(text, &settings_watch);
 }

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -55,21 +57,17 @@ void settings_defaults(struct settings *settings)
         set_defaults(s->table, settings);
 }
 
-static const char *default_ignore[] = {".*", "*.tmp", "*.part", "*~", NULL};
-
 void watch_defaults(struct watch_settings *watch)
 {
     *watch = (struct watch_settings){.done = {RETENTION_ALL, RETENTION_ALL},
-                                     .failed = {RETENTION_ALL, RETENTION_ALL},
-                                     .ignore = default_ignore};
+                                     .failed = {RETENTION_ALL, RETENTION_ALL}};
     set_defaults(settings_watch.table, watch);
 }
 
 void settings_clear_watches(struct settings *settings)
 {
     for (size_t i = 0; i < settings->n_watches; i++)
-        if (settings->watches[i].ignore != default_ignore)
-            free(settings->watches[i].ignore);
+        free(settings->watches[i].ignore);
     free(settings->watches);
     settings->watches = NULL;
     settings->n_watches = 0;
@@ -93,8 +91,22 @@ struct watch_settings *settings_add_watch(struct settings *settings)
     if (!watches)
         return NULL;
     settings->watches = watches;
-    watch_defaults(&watches[settings->n_watches]);
-    return &watches[settings->n_watches++];
+    struct watch_settings *watch = &watches[settings->n_watches];
+    watch_defaults(watch);
+    if (!watch->ignore)
+        return NULL;
+    settings->n_watches++;
+    return watch;
+}
+
+/* Without memory it stays as it is. */
+static void make_absolute(struct settings *settings, const char **path)
+{
+    char *absolute = *path ? path_absolute(*path) : NULL;
+    const char *kept = absolute ? settings_keep(settings, absolute) : NULL;
+    if (kept)
+        *path = kept;
+    free(absolute);
 }
 
 void settings_complete(struct settings *settings)
@@ -108,6 +120,8 @@ void settings_complete(struct settings *settings)
         settings->relay.jobs = settings->jobs + 2;
     for (size_t i = 0; i < settings->n_watches; i++) {
         struct watch_settings *watch = &settings->watches[i];
+        make_absolute(settings, &watch->input);
+        make_absolute(settings, &watch->output);
         watch->min_free = settings->min_free;
         if (watch->claim == CLAIM_NONE)
             watch->originals = ORIGINALS_KEEP;
@@ -151,50 +165,157 @@ const char *setting_variable(const struct settings_section *section, const struc
     return variable;
 }
 
-/* A misspelt variable would be obeyed by nobody, silently. */
-static void refuse_unknown(const char *entry, const struct settings_section *section,
-                           struct text *errors)
+/* Sets one from a variable, for which an empty one counts as not there. What the file says of it is
+ * not what is wrong with it then. */
+static void set_from(const struct setting *setting, void *to, const char *variable,
+                     const char *text, struct text *errors)
 {
-    char prefix[SETTINGS_VARIABLE_MAX], variable[SETTINGS_VARIABLE_MAX];
-    struct nearest nearest = {0};
-    size_t length = strcspn(entry, "=");
-    snprintf(prefix, sizeof prefix, "SLUICE_%s_", section->name);
-    for (char *c = prefix; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
-    if (!section->name[0] || strncmp(entry, prefix, strlen(prefix)) != 0)
+    struct fault fault = FAULT_INIT;
+    if (!text || !text[0])
         return;
-    static char names[16][SETTINGS_VARIABLE_MAX];
-    int count = 0;
-    for (const struct setting *s = section->table; s->param.name && count < 16; s++) {
-        const char *name = setting_variable(section, s, variable);
-        if (strlen(name) == length && strncmp(name, entry, length) == 0)
-            return;
-        snprintf(names[count], sizeof names[count], "%s", name);
-        nearest_offer(&nearest, entry, length, names[count++]);
-    }
-    text_printf(errors, "%.*s: there is no such setting%s%s%s\n", (int)length, entry,
-                nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
-                nearest.best ? "?" : "");
+    if (setting->param.type == PARAM_FLAG) /* written as in the file */
+        text = strcmp(text, "true") == 0 ? "1" : strcmp(text, "false") == 0 ? "0" : text;
+    if (setting->param.type == PARAM_FLAG && strcmp(text, "1") != 0 && strcmp(text, "0") != 0)
+        text_printf(errors, "%s: '%s': expected true or false\n", variable, text);
+    else if (setting_set(setting, to, text, false, variable, &fault) != 0)
+        text_printf(errors, "%s\n", fault.text);
+    if (setting->place)
+        *(struct place *)((char *)to + setting->place) = (struct place){0};
 }
 
-void settings_read_environment(struct settings *settings, struct text *errors)
+/* A variable by its name: "SLUICE_WATCH_3_CHAIN" is SLUICE_WATCH_CHAIN of folder number 3. */
+struct variable {
+    const char *entry;                /* of the environment: "NAME=VALUE" */
+    size_t length;                    /* of NAME */
+    size_t head;                      /* of "SLUICE_SECTION_" */
+    int number;                       /* −1: none */
+    char name[SETTINGS_VARIABLE_MAX]; /* without the number; cut where it is too long */
+};
+
+/* False for a variable of anything but this section. */
+static bool read_variable(struct variable *v, const char *entry,
+                          const struct settings_section *section)
 {
-    for (const struct settings_section *section = settings_sections; section->name; section++) {
-        for (const struct setting *s = section->table; s->param.name; s++) {
-            char variable[SETTINGS_VARIABLE_MAX];
-            const char *name = setting_variable(section, s, variable), *text = getenv(name);
-            struct fault fault = FAULT_INIT;
-            const char *flag = text && s->param.type == PARAM_FLAG
-                                   ? (strcmp(text, "true") == 0    ? "1"
-                                      : strcmp(text, "false") == 0 ? "0"
-                                                                   : text)
-                                   : text;
-            if (flag && flag[0] && setting_set(s, settings, flag, false, name, &fault) != 0)
-                text_printf(errors, "%s\n", fault.text);
-        }
-        for (char **entry = environ; *entry; entry++)
-            refuse_unknown(*entry, section, errors);
+    char head[SETTINGS_VARIABLE_MAX];
+    int digits = 0;
+    int length = snprintf(head, sizeof head, "SLUICE_%s_", section->name);
+    *v = (struct variable){
+        .entry = entry, .length = strcspn(entry, "="), .head = (size_t)length, .number = -1};
+    if (v->length < v->head) /* the section alone */
+        v->head = v->length;
+    if (!section->name[0] || v->head + 1 < (size_t)length || entry[v->length] != '=' ||
+        strncasecmp(entry, head, v->head) != 0)
+        return false;
+    if (section == &settings_watch &&
+        (sscanf(entry + v->head, "%3d%n", &v->number, &digits) != 1 || entry[v->head] == '-' ||
+         entry[v->head + (size_t)digits] != '_')) {
+        v->number = -1;
+        digits = 0;
     }
+    size_t skip = v->number >= 0 ? (size_t)digits + 1 : 0;
+    snprintf(v->name, sizeof v->name, "%.*s%.*s", (int)v->head, entry,
+             (int)(v->length - v->head - skip), entry + v->head + skip);
+    return true;
+}
+
+/* The setting that a variable means. A misspelt one would be obeyed by nobody, silently: it is an
+ * error that names the nearest one. */
+static const struct setting *find_meant(const struct settings_section *section,
+                                        const struct variable *v, struct text *errors)
+{
+    char names[32][SETTINGS_VARIABLE_MAX];
+    struct nearest nearest = {0};
+    size_t count = 0;
+    for (const struct setting *s = section->table; s->param.name && count < 32; s++, count++) {
+        char buffer[SETTINGS_VARIABLE_MAX];
+        snprintf(names[count], sizeof names[count], "%s", setting_variable(section, s, buffer));
+        if (strcmp(names[count], v->name) == 0)
+            return s;
+        nearest_offer(&nearest, v->name, strlen(v->name), names[count]);
+    }
+    text_printf(errors, "%.*s: there is no such setting", (int)v->length, v->entry);
+    if (nearest.best && v->number >= 0)
+        text_printf(errors, "; did you mean %.*s%d_%s?", (int)v->head, nearest.best, v->number,
+                    nearest.best + v->head);
+    else if (nearest.best)
+        text_printf(errors, "; did you mean %s?", nearest.best);
+    text_append(errors, "\n");
+    return NULL;
+}
+
+static void read_section(struct settings *settings, const struct settings_section *section,
+                         struct text *errors)
+{
+    struct variable v;
+    for (const struct setting *s = section->table; s->param.name; s++) {
+        char variable[SETTINGS_VARIABLE_MAX];
+        const char *name = setting_variable(section, s, variable);
+        set_from(s, settings, name, getenv(name), errors);
+    }
+    for (char **entry = environ; *entry; entry++)
+        if (read_variable(&v, *entry, section))
+            find_meant(section, &v, errors);
+}
+
+/* One after the last, as long as a variable speaks of it. */
+static void add_watches(struct settings *settings, struct text *errors)
+{
+    for (bool added = true; added && !errors->failed;) {
+        added = false;
+        for (char **entry = environ; *entry; entry++) {
+            struct variable v;
+            int next = (int)settings->n_watches;
+            if (read_variable(&v, *entry, &settings_watch) &&
+                (v.number == next || (v.number < 0 && next == 0))) {
+                added = settings_add_watch(settings) != NULL;
+                errors->failed |= !added;
+            }
+        }
+    }
+}
+
+static void set_watch(struct settings *settings, const struct variable *v, bool own_folder,
+                      struct text *errors)
+{
+    const struct setting *setting = find_meant(&settings_watch, v, errors);
+    size_t index = v->number >= 0 ? (size_t)v->number : 0;
+    char variable[SETTINGS_VARIABLE_MAX];
+    snprintf(variable, sizeof variable, "%.*s", (int)v->length, v->entry);
+    if (!setting || (own_folder && v->number >= 0))
+        return;
+    if (v->number < 0 && settings->n_watches > 1)
+        text_printf(errors, "%s: there are %zu folders: name one by its number, as in %.*s0_%s\n",
+                    variable, settings->n_watches, (int)v->head, v->name, v->name + v->head);
+    else if (index >= settings->n_watches)
+        text_printf(errors, "%s: there is no folder %zu; the next one is number %zu\n", variable,
+                    index, settings->n_watches);
+    else
+        set_from(setting, &settings->watches[index], variable, v->entry + v->length + 1, errors);
+}
+
+/* What is said of a folder by its number comes after what is said of the only one. */
+static void read_watches(struct settings *settings, bool own_folder, struct text *errors)
+{
+    if (own_folder) {
+        settings_clear_watches(settings);
+        errors->failed |= settings_add_watch(settings) == NULL;
+    } else {
+        add_watches(settings, errors);
+    }
+    for (int numbered = 0; numbered < 2 && !errors->failed; numbered++) {
+        for (char **entry = environ; *entry; entry++) {
+            struct variable v;
+            if (read_variable(&v, *entry, &settings_watch) && (v.number >= 0) == numbered)
+                set_watch(settings, &v, own_folder, errors);
+        }
+    }
+}
+
+void settings_read_environment(struct settings *settings, bool own_folder, struct text *errors)
+{
+    for (const struct settings_section *section = settings_sections; section->name; section++)
+        read_section(settings, section, errors);
+    read_watches(settings, own_folder, errors);
 }
 
 /* ---- the relay ---- */

@@ -68,7 +68,7 @@ struct place {
 
 /* One watched folder. */
 struct watch_settings {
-    const char *input, *output; /* paths of directories */
+    const char *input, *output; /* paths of directories; absolute after settings_complete */
     const char *chain;          /* its text */
     const char *chain_name;     /* as the file calls it; NULL: only the text is known */
     const char *format;
@@ -80,7 +80,8 @@ struct watch_settings {
     struct retention done, failed;
     struct free_space min_free; /* the limit of all; settings_complete fills it in */
     const char **ignore;        /* patterns of names, ends with NULL; owned */
-    struct place chain_at, format_at, reading_at;
+    struct place at;            /* of the entry in the file, and of some of its values */
+    struct place input_at, output_at, chain_at, format_at, reading_at;
 };
 
 /* A socket to come; NULL: none. */
@@ -141,6 +142,8 @@ struct setting {
     const char *variable;   /* of the environment, where it is not SLUICE_SECTION_KEY */
     /* For what param.h has no type for: `text` to the field. */
     int (*parse)(const char *text, void *to, struct fault *fault);
+    const char *allowed; /* for the reference, where the type does not say it */
+    size_t place; /* of the struct place that remembers where the file says it; 0: none does */
 };
 
 /* Sections whose fields are in struct settings, and the keys of one entry of `watch`, whose fields
@@ -153,9 +156,14 @@ struct settings_section {
 extern const struct settings_section settings_sections[]; /* ends with a NULL name */
 extern const struct settings_section settings_watch;
 
+/* The keys of done and failed, whose fields are in struct retention. */
+extern const struct param settings_retention[];
+
 void settings_defaults(struct settings *settings);
-void watch_defaults(struct watch_settings *watch);
 void settings_finish(struct settings *settings);
+
+/* A folder of which nothing is told; its `ignore` is the caller's to free, NULL without memory. */
+void watch_defaults(struct watch_settings *watch);
 
 /* A copy that lives as long as the settings; NULL without memory. */
 const char *settings_keep(struct settings *settings, const char *text);
@@ -169,8 +177,12 @@ int setting_set(const struct setting *setting, void *to, const char *text, bool 
 const char *setting_variable(const struct settings_section *section, const struct setting *setting,
                              char variable[SETTINGS_VARIABLE_MAX]);
 
-/* Takes what the environment says; a line in `errors` for each thing that is wrong. */
-void settings_read_environment(struct settings *settings, struct text *errors);
+/* Takes what the environment says; a line in `errors` for each thing that is wrong. A key of a
+ * folder is SLUICE_WATCH_N_KEY for folder number N, from 0 in the order of the file, where the next
+ * number adds one; or SLUICE_WATCH_KEY where there is no other folder. With `own_folder` (the
+ * command line names one) one folder takes the place of all others, and only the latter kind counts
+ * for it. */
+void settings_read_environment(struct settings *settings, bool own_folder, struct text *errors);
 
 void settings_clear_watches(struct settings *settings);
 

@@ -2,6 +2,7 @@
  * reference page know of it. */
 #include "config/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -45,6 +46,14 @@ static int parse_jobs(const char *text, void *to, struct fault *fault)
 static int parse_relay_jobs(const char *text, void *to, struct fault *fault)
 {
     return parse_count(text, to, 100, fault);
+}
+
+/* Lists and mappings of the file, which the environment has as one text. */
+static int parse_text(const char *text, void *to, struct fault *fault)
+{
+    (void)fault;
+    *(const char **)to = text;
+    return 0;
 }
 
 static int parse_fallback(const char *text, void *to, struct fault *fault)
@@ -147,7 +156,7 @@ static const struct setting limit_settings[] = {
       .type = PARAM_DURATION,
       .offset = AT(job_time),
       .min = 1e8,
-      .max = 1e14,
+      .max = 2 * 86400e9,
       .fallback = "60s",
       .help = "that one picture may take"},
      .option = "job-time",
@@ -165,7 +174,7 @@ static const struct setting limit_settings[] = {
       .type = PARAM_DURATION,
       .offset = AT(worker_time),
       .min = 0,
-      .max = 1e18,
+      .max = 10000 * 86400e9,
       .fallback = "1h",
       .help = "time after which it is replaced; 0s: any"},
      .option = "worker-time",
@@ -183,7 +192,7 @@ static const struct setting limit_settings[] = {
       .type = PARAM_DURATION,
       .offset = AT(shutdown),
       .min = 1e8,
-      .max = 1e14,
+      .max = 2 * 86400e9,
       .fallback = "25s",
       .help = "that running jobs are given when the daemon is told to end"},
      .option = "shutdown",
@@ -249,7 +258,8 @@ static const struct setting relay_table[] = {
       .type = PARAM_TEXT,
       .offset = AT(relay.servers),
       .help = "list of NATS servers, nats://HOST:PORT or tls://HOST:PORT; in the environment "
-              "with blanks between them"}},
+              "with blanks between them"},
+     .parse = parse_text},
     {{.name = "credentials",
       .type = PARAM_TEXT,
       .offset = AT(relay.credentials),
@@ -259,7 +269,8 @@ static const struct setting relay_table[] = {
       .offset = AT(relay.ca),
       .help = "file of the CA certificates that servers must have theirs from; in the file {ca: "
               "FILE}; else the system's"},
-     .variable = "SLUICE_RELAY_TLS_CA"},
+     .variable = "SLUICE_RELAY_TLS_CA",
+     .parse = parse_text},
     {{.name = "stream",
       .type = PARAM_TEXT,
       .offset = AT(relay.stream),
@@ -297,11 +308,13 @@ static const struct setting relay_table[] = {
     {{.name = "get",
       .type = PARAM_TEXT,
       .offset = AT(relay.get),
-      .help = "list of prefixes of the URLs that pictures may be fetched from; none: no URLs"}},
+      .help = "list of prefixes of the URLs that pictures may be fetched from; none: no URLs"},
+     .parse = parse_text},
     {{.name = "put",
       .type = PARAM_TEXT,
       .offset = AT(relay.put),
-      .help = "list of prefixes of the URLs that results may be stored at; none: no URLs"}},
+      .help = "list of prefixes of the URLs that results may be stored at; none: no URLs"},
+     .parse = parse_text},
     {{.name = "name",
       .type = PARAM_TEXT,
       .offset = AT(relay.name),
@@ -331,6 +344,20 @@ const struct settings_section settings_sections[] = {
 
 #define WATCH_AT(member) offsetof(struct watch_settings, member)
 
+const struct param settings_retention[] = {
+    {.name = "keep",
+     .type = PARAM_SIZE,
+     .offset = offsetof(struct retention, keep),
+     .min = 0,
+     .max = 1e15},
+    {.name = "age",
+     .type = PARAM_DURATION,
+     .offset = offsetof(struct retention, age),
+     .min = 0,
+     .max = 10000 * 86400e9},
+    {0},
+};
+
 static const struct param_choice exists_choices[] = {
     {"number", EXISTS_NUMBER}, {"overwrite", EXISTS_OVERWRITE}, {"fail", EXISTS_FAIL}, {NULL, 0}};
 static const struct param_choice originals_choices[] = {
@@ -348,6 +375,46 @@ static int parse_name(const char *text, void *to, struct fault *fault)
     return settings_check_name(text, fault);
 }
 
+/* "keep=1GiB:age=7d"; unlike in a chain units must be there. */
+static int parse_retention(const char *text, void *to, struct fault *fault)
+{
+    int result = 0;
+    for (size_t length; *text && result == 0; text += length + (text[length] == ':')) {
+        size_t name = strcspn(text, "=:");
+        const struct param *param = param_find(settings_retention, text, name, NULL);
+        length = strcspn(text, ":");
+        result = param && text[name] == '='
+                     ? param_set(param, to, text + name + 1, length - name - 1, false,
+                                 "what is to stay", fault)
+                     : fault_set(fault, FAULT_CONFIG, "'%.*s': expected keep=SIZE or age=TIME",
+                                 (int)length, text);
+    }
+    return result;
+}
+
+/* The array and the texts that it points to in one piece. The list replaces the one before. */
+static int parse_ignore(const char *text, void *to, struct fault *fault)
+{
+    size_t length = strlen(text), count = 1;
+    for (const char *c = text; *c; c++)
+        count += *c == ',';
+    const char **list = malloc((count + 1) * sizeof *list + length + 1);
+    if (!list)
+        return fault_set(fault, FAULT_MEMORY, "no memory for patterns");
+    char *at = memcpy(list + count + 1, text, length + 1);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = at;
+        at += strcspn(at, ",");
+        *at++ = '\0';
+    }
+    list[count] = NULL;
+    free(*(const char ***)to);
+    *(const char ***)to = list;
+    return 0;
+}
+
+#define RETENTION "`{keep: SIZE, age: TIME}`; as a variable `keep=SIZE:age=TIME`"
+
 static const struct setting watch_table[] = {
     {{.name = "input",
       .type = PARAM_TEXT,
@@ -356,7 +423,8 @@ static const struct setting watch_table[] = {
       .help = "folder whose new pictures are taken"},
      .option = "watch",
      .letter = 'w',
-     .value_name = "DIR"},
+     .value_name = "DIR",
+     .place = WATCH_AT(input_at)},
     {{.name = "output",
       .type = PARAM_TEXT,
       .offset = WATCH_AT(output),
@@ -364,7 +432,8 @@ static const struct setting watch_table[] = {
       .help = "folder for the results"},
      .option = "output",
      .letter = 'o',
-     .value_name = "DIR"},
+     .value_name = "DIR",
+     .place = WATCH_AT(output_at)},
     {{.name = "chain",
       .type = PARAM_TEXT,
       .offset = WATCH_AT(chain),
@@ -373,7 +442,8 @@ static const struct setting watch_table[] = {
               "formats"},
      .option = "chain",
      .letter = 'c',
-     .value_name = "CHAIN"},
+     .value_name = "CHAIN",
+     .place = WATCH_AT(chain_at)},
     {{.name = "format",
       .type = PARAM_TEXT,
       .offset = WATCH_AT(format),
@@ -381,14 +451,16 @@ static const struct setting watch_table[] = {
       .help = "of the results, with options: jpg:quality=80"},
      .option = "format",
      .letter = 'f',
-     .value_name = "FORMAT"},
+     .value_name = "FORMAT",
+     .place = WATCH_AT(format_at)},
     {{.name = "read",
       .type = PARAM_TEXT,
       .offset = WATCH_AT(reading),
       .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
-              "files, raw=LAYOUT:w=N:h=N a camera's frames"},
+              "files, strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N a camera's frames"},
      .option = "input",
-     .value_name = "OPTIONS"},
+     .value_name = "OPTIONS",
+     .place = WATCH_AT(reading_at)},
     {{.name = "name",
       .type = PARAM_TEXT,
       .offset = WATCH_AT(name),
@@ -413,6 +485,18 @@ static const struct setting watch_table[] = {
       .help = "when the result is there: moved to done, deleted, or left in the folder"},
      .option = "originals",
      .value_name = "RULE"},
+    {{.name = "done",
+      .type = PARAM_WORDS,
+      .offset = WATCH_AT(done),
+      .help = "what of .sluice/done stays, the newest first; everything, unless this says less"},
+     .parse = parse_retention,
+     .allowed = RETENTION},
+    {{.name = "failed",
+      .type = PARAM_WORDS,
+      .offset = WATCH_AT(failed),
+      .help = "the same of .sluice/failed; a reason goes with its file"},
+     .parse = parse_retention,
+     .allowed = RETENTION},
     {{.name = "claim",
       .type = PARAM_CHOICE,
       .offset = WATCH_AT(claim),
@@ -434,11 +518,18 @@ static const struct setting watch_table[] = {
       .type = PARAM_DURATION,
       .offset = WATCH_AT(stable),
       .min = 1e6,
-      .max = 1e14,
+      .max = 2 * 86400e9,
       .fallback = "2s",
       .help = "time without a change after which a found file counts as complete"},
      .option = "stable",
      .value_name = "TIME"},
+    {{.name = "ignore",
+      .type = PARAM_WORDS,
+      .offset = WATCH_AT(ignore),
+      .fallback = ".*,*.tmp,*.part,*~",
+      .help = "names that are left alone; those that begin with a dot always are"},
+     .parse = parse_ignore,
+     .allowed = "a list of patterns; as a variable joined by commas"},
     {{.name = "recursive",
       .type = PARAM_FLAG,
       .offset = WATCH_AT(recursive),

@@ -1,6 +1,7 @@
 /* The binary cache: one file a program, named by a hash of its key, holding the key itself (device,
  * driver, options and source, byte for byte), the binary, and a checksum over both. A file that is
- * not exactly what is looked for is passed over and written anew. */
+ * not exactly what is looked for is passed over and written anew. --dump-binary writes such files,
+ * too. */
 #include "device/internal.h"
 
 #include <dirent.h>
@@ -155,33 +156,48 @@ static bool entry_path(const char *directory, const struct text *key, char *path
     return printed > 0 && (size_t)printed < size;
 }
 
-static uint64_t checksum(const struct text *key, const uint8_t *binary, size_t size)
+enum entry_state device_entry_read(const struct bytes *file, struct bytes *key,
+                                   struct bytes *binary)
 {
-    return hash_bytes(hash_bytes(HASH_INIT, key->data, key->length), binary, size);
+    struct entry_header header;
+    if (file->size < sizeof header || memcmp(file->data, CACHE_MAGIC, sizeof CACHE_MAGIC) != 0)
+        return ENTRY_FOREIGN;
+    memcpy(&header, file->data, sizeof header);
+    size_t size = file->size - sizeof header;
+    if (header.key_size > size || header.binary_size != size - header.key_size ||
+        hash_bytes(HASH_INIT, file->data + sizeof header, size) != header.checksum)
+        return ENTRY_DAMAGED;
+    *key = (struct bytes){file->data + sizeof header, header.key_size};
+    *binary = (struct bytes){key->data + key->size, header.binary_size};
+    return ENTRY_WHOLE;
 }
 
-/* The binary within a whole entry for `key`, or NULL. */
-static const uint8_t *check_entry(const struct bytes *file, const struct text *key,
-                                  struct entry_header *header)
+int device_entry_write(const char *path, const struct text *key, const struct bytes *binary,
+                       bool durable, struct fault *fault)
 {
-    if (file->size < sizeof *header)
-        return NULL;
-    memcpy(header, file->data, sizeof *header);
-    const uint8_t *entry_key = file->data + sizeof *header;
-    if (memcmp(header->magic, CACHE_MAGIC, sizeof CACHE_MAGIC) != 0 ||
-        header->key_size != key->length || header->binary_size > file->size ||
-        file->size != sizeof *header + header->key_size + header->binary_size ||
-        memcmp(entry_key, key->data, key->length) != 0)
-        return NULL;
-    const uint8_t *binary = entry_key + key->length;
-    return checksum(key, binary, header->binary_size) == header->checksum ? binary : NULL;
+    struct file_draft draft;
+    uint64_t sum = hash_bytes(HASH_INIT, key->data, key->length);
+    struct entry_header header = {.magic = CACHE_MAGIC,
+                                  .key_size = key->length,
+                                  .binary_size = binary->size,
+                                  .checksum = hash_bytes(sum, binary->data, binary->size)};
+    int result = file_draft_open(&draft, path, fault);
+    if (result == 0)
+        result = file_write(draft.fd, &header, sizeof header, fault);
+    if (result == 0)
+        result = file_write(draft.fd, key->data, key->length, fault);
+    if (result == 0)
+        result = file_write(draft.fd, binary->data, binary->size, fault);
+    if (result == 0)
+        return file_draft_commit(&draft, durable, fault);
+    file_draft_discard(&draft);
+    return result;
 }
 
 static bool load_from(const char *directory, const struct text *key, struct bytes *binary)
 {
     char path[4096];
-    struct bytes file;
-    struct entry_header header;
+    struct bytes file, found_key, found;
     if (!entry_path(directory, key, path, sizeof path))
         return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -191,14 +207,14 @@ static bool load_from(const char *directory, const struct text *key, struct byte
     close(fd);
     if (result != 0)
         return false;
-    const uint8_t *found = check_entry(&file, key, &header);
-    if (!found) {
+    if (device_entry_read(&file, &found_key, &found) != ENTRY_WHOLE ||
+        found_key.size != key->length || memcmp(found_key.data, key->data, key->length) != 0) {
         log_info("cache entry %s is stale or damaged: compiling anew", path);
         bytes_finish(&file);
         return false;
     }
-    memmove(file.data, found, header.binary_size);
-    *binary = (struct bytes){file.data, header.binary_size};
+    memmove(file.data, found.data, found.size);
+    *binary = (struct bytes){file.data, found.size};
     return true;
 }
 
@@ -212,22 +228,8 @@ void device_cache_store(const struct text *key, const struct bytes *binary)
 {
     char path[4096];
     struct fault fault = FAULT_INIT;
-    struct file_draft draft;
-    if (!entry_path(device_cache_directory(), key, path, sizeof path))
-        return;
-    struct entry_header header = {.magic = CACHE_MAGIC,
-                                  .key_size = key->length,
-                                  .binary_size = binary->size,
-                                  .checksum = checksum(key, binary->data, binary->size)};
-    if (file_draft_open(&draft, path, &fault) == 0) {
-        if (file_write(draft.fd, &header, sizeof header, &fault) == 0 &&
-            file_write(draft.fd, key->data, key->length, &fault) == 0 &&
-            file_write(draft.fd, binary->data, binary->size, &fault) == 0)
-            file_draft_commit(&draft, true, &fault);
-        else
-            file_draft_discard(&draft);
-    }
-    if (fault.code)
+    if (entry_path(device_cache_directory(), key, path, sizeof path) &&
+        device_entry_write(path, key, binary, true, &fault) != 0)
         log_warning("cache entry %s not written: %s", path, fault.text);
 }
 

@@ -72,6 +72,18 @@ void device_cache_key(const struct device *device, const char *source, const cha
 /* True and a binary that the caller owns when the cache has a whole entry for exactly this key. */
 struct bytes;
 bool device_cache_load(const struct text *key, struct bytes *binary);
+
+/* A file of a key and a binary. Read: both lie in `file`, which stays the caller's. */
+enum entry_state {
+    ENTRY_WHOLE,
+    ENTRY_FOREIGN, /* it does not begin like one of ours */
+    ENTRY_DAMAGED,
+};
+enum entry_state device_entry_read(const struct bytes *file, struct bytes *key,
+                                   struct bytes *binary);
+int device_entry_write(const char *path, const struct text *key, const struct bytes *binary,
+                       bool durable, struct fault *fault);
+
 void device_cache_store(const struct text *key, const struct bytes *binary);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "device/internal.h"
 
 /* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
@@ -122,10 +123,9 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
 {
     size_t wanted = size_class(size);
     if (wanted > device->info->max_allocation)
-        return fault_set(fault, FAULT_LIMIT,
-                         "needs a buffer of %zu bytes, more than the %llu that device %s allocates",
-                         wanted, (unsigned long long)device->info->max_allocation,
-                         device->info->name);
+        return fault_set(
+            fault, FAULT_LIMIT, "needs a buffer of %s, more than the %s that device %s allocates",
+            number_size(wanted), number_size(device->info->max_allocation), device->info->name);
     *buffer = take_idle(device, wanted);
     return *buffer ? 0 : allocate(device, wanted, buffer, fault);
 }

@@ -1,5 +1,6 @@
 #include "device/program.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,8 +9,10 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "device/internal.h"
+#include "version.h"
 
 #define IDLE_PROGRAMS_MAX 64
 
@@ -115,24 +118,91 @@ static cl_program from_binary(struct device *device, const struct bytes *binary,
     return handle;
 }
 
-static cl_program from_file(struct device *device, const char *path, const char *flags,
-                            struct fault *fault)
+/* What --dump-binary puts in front of a binary: the program's key below the version of sluice. */
+static void dump_key(const struct text *key, struct text *dumped)
 {
-    struct bytes binary;
+    text_append(dumped, SLUICE_VERSION "\n");
+    text_append_bytes(dumped, key->data, key->length);
+    dumped->failed |= key->failed;
+}
+
+/* A part of a key: its next line, or all that is left of it. */
+static struct bytes take_part(struct bytes *key, bool last)
+{
+    const uint8_t *end = last ? NULL : memchr(key->data, '\n', key->size);
+    size_t size = end ? (size_t)(end - key->data) : key->size, used = end ? size + 1 : size;
+    struct bytes part = {key->data, size};
+    *key = (struct bytes){key->data + used, key->size - used};
+    return part;
+}
+
+/* Says in which parts the keys of a dumped program and of the one that is asked for differ; false
+ * when in none. */
+static bool say_differences(struct bytes there, const struct text *key, struct text *says)
+{
+    static const char *const parts[] = {"version of sluice", "platform", "device",
+                                        "version of OpenCL", "driver",   "compiler options",
+                                        "size of pointers",  NULL};
+    struct text version = {0};
+    struct bytes here = {(uint8_t *)key->data, key->length};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct bytes a = take_part(&there, !parts[i]), b = take_part(&here, !parts[i]);
+        if (a.size == b.size && memcmp(a.data, b.data, a.size) == 0)
+            continue;
+        if (!parts[i])
+            text_printf(says, "%sfor another chain or another kind of picture%s",
+                        says->length ? ", " : "", text_string(&version));
+        else
+            text_printf(i == 0 ? &version : says, "%sfor %s '%.*s' (here '%.*s')",
+                        i == 0         ? ", or "
+                        : says->length ? ", "
+                                       : "",
+                        parts[i], (int)a.size, (const char *)a.data, (int)b.size,
+                        (const char *)b.data);
+    }
+    text_finish(&version);
+    return says->length > 0;
+}
+
+/* The binary of a file that --dump-binary wrote for this very program; another file is taken for a
+ * bare binary, which the driver judges. */
+static cl_program from_dump(struct device *device, const struct bytes *file, const struct text *key,
+                            const char *flags, struct fault *fault)
+{
+    struct bytes there, binary;
+    struct text here = {0}, says = {0};
+    cl_program handle = NULL;
+    dump_key(key, &here);
+    enum entry_state state = device_entry_read(file, &there, &binary);
+    if (state == ENTRY_DAMAGED)
+        fault_set(fault, FAULT_DEVICE, "the file is damaged");
+    else if (state == ENTRY_WHOLE && say_differences(there, &here, &says))
+        fault_set(fault, FAULT_DEVICE, "the program was made %s", text_string(&says));
+    else
+        handle = from_binary(device, state == ENTRY_WHOLE ? &binary : file, flags, fault);
+    text_finish(&here);
+    text_finish(&says);
+    return handle;
+}
+
+static cl_program from_file(struct device *device, const char *path, const struct text *key,
+                            const char *flags, struct fault *fault)
+{
+    struct bytes file;
     struct fault why = FAULT_INIT;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        fault_set(fault, FAULT_NO_INPUT, "--load-binary %s: %s", path, "cannot be opened");
+        fault_set(fault, FAULT_NO_INPUT, "--load-binary %s: %s", path, strerror(errno));
         return NULL;
     }
     cl_program handle = NULL;
-    if (file_read(fd, UINT64_C(256) << 20, &binary, &why) == 0) {
-        handle = from_binary(device, &binary, flags, &why);
-        bytes_finish(&binary);
+    if (file_read(fd, UINT64_C(256) << 20, &file, &why) == 0) {
+        handle = from_dump(device, &file, key, flags, &why);
+        bytes_finish(&file);
     }
     close(fd);
     if (!handle)
-        fault_set(fault, why.code, "--load-binary %s: %.300s", path, why.text);
+        fault_set(fault, why.code, "--load-binary %s: %.400s", path, why.text);
     return handle;
 }
 
@@ -181,7 +251,7 @@ static int create(struct device *device, const char *source, const char *flags,
     made->device = device;
     made->stored = options->no_cache || options->load_binary;
     if (options->load_binary) {
-        made->handle = from_file(device, options->load_binary, flags, fault);
+        made->handle = from_file(device, options->load_binary, &made->key, flags, fault);
     } else {
         if (!options->no_cache)
             made->handle = from_cache(device, &made->key, flags);
@@ -310,7 +380,7 @@ static int read_binary(struct device *device, struct device_program *program, st
                         device->info->name);
     uint8_t *data = malloc(size);
     if (!data)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a program of %zu bytes", size);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a program of %s", number_size(size));
     error = cl.clGetProgramInfo(program->handle, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
     if (error != CL_SUCCESS) {
         free(data);
@@ -318,19 +388,6 @@ static int read_binary(struct device *device, struct device_program *program, st
     }
     *binary = (struct bytes){data, size};
     return 0;
-}
-
-static int dump(const char *path, const struct bytes *binary, struct fault *fault)
-{
-    struct file_draft draft;
-    int result = file_draft_open(&draft, path, fault);
-    if (result == 0)
-        result = file_write(draft.fd, binary->data, binary->size, fault);
-    if (result != 0) {
-        file_draft_discard(&draft);
-        return result;
-    }
-    return file_draft_commit(&draft, false, fault);
 }
 
 int device_program_store(struct device *device, struct device_program *program, struct fault *fault)
@@ -344,8 +401,12 @@ int device_program_store(struct device *device, struct device_program *program, 
         result = read_binary(device, program, &binary, fault);
     if (result == 0 && store)
         device_cache_store(&program->key, &binary);
-    if (result == 0 && dump_it)
-        result = dump(dump_to, &binary, fault);
+    if (result == 0 && dump_it) {
+        struct text key = {0};
+        dump_key(&program->key, &key);
+        result = device_entry_write(dump_to, &key, &binary, false, fault);
+        text_finish(&key);
+    }
     program->stored = program->dumped = true; /* whatever came of it: not again for each job */
     pthread_mutex_unlock(&device->program_lock);
     bytes_finish(&binary);
@@ -383,6 +444,12 @@ int device_program_kernel(struct device_program *program, const char *name,
     *kernel = found;
     if (found)
         return 0;
+    const char *loaded = program->device->options.load_binary;
+    if (loaded && error == CL_INVALID_KERNEL_NAME)
+        return fault_set(fault, FAULT_DEVICE,
+                         "--load-binary %s: kernel %s is not in it: it was made for another chain "
+                         "or another kind of picture",
+                         loaded, name);
     return error != CL_SUCCESS ? cl_fault(fault, "clCreateKernel", error, name)
                                : fault_set(fault, FAULT_MEMORY, "no memory for a kernel");
 }

@@ -17,12 +17,11 @@ void budget_finish(struct budget *budget)
 
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
 {
-    char need[NUMBER_TEXT_MAX], have[NUMBER_TEXT_MAX];
     if (bytes > budget->total)
         return fault_set(fault, FAULT_LIMIT,
                          "needs %s of memory at its fullest, over the %s that the memory limit "
                          "leaves for planes (--memory)",
-                         number_format_size(bytes, need), number_format_size(budget->total, have));
+                         number_size(bytes), number_size(budget->total));
     pthread_mutex_lock(&budget->lock);
     uint64_t ticket = budget->next_ticket++;
     while (ticket != budget->now_serving || budget->taken + bytes > budget->total)

@@ -221,5 +221,6 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
 void engine_report_finish(struct engine_report *report)
 {
     free(report->launches);
+    text_finish(&report->warnings);
     *report = (struct engine_report){0};
 }

@@ -26,9 +26,10 @@ struct engine_options {
     uint64_t max_file;    /* bytes of one input */
     uint64_t memory;      /* bytes that all jobs together hold: files, planes, decoders */
     unsigned threads;     /* jobs at once; 0: as many as processors */
-    /* NULL, or called by engine_warm each time that it has compiled and checked a program: with
-     * many chains and a slow compiler it takes minutes. */
-    void (*warmed)(void *context);
+    /* NULL, or called by engine_warm at its beginning and each time that it has compiled and
+     * checked a program: `done` of the `of` that the chain needs. With many chains and a slow
+     * compiler it takes minutes. */
+    void (*warmed)(void *context, unsigned done, unsigned of);
     void *context;
 };
 
@@ -56,6 +57,7 @@ struct engine_report {
     bool stored_luma; /* the JPEG's own Y was taken */
     bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
     double largest_difference; /* between the two; 0: they are equal */
+    struct text warnings;      /* of the decoder, one a line (see codec.h); owned */
     const char *step; /* what it was at, or is: "read", "decode", "plan", "device", "encode",
                          "write"; a constant */
     const struct device_info *ran_on; /* NULL: the references, or nothing to run */

@@ -1,14 +1,17 @@
 /* One job from its input's first byte to its result's last. */
 #include "engine/internal.h"
 
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
@@ -43,6 +46,8 @@ static void let_go(struct job_state *s)
     if (!s->in_place) /* else it is plan and file */
         picture_destroy(&s->host_in);
     picture_destroy(&s->host_out);
+    s->job->report.warnings = s->decoder.warnings;
+    s->decoder.warnings = (struct text){0};
     decoder_close(&s->decoder);
     drop_file(s);
     prepared_release(s->engine, &s->prepared);
@@ -96,6 +101,12 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
+static bool is_in_huge_pages(int fd)
+{
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
+}
+
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -111,6 +122,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.luma = wants_stored_luma(s->job->chain);
+    decode.padded = is_in_huge_pages(s->job->in_fd);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
@@ -237,8 +249,8 @@ static int decode(struct job_state *s, struct fault *fault)
             }
         }
     } else if (!picture_create(&s->host_in, &plan->in)) {
-        result =
-            fault_set(fault, FAULT_MEMORY, "no memory for a picture of %zu bytes", plan->in.size);
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                           number_size(plan->in.size));
     } else {
         result = decoder_read(&s->decoder, &s->host_in, fault);
     }

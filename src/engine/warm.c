@@ -42,25 +42,33 @@ static int warm_kind(struct engine *engine, const struct chain *chain, const str
         result = check_kind(engine, prepared->device, chain, format, plane, &why);
     prepared_release(engine, &prepared);
     frame_finish(&frame);
-    if (engine->options.warmed)
-        engine->options.warmed(engine->options.context);
     return result == 0 || result == FAULT_SHAPE ? 0 : fault_set(fault, why.code, "%s", why.text);
+}
+
+static void tell(struct engine *engine, unsigned done, unsigned of)
+{
+    if (engine->options.warmed)
+        engine->options.warmed(engine->options.context, done, of);
 }
 
 static int warm_all(struct engine *engine, const struct chain *chain, const struct format *format,
                     struct fault *fault)
 {
     static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_U16};
-    for (int type = 0; type < 2; type++) {
-        for (uint32_t channels = 1; channels <= 4; channels++) {
-            struct plane plane = {.width = sizes[0].width,
-                                  .height = sizes[0].height,
-                                  .channels = channels,
-                                  .type = types[type]};
-            int result = warm_kind(engine, chain, format, &plane, fault);
-            if (result != 0)
-                return result;
-        }
+    enum {
+        CHANNELS = 4,
+        KINDS = 2 * CHANNELS
+    };
+    tell(engine, 0, KINDS);
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct plane plane = {.width = sizes[0].width,
+                              .height = sizes[0].height,
+                              .channels = kind % CHANNELS + 1,
+                              .type = types[kind / CHANNELS]};
+        int result = warm_kind(engine, chain, format, &plane, fault);
+        if (result != 0)
+            return result;
+        tell(engine, kind + 1, KINDS);
     }
     return 0;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static size_t align_up(size_t value, size_t alignment)
 {
     return (value + alignment - 1) / alignment * alignment;
@@ -121,4 +123,28 @@ void picture_destroy(struct picture *picture)
     free(picture->data);
     frame_finish(&picture->frame);
     *picture = (struct picture){0};
+}
+
+bool plane_parse_size(const char *text, struct plane *plane)
+{
+    int64_t parts[3] = {0, 0, 1};
+    int count = 0;
+    for (;;) {
+        size_t length = strcspn(text, "x");
+        if (count == 3 || !number_parse_integer(text, length, &parts[count]) || parts[count] < 1 ||
+            parts[count] > INT32_MAX)
+            return false;
+        count++;
+        text += length;
+        if (!*text)
+            break;
+        text++;
+    }
+    if (count < 2 || parts[2] > PLANE_CHANNELS_MAX)
+        return false;
+    *plane = (struct plane){.type = SAMPLE_U8};
+    plane->width = (uint32_t)parts[0];
+    plane->height = (uint32_t)parts[1];
+    plane->channels = (uint32_t)parts[2];
+    return true;
 }

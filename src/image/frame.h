@@ -73,6 +73,9 @@ uint64_t frame_bytes(const struct frame *frame);
 
 bool plane_has_alpha(const struct plane *plane);
 
+/* Reads WIDTHxHEIGHT[xCHANNELS] (1 to 4 channels, 1 unless said) into a plane of u8. */
+bool plane_parse_size(const char *text, struct plane *plane);
+
 /* The first sample of row `y` of plane `index`. */
 static inline void *picture_row(const struct picture *picture, size_t index, uint32_t y)
 {

@@ -274,6 +274,8 @@ static int parse_argument(const struct param *table, void *config, param_given *
         size_t entries = 0;
         while (table && table[entries].name)
             entries++;
+        while (index < entries && *given & (param_given)1 << index)
+            index++;
         if (index >= entries)
             return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length,
                                 entries == 0 ? "%s takes no parameters, not '%.*s'"
@@ -293,25 +295,34 @@ static int parse_argument(const struct param *table, void *config, param_given *
     return result;
 }
 
-int param_parse(const struct param *table, void *config, param_given *given, const char *text,
-                size_t length, int base, const char *what, struct fault *fault)
+int param_parse_all(const struct param *table, void *config, param_given *given, const char *text,
+                    size_t length, int base, const char *what, struct faults *faults)
 {
     struct span rest = {text, length};
     param_given seen = 0;
     size_t position = 0;
+    int first = 0;
     bool more = length > 0;
     while (more) {
         struct span argument = take(&rest, ':');
+        struct fault *fault = faults_next(faults);
         more = argument.text + argument.length < text + length; /* a colon followed */
         int result = parse_argument(table, config, &seen, &position, argument, what, fault);
-        if (result != 0) {
-            if (fault && fault->position >= 0)
-                fault->position += base + (int)(argument.text - text);
-            return result;
-        }
+        if (result != 0 && fault && fault->position >= 0)
+            fault->position += base + (int)(argument.text - text);
+        if (first == 0)
+            first = result;
     }
     *given |= seen;
-    return 0;
+    return first;
+}
+
+int param_parse(const struct param *table, void *config, param_given *given, const char *text,
+                size_t length, int base, const char *what, struct fault *fault)
+{
+    struct faults faults = {0};
+    int result = param_parse_all(table, config, given, text, length, base, what, &faults);
+    return result ? faults_first(&faults, fault) : 0;
 }
 
 int param_check_required(const struct param *table, param_given given, const char *what,

@@ -83,11 +83,16 @@ void param_defaults(const struct param *table, void *config);
 int param_set(const struct param *param, void *config, const char *text, size_t length,
               bool bare_allowed, const char *what, struct fault *fault);
 
-/* Reads "arg:arg:..." where an arg is `value` (the next parameter in declared order) or
- * `name=value`, on top of what `config` holds, and adds to `given`. An empty text gives nothing.
- * Fault positions are those in `text` plus `base`. */
+/* Reads "arg:arg:..." where an arg is `value` (the next parameter in declared order that is not
+ * given yet) or `name=value`, on top of what `config` holds, and adds to `given`. An empty text
+ * gives nothing. Fault positions are those in `text` plus `base`. */
 int param_parse(const struct param *table, void *config, param_given *given, const char *text,
                 size_t length, int base, const char *what, struct fault *fault);
+
+/* The same, and goes on behind an argument that is wrong: all that are wrong are told. Returns the
+ * first one's code. */
+int param_parse_all(const struct param *table, void *config, param_given *given, const char *text,
+                    size_t length, int base, const char *what, struct faults *faults);
 
 /* FAULT_CHAIN for the first required parameter that was not given. */
 int param_check_required(const struct param *table, param_given given, const char *what,

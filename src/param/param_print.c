@@ -36,29 +36,12 @@ static void print_choices(const struct param_choice *choices, struct text *text)
     }
 }
 
-static void print_range(const struct param *param, struct text *text)
+static enum number_kind kind_of(enum param_type type)
 {
-    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
-    if (!param_is_limited(param))
-        return;
-    switch (param->type) {
-    case PARAM_SIZE:
-        number_format_size((uint64_t)param->min, low);
-        number_format_size((uint64_t)param->max, high);
-        break;
-    case PARAM_DURATION:
-        number_format_duration((uint64_t)param->min, low);
-        number_format_duration((uint64_t)param->max, high);
-        break;
-    case PARAM_PIXELS:
-        number_format_pixels((uint64_t)param->min, low);
-        number_format_pixels((uint64_t)param->max, high);
-        break;
-    default:
-        number_format_real(param->min, low);
-        number_format_real(param->max, high);
-    }
-    text_printf(text, " from %s to %s", low, high);
+    return type == PARAM_SIZE       ? NUMBER_SIZE
+           : type == PARAM_DURATION ? NUMBER_DURATION
+           : type == PARAM_PIXELS   ? NUMBER_PIXELS
+                                    : NUMBER_PLAIN;
 }
 
 void param_print_allowed(const struct param *param, struct text *text)
@@ -80,7 +63,8 @@ void param_print_allowed(const struct param *param, struct text *text)
         [PARAM_PIXELS] = "a number of pixels such as 100MP",
     };
     text_append(text, kinds[param->type]);
-    print_range(param, text);
+    if (param_is_limited(param))
+        text_printf(text, " %s", number_range(kind_of(param->type), param->min, param->max));
     if (!param->choices)
         return;
     if (param->type != PARAM_CHOICE)

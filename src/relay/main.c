@@ -99,7 +99,7 @@ static int load(const struct relay_options *options, struct config *config)
             text_printf(&errors, "%s: %s\n", path, fault.text);
         return complain_all(&errors, &fault);
     }
-    settings_read_environment(settings, &errors);
+    settings_read_environment(settings, false, &errors);
     for (; settings_check_relay(&settings->relay, &at, &key, &fault) != 0; fault_clear(&fault))
         text_printf(&errors, "%s\n", fault.text);
     if (!settings->relay.servers)

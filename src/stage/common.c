@@ -2,6 +2,11 @@
 
 #include "base/text.h"
 
+const struct param_choice stage_type_choices[] = {
+    {"u8", SAMPLE_U8},   {"i8", SAMPLE_I8},   {"u16", SAMPLE_U16}, {"i16", SAMPLE_I16},
+    {"i32", SAMPLE_I32}, {"f32", SAMPLE_F32}, {"f64", SAMPLE_F64}, {NULL, 0},
+};
+
 const struct param_choice stage_border_choices[] = {
     {"edge", BORDER_EDGE},
     {"replicate", BORDER_EDGE},

@@ -17,6 +17,9 @@ extern const struct param_choice stage_border_choices[];
                 "lies inside"                                                                      \
     }
 
+/* "u8" to "f64", for parameters that say of which type a plane was. */
+extern const struct param_choice stage_type_choices[];
+
 /* Adds to `out` each plane of `in` with the type and channels that `change` gives it. */
 int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
                      void (*change)(const void *config, struct plane *plane), const void *config,

@@ -3,7 +3,7 @@
 import os
 import sys
 
-output, stages, kernels = sys.argv[1], sorted(sys.argv[2].split() + ['mosaic', 'sink']), sys.argv[3:]
+output, stages, kernels = sys.argv[1], sorted(sys.argv[2].split()), sys.argv[3:]
 
 
 def c_string(text):

@@ -1,6 +1,6 @@
 /* threshold with a number is per-pixel. With t=otsu each plane takes some passes more, which find
  * its threshold on the device and leave it there: the range of the samples, how many fall into each
- * of 256 bins, and the best place to split them. cl/otsu.cl says how; docs/stages/threshold.md
+ * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how; docs/stages/threshold.md
  * what. */
 #include "stage/threshold.h"
 

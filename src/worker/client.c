@@ -81,15 +81,18 @@ int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, "the daemon said what is no JSON object");
 }
 
-int daemon_result(const json_t *object, struct fault *fault)
+int daemon_fault(const json_t *object, enum fault_code code, struct fault *fault)
 {
-    const char *result = json_string_value(json_object_get(object, "result"));
     const char *text = json_string_value(json_object_get(object, "text"));
     const json_t *position = json_object_get(object, "position");
-    enum fault_code code = fault_by_name(result ? result : "");
-    if (code == FAULT_NONE)
-        return 0;
     return fault_set_at(fault, code, position ? (int)json_integer_value(position) : -1,
                         (int)json_integer_value(json_object_get(object, "length")), "%s",
                         text ? text : "the daemon does not say why");
+}
+
+int daemon_result(const json_t *object, struct fault *fault)
+{
+    const char *result = json_string_value(json_object_get(object, "result"));
+    enum fault_code code = fault_by_name(result ? result : "");
+    return code == FAULT_NONE ? 0 : daemon_fault(object, code, fault);
 }

@@ -27,6 +27,9 @@ int daemon_send(int socket, json_t *object, const int *fds, size_t n_fds, struct
 /* Waits for a message; *fd is the descriptor that came with it, or −1. Both are the caller's. */
 int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault);
 
+/* What an object of the daemon says is wrong: its `text`, and the place. */
+int daemon_fault(const json_t *object, enum fault_code code, struct fault *fault);
+
 /* How a `done` or `status` ended. */
 int daemon_result(const json_t *object, struct fault *fault);
 

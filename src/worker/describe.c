@@ -98,6 +98,17 @@ static json_t *times_of_stages(const struct engine_report *r, size_t max)
     return stages;
 }
 
+static json_t *warnings_json(const struct text *lines)
+{
+    json_t *list = json_array();
+    size_t length;
+    for (const char *at = text_string(lines); *at; at += length + 1) {
+        length = strcspn(at, "\n");
+        json_array_append_new(list, json_stringn(at, length));
+    }
+    return list;
+}
+
 json_t *describe_report(const struct engine_report *r, size_t max)
 {
     const struct {
@@ -128,7 +139,7 @@ json_t *describe_report(const struct engine_report *r, size_t max)
         json_object_set_new(json, counts[i].name, json_integer((json_int_t)counts[i].value));
     json_object_set_new(json, "stages", times_of_stages(r, max));
     json_object_set_new(json, "launches", launches_json(r, max));
-    json_object_set_new(json, "warnings", json_array());
+    json_object_set_new(json, "warnings", warnings_json(&r->warnings));
     json_object_set_new(json, "largest_difference",
                         r->verified ? json_real(r->largest_difference) : json_null());
     return json;

@@ -30,6 +30,7 @@ int main(int argc, char **argv)
         fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
         return 64;
     }
+    log_show_time();
     log_init("sluice-worker", LOG_LEVEL_WARNING);
     signals_forget_inherited();
     signals_settle();

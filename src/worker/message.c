@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/number.h"
+
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
@@ -14,6 +16,7 @@ enum field_type {
     FIELD_PLANE,
     FIELD_PLANES,
     FIELD_REPORT,
+    FIELD_FAULTS,
 };
 
 struct field {
@@ -33,6 +36,8 @@ struct field {
 #define SIZE_LIMIT   (INT64_C(1) << 50)
 #define CHAIN_LIMIT  60000 /* longer ones than chain/ takes arrive there, and are refused there */
 #define FORMAT_LIMIT 1000
+#define WARNING_MAX  200 /* bytes; a decoder's are shorter */
+#define WARNINGS_MAX 16
 
 static const struct field fields[] = {
     {"id", FIELD_INTEGER, AT(id), BIT(JOB) | BIT(CHECK) | BIT(CHECKED) | ABOUT_A_JOB, 0, 0,
@@ -47,6 +52,8 @@ static const struct field fields[] = {
     {"self_check", FIELD_INTEGER, AT(self_check), 0, BIT(SETUP), 0, 1, 0},
     {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
     {"sandbox", FIELD_INTEGER, AT(sandbox), 0, BIT(SETUP), 0, 2, 0},
+    {"prepared", FIELD_INTEGER, AT(prepared), 0, BIT(WORKING), 0, 1000000, 0},
+    {"of", FIELD_INTEGER, AT(to_prepare), 0, BIT(WORKING), 0, 1000000, 0},
     {"level", FIELD_TEXT, AT(level), 0, BIT(CHECKED), 0, 200, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
@@ -56,6 +63,7 @@ static const struct field fields[] = {
     {"subject", FIELD_TEXT, AT(subject), 0, ANSWER, 0, 20, 0},
     {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},
     {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
+    {"faults", FIELD_FAULTS, AT(faults), 0, BIT(CHECKED) | BIT(DONE), 0, 0, 0},
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
     {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
     {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
@@ -110,6 +118,15 @@ bool message_is_stage_label(const char *label)
            strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789_-+") == length;
 }
 
+static bool is_printable(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return length > 0 && length <= WARNING_MAX;
+}
+
 static bool is_word(const char *text, size_t longest)
 {
     size_t length = strlen(text);
@@ -158,6 +175,13 @@ int message_get_fault(const struct message *message, struct fault *fault)
                         message->text ? message->text : message->result);
 }
 
+void message_get_faults(const struct message *message, struct faults *faults)
+{
+    *faults = message->faults;
+    if (faults_count(faults) == 0)
+        message_get_fault(message, faults_next(faults));
+}
+
 /* A text of ours may hold bytes of a file's name, or end in the middle of a character. */
 static json_t *make_text(const char *string)
 {
@@ -180,6 +204,19 @@ static json_t *make_planes(const struct message *message)
     return planes;
 }
 
+static json_t *make_faults(const struct faults *faults)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < faults_count(faults); i++) {
+        const struct fault *fault = &faults->list[i];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:i, s:i}", "result", fault_name(fault->code),
+                                        "text", make_text(fault->text), "position", fault->position,
+                                        "length", fault->length));
+    }
+    return list;
+}
+
 static const void *member(const struct field *field, const struct message *message)
 {
     return (const char *)message + field->offset;
@@ -193,6 +230,8 @@ static bool is_absent(const struct field *field, const struct message *message)
         return message->n_planes == 0;
     if (field->type == FIELD_REPORT)
         return message->report == NULL;
+    if (field->type == FIELD_FAULTS)
+        return faults_count(&message->faults) == 0;
     return *(const char *const *)member(field, message) == NULL;
 }
 
@@ -204,6 +243,8 @@ static json_t *make_field(const struct field *field, const struct message *messa
         return make_planes(message);
     if (field->type == FIELD_REPORT)
         return json_incref(message->report);
+    if (field->type == FIELD_FAULTS)
+        return make_faults(&message->faults);
     return make_text(*(const char *const *)member(field, message));
 }
 
@@ -235,8 +276,8 @@ int message_encode(const struct message *message, struct text *json, struct faul
     if (!dumped || json->failed)
         return fault_set(fault, FAULT_MEMORY, "no memory for a message");
     if (length > MESSAGE_BYTES_MAX)
-        return fault_set(fault, FAULT_LIMIT, "a message of %zu bytes; the limit is %d", length,
-                         MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_LIMIT, "a message of %s; the limit is %s",
+                         number_size(length), number_size(MESSAGE_BYTES_MAX));
     return 0;
 }
 
@@ -278,9 +319,43 @@ static bool has_negative(const json_t *value)
     return found;
 }
 
+/* They go into headers and logs as they are. */
+static bool are_warnings(const json_t *list)
+{
+    const json_t *line;
+    size_t i;
+    bool good = !list || (json_is_array(list) && json_array_size(list) <= WARNINGS_MAX);
+    json_array_foreach(list, i, line) good &= is_printable(json_string_value(line));
+    return good;
+}
+
+const char *message_warning(const struct message *message, size_t index)
+{
+    return json_string_value(json_array_get(json_object_get(message->report, "warnings"), index));
+}
+
 double message_figure(const struct message *message, const char *name)
 {
     return json_number_value(json_object_get(message->report, name));
+}
+
+static int read_faults(struct message *message, const json_t *value, struct fault *fault)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value) || count > FAULTS_MAX)
+        return wrong(fault, message, "faults", "is no list of at most 16");
+    for (size_t i = 0; i < count; i++) {
+        const char *result, *text;
+        int position, length;
+        if (json_unpack(json_array_get(value, i), "{s:s, s:s, s:i, s:i!}", "result", &result,
+                        "text", &text, "position", &position, "length", &length) != 0 ||
+            strcmp(result, fault_name(FAULT_NONE)) == 0 || position < -1 ||
+            position > CHAIN_LIMIT || length < 0 || length > CHAIN_LIMIT)
+            return wrong(fault, message, "faults", "holds what is none");
+        fault_set_at(faults_next(&message->faults), fault_by_name(result), position, length, "%s",
+                     text);
+    }
+    return 0;
 }
 
 static int read_field(struct message *message, const struct field *field, const json_t *value,
@@ -313,9 +388,12 @@ static int read_field(struct message *message, const struct field *field, const 
         return read_planes(message, value, fault);
     case FIELD_REPORT:
         message->report = (void *)(uintptr_t)value;
-        if (!json_is_object(value) || has_negative(value))
-            return wrong(fault, message, field->name, "is no object of times and counts");
+        if (!json_is_object(value) || has_negative(value) ||
+            !are_warnings(json_object_get(value, "warnings")))
+            return wrong(fault, message, field->name, "is no object of times, counts, warnings");
         return 0;
+    case FIELD_FAULTS:
+        return read_faults(message, value, fault);
     }
     return fault_set(fault, FAULT_INTERNAL, "a field of no type");
 }
@@ -372,7 +450,8 @@ int message_decode(struct message *message, const char *json, size_t size, struc
     json_error_t error;
     message_init(message, MESSAGE_JOB);
     if (size > MESSAGE_BYTES_MAX)
-        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_DATA, "a message of more than %s",
+                         number_size(MESSAGE_BYTES_MAX));
     json_t *object = json_loadb(json, size, JSON_REJECT_DUPLICATES, &error);
     if (!object)
         return fault_set(fault, FAULT_DATA, "a message that is no JSON: %s", error.text);
@@ -495,7 +574,8 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
         return empty ? fault_set(fault, FAULT_DATA, "an empty message")
                      : fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
     if (header.msg_flags & MSG_TRUNC)
-        return fault_set(fault, FAULT_DATA, "a message of more than %d bytes", MESSAGE_BYTES_MAX);
+        return fault_set(fault, FAULT_DATA, "a message of more than %s",
+                         number_size(MESSAGE_BYTES_MAX));
     return fault_set(fault, FAULT_DATA, "a message with more than %d descriptors", MESSAGE_FDS_MAX);
 }
 

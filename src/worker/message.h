@@ -5,7 +5,7 @@
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
  *     check (chain, format, input)      ──►
- *                                       ◄──  working    meanwhile: a program was compiled
+ *                                       ◄──  working    meanwhile: how many programs are ready
  *                                       ◄──  checked (or what is wrong, and where)
  *     job (chain, format, input) + 2 fds ─►
  *                                       ◄──  began      the input's bytes are looked at
@@ -80,6 +80,9 @@ struct message {
     const char *chain, *format;
     const char *input; /* how to read: "partial=1"; NULL: as usual */
 
+    /* working: programs that are ready, of those that the check takes */
+    int64_t prepared, to_prepare;
+
     /* checked */
     const char *level; /* of the sandbox: "whole: landlock 7, seccomp, limits" */
 
@@ -88,6 +91,7 @@ struct message {
     const char *text;    /* why not */
     const char *subject; /* what `text` and `position` are about: "chain", "format", "input" */
     int64_t position, length;
+    struct faults faults;       /* all that is wrong with the chain, when that is told apart */
     const char *step;           /* what the job was at when it failed */
     const char *extension;      /* that files of the format get */
     int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
@@ -100,8 +104,8 @@ struct message {
     size_t n_planes;
 
     /* done: what was written; nanoseconds that the worker took; and the job's report, a json_t as
-     * worker/describe.h makes it, of which the numbers are checked (none is negative). NULL: none.
-     * Borrowed in a message to be sent, and the message's in a received one */
+     * worker/describe.h makes it, of which the numbers (none is negative) and the warnings are
+     * checked. NULL: none. Borrowed in a message to be sent, and the message's in a received one */
     const char *media_type;
     int64_t total;
     void *report;
@@ -147,6 +151,9 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
 /* True for what a report may call a stage: "sobel", and of fused ones "luminance+sobel". */
 bool message_is_stage_label(const char *label);
 
+/* What the report says is odd about the input, printable ASCII; NULL behind the last. */
+const char *message_warning(const struct message *message, size_t index);
+
 /* A number of the report; 0 when it has none of that name. */
 double message_figure(const struct message *message, const char *name);
 
@@ -154,6 +161,9 @@ double message_figure(const struct message *message, const char *name);
  */
 void message_set_fault(struct message *message, const struct fault *fault);
 int message_get_fault(const struct message *message, struct fault *fault);
+
+/* All that is wrong, at least that one. */
+void message_get_faults(const struct message *message, struct faults *faults);
 
 /* "job", "setup", … */
 const char *message_kind_name(enum message_kind kind);

@@ -37,11 +37,12 @@ void serve_count_programs(struct server *server, struct message *message)
 
 int serve_parse(const struct server *server, const struct message *message, struct chain *chain,
                 struct format *format, struct format *frame_format, struct decode_options *decode,
-                const char **subject, struct fault *fault)
+                const char **subject, struct faults *faults, struct fault *fault)
 {
     bool any = strcmp(message->format, "auto") == 0;
     *subject = "chain";
-    int result = chain_parse_with(chain, message->chain, &server->config.definitions, fault);
+    int result = chain_parse_all(chain, message->chain, &server->config.definitions, faults);
+    faults_first(faults, fault);
     if (result == 0) {
         *subject = "format";
         result = format_parse(format, any ? "png" : message->format, fault);
@@ -56,10 +57,12 @@ int serve_parse(const struct server *server, const struct message *message, stru
 }
 
 /* The front gives a start a limit; it begins anew with every program. */
-static void tell_working(void *context)
+static void tell_working(void *context, unsigned done, unsigned of)
 {
     struct message message;
     message_init(&message, MESSAGE_WORKING);
+    message.prepared = done;
+    message.to_prepare = of;
     serve_send(context, &message);
 }
 
@@ -73,7 +76,7 @@ static int check(struct server *server, const struct message *message, struct me
     struct format format = {0}, frame_format = {0};
     struct decode_options decode;
     int result = serve_parse(server, message, &chain, &format, &frame_format, &decode,
-                             &answer->subject, fault);
+                             &answer->subject, &answer->faults, fault);
     if (result == 0) {
         answer->subject = NULL;
         answer->extension = format.extension; /* a constant of the codec's */

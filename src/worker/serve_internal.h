@@ -32,11 +32,12 @@ void serve_send(struct server *server, const struct message *message);
 /* The device's counters, into a `checked` or `done`. */
 void serve_count_programs(struct server *server, struct message *message);
 
-/* Chain, format and reading options of a job or check; `subject` names the one that is wrong.
- * frame_format is that of several planes; its codec is NULL where `format` is for any number. */
+/* Chain, format and reading options of a job or check; `subject` names the one that is wrong, and
+ * `faults` has all that is wrong with the chain. frame_format is that of several planes; its codec
+ * is NULL where `format` is for any number. */
 int serve_parse(const struct server *server, const struct message *message, struct chain *chain,
                 struct format *format, struct format *frame_format, struct decode_options *decode,
-                const char **subject, struct fault *fault);
+                const char **subject, struct faults *faults, struct fault *fault);
 
 /* ---- served.c, on the main thread ---- */
 

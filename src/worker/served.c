@@ -161,10 +161,11 @@ unsigned served_count(struct server *server)
 }
 
 static void refuse_job(struct server *server, int64_t id, const char *subject,
-                       const struct fault *fault)
+                       const struct faults *faults, const struct fault *fault)
 {
     struct message message;
     message_init(&message, MESSAGE_DONE);
+    message.faults = *faults;
     message.id = id;
     message.step = "plan";
     message.subject = subject;
@@ -198,17 +199,18 @@ static struct served *create(struct server *server, struct message *message)
 void served_take_job(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
+    struct faults faults = {0};
     const char *subject = NULL;
     int64_t id = message->id;
     struct served *served = served_count(server) < JOBS_MAX ? create(server, message) : NULL;
     if (!served) {
         fault_set(&fault, FAULT_BUSY, "no room for another job");
-        refuse_job(server, id, NULL, &fault);
+        refuse_job(server, id, NULL, &faults, &fault);
         return;
     }
     if (serve_parse(server, message, &served->chain, &served->format, &served->frame_format,
-                    &served->job.decode, &subject, &fault) != 0) {
-        refuse_job(server, id, subject, &fault);
+                    &served->job.decode, &subject, &faults, &fault) != 0) {
+        refuse_job(server, id, subject, &faults, &fault);
         destroy(served);
         return;
     }

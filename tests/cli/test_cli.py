@@ -215,6 +215,80 @@ def npy(descr, shape, samples):
         '<%d%s' % (len(samples), kind), *samples)
 
 
+class Words(Cli):
+    """What people try: other programs' names, several mistakes at once, formats that there are not."""
+
+    def test_all_mistakes_of_a_chain_at_once(self):
+        self.grey()
+        chain = 'grey,sobel:scale=x:out=q,box'
+        for command in (('run', '-o', 'x.png', 'grey.pgm'), ('plan', '8x8'), ('bench', '--end-to-end', 'grey.pgm')):
+            _, err = self.sluice(command[0], '-c', chain, *command[1:], status=64)
+            lines = err.splitlines()
+            self.assertEqual([line.split(': ')[:2] for line in lines[::3]], [['sluice', 'chain']] * 4, err)
+            self.assertEqual(lines[1::3], ['  ' + chain] * 4)
+            self.assertEqual(lines[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 25 + '^', ' ' * 27 + '^^^'])
+
+    def test_other_programs_names(self):
+        for tried, says in (('grey', 'luminance'), ('GRAY', 'luminance'), ('greyscale', 'luminance'), ('blur', 'fir:gaussian5'),
+                            ('Gaussian', 'fir:gaussian5'), ('mean', 'box:'), ('average', 'box:'), ('negative', 'invert'),
+                            ('edges', 'sobel'), ('canny', 'sobel'), ('denoise', 'shrink'), ('resize', 'sluice has none'),
+                            ('crop', 'sluice has none'), ('rotate', 'sluice has none'), ('scale:0.5', 'gain:0.5'),
+                            ('scale:0.5', 'resize')):
+            _, err = self.sluice('plan', '-c', tried, '8x8', status=64)
+            self.assertIn(says, err)
+        _, err = self.sluice('stages', 'blur', status=64)
+        self.assertIn('sluice calls it fir:gaussian5', err)
+
+    def test_foreign_formats(self):
+        self.grey()
+        for name in ('tiff', 'webp', 'avif', 'HEIC', 'gif'):
+            for arguments in (('-f', name, '-o', 'out'), ('-o', 'out.' + name)):
+                _, err = self.sluice('run', *arguments, 'grey.pgm', status=64)
+                self.assertRegex(err, '(?i)sluice writes no %s' % name)
+        self.write('photo.jpg', b'RIFF\1\2\3\4WEBPVP8 ')
+        _, err = self.sluice('run', '-o', 'out.png', 'photo.jpg', status=65)
+        self.assertIn('photo.jpg: unknown format: WebP', err)
+
+    def test_raw_by_position(self):
+        self.write('frame.raw', bytes(range(12)))
+        self.sluice('run', '--input', 'raw=gray8:4:3', '-o', 'out.pgm', 'frame.raw')
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm')), (4, 3, 1, 255, list(range(12))))
+        _, err = self.sluice('run', '--input', 'raw=gray8:4:1', '-o', 'out.pgm', 'frame.raw', status=65)
+        self.assertIn('3 frames of 4×1 gray8', err)
+
+
+class Odd(Cli):
+    """What decoders only warn of is read, and told in their words."""
+
+    def test_told_once_and_read(self):
+        self.write('odd.png', pictures.odd_png())
+        _, err = self.sluice('run', '-o', 'out.pgm', 'odd.png')
+        self.assertEqual(err.splitlines(), ['sluice: odd.png: warning: ' + w for w in pictures.ODD_PNG_WARNINGS])
+        self.assertEqual(pictures.read_pnm(self.read('out.pgm'))[:3], (4, 3, 1))
+        _, err = self.sluice('run', '-q', '-o', 'out.pgm', 'odd.png')
+        self.assertEqual(err, '')
+        _, err = self.sluice('compare', 'odd.png', 'out.pgm')
+        self.assertEqual(err.count('warning: png: '), 2)
+
+    def test_report(self):
+        self.grey()
+        self.write('odd.png', pictures.odd_png())
+        out, _ = self.sluice('run', '--json', '-o', 'out/', 'odd.png', 'grey.pgm')
+        self.assertEqual([f['warnings'] for f in json.loads(out)['files']], [pictures.ODD_PNG_WARNINGS, []])
+
+    def test_strict(self):
+        self.write('odd.png', pictures.odd_png())
+        _, err = self.sluice('run', '--input', 'strict=1', '-o', 'out.pgm', 'odd.png', status=65)
+        self.assertIn('sluice: odd.png: damaged png: tEXt: CRC error', err)
+        self.assertFalse(os.path.exists(self.path('out.pgm')))
+
+    def test_truncated_is_no_warning(self):
+        self.write('cut.png', pictures.odd_png(200, 200)[:-40])
+        _, err = self.sluice('run', '-o', 'out.pgm', 'cut.png', status=65)
+        self.assertIn('truncated png', err)
+        self.sluice('run', '--input', 'partial=1', '-o', 'out.pgm', 'cut.png')
+
+
 # numpy 1.24.2: savez_compressed(f, a=arange(6, dtype='>i2').reshape(2, 3), b=array([[1.5]]))
 SAVEZ = base64.b64decode(
     'UEsDBBQAAAAIAAAAIQCQvN3CUgAAAIwAAAAFABQAYS5ucHkBABAAjAAAAAAAAABSAAAAAAAAAJvsF+obEMnIUMZQrZ6SWpxc'
@@ -294,6 +368,80 @@ class Planes(Cli):
         self.assertEqual(pictures.read_pnm(self.read('out.a.pgm')),
                          (3, 2, 1, 65535, [32768 + i for i in range(6)]))
         self.assertEqual(pictures.read_pnm(self.read('out.b.pgm')), (1, 1, 1, 255, [2]))
+
+    def bare(self, chain, source, env=None):
+        """The planes that the chain makes, as numpy.savez writes them: in another order, without meta.json."""
+        self.sluice('run', '-c', chain, '-f', 'npz', '-o', 'full.npz', source, env=env)
+        arrays = self.arrays('full.npz')
+        del arrays['meta.json']
+        return self.npz('bare.npz', {n[:-len('.npy')]: a for n, a in sorted(arrays.items(), reverse=True)})
+
+    def test_planes_without_meta(self):
+        """What made them is said by idwt's own words; the error says which there are."""
+        for width, height in ((37, 21), (36, 20), (1, 5)):
+            self.grey('in.pgm', width, height)
+            env = None if width == 36 else {'SLUICE_DEVICE': 'reference'}
+            for transform, words in (
+                    ('cdf97', 'wavelet=cdf97'), ('cdf53:levels=2', 'wavelet=cdf53'),
+                    ('cdf53:levels=2:precision=reversible', 'wavelet=cdf53'),
+                    ('cdf97:precision=double', 'wavelet=cdf97'),
+                    ('haar:levels=1', 'wavelet=haar'), ('db4:levels=2', 'wavelet=db4'),
+                    ('db2:mode=symmetric:levels=2', 'wavelet=db2:mode=symmetric'),
+                    ('bior4.4:mode=zero', 'wavelet=bior4.4:mode=zero')):
+                self.bare('dwt:' + transform, 'in.pgm', env)
+                for size in ('', ':size=%dx%d' % (width, height)):
+                    if not size and 'cdf' not in transform and (width % 2 or height % 2):
+                        continue  # the even size is taken
+                    self.sluice('run', '-c', 'idwt:%s:type=u8%s' % (words, size), '-o', 'out.pgm', 'bare.npz',
+                                env=env)
+                    self.assertEqual(self.read('out.pgm'), self.read('in.pgm'), (transform, size, width))
+        self.bare('dwt:db2', 'in.pgm')
+        _, err = self.sluice('run', '-c', 'idwt', '-o', 'out.pgm', 'bare.npz', status=65)
+        for word in ('meta.json', 'wavelet=', 'mode=', 'precision=', 'size=WIDTHxHEIGHT', 'type='):
+            self.assertIn(word, err)
+        for words, says in (('wavelet=db2:size=40x40', 'expects plane'), ('wavelet=db2:size=4', 'WIDTHxHEIGHT'),
+                            ('wavelet=cdf97:mode=zero', 'jpeg2000 only'), ('wavelet=db2:type=f64', 'type=')):
+            _, err = self.sluice('run', '-c', 'idwt:' + words, '-o', 'out.pgm', 'bare.npz',
+                                 status=64 if 'WxH' in says or 'WIDTH' in says else 65)
+            self.assertIn(says, err)
+        self.sluice('run', '-c', 'idwt:wavelet=haar:size=9x9', '-o', 'out.pgm', 'full.npz')  # what the planes say counts
+        self.assertEqual(self.read('out.pgm'), self.read('in.pgm'))
+        out, _ = self.sluice('plan', '-c', 'dwt,idwt:wavelet=haar', '8x8')
+        self.assertIn('wavelet, mode, precision, size and type do not count', out.decode())
+
+    def test_planes_without_meta_may_be_missing_or_more(self):
+        self.grey('in.pgm', 16, 16)
+        self.bare('dwt:haar:levels=1', 'in.pgm')
+        arrays = {n[:-4]: a for n, a in self.arrays('bare.npz').items()}
+        self.npz('less.npz', {n: a for n, a in arrays.items() if n != 'HH1'})
+        _, err = self.sluice('run', '-c', 'idwt:wavelet=haar', '-o', 'out.npy', 'less.npz', status=65)
+        self.assertIn('plane HH1 is missing', err)
+        self.npz('more.npz', dict(arrays, notes=npy('|u1', (1, 3), [1, 2, 3])))
+        _, err = self.sluice('run', '-c', 'idwt:wavelet=haar', '-o', 'out.npy', 'more.npz', status=65)
+        self.assertIn('1 of 5 planes belong to no transform', err)
+        # Two transforms in one file, by the names before theirs.
+        self.npz('two.npz', dict({'b.' + n: a for n, a in arrays.items()}, **{'a.' + n: a for n, a in arrays.items()}))
+        self.sluice('run', '-c', 'idwt:wavelet=haar:type=u8', '-o', 'out.pgm', 'two.npz')
+        for name in ('out.a.pgm', 'out.b.pgm'):
+            self.assertEqual(self.read(name), self.read('in.pgm'))
+
+    def test_bands_without_meta(self):
+        for width, height in ((37, 21), (16, 16)):
+            self.grey('in.pgm', width, height)
+            env = None if width == 16 else {'SLUICE_DEVICE': 'reference'}
+            for words in ('legall53:levels=3', 'cdf97:levels=2:border=cyclic', 'haar:levels=2:dims=1',
+                          'cdf97:precision=double', 'sequence=haar_cdf97'):
+                self.bare('analysis:' + words, 'in.pgm', env)
+                back = words.replace(':levels=3', '').replace(':levels=2', '')
+                self.sluice('run', '-c', 'synthesis:%s:size=%dx%d:type=u8' % (back, width, height), '-o', 'out.pgm',
+                            'bare.npz', env=env)
+                self.assertEqual(self.read('out.pgm'), self.read('in.pgm'), words)
+        self.bare('analysis:cdf97', 'in.pgm')
+        _, err = self.sluice('run', '-c', 'synthesis', '-o', 'out.pgm', 'bare.npz', status=65)
+        for word in ('meta.json', 'bank=', 'size=WIDTHxHEIGHT', 'type=', 'border='):
+            self.assertIn(word, err)
+        _, err = self.sluice('run', '-c', 'synthesis:cdf97:size=40x40', '-o', 'out.pgm', 'bare.npz', status=65)
+        self.assertIn('of a plane of 40×40', err)
 
     def test_a_single_plane_is_a_picture(self):
         for plane in ('image', 'arr_0'):
@@ -452,6 +600,22 @@ class Numbers(Cli):
         _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
                              'grey.pgm', status=70)
         self.assertIn('--load-binary garbage.bin: clCreateProgramWithBinary: CL_INVALID_BINARY', err)
+        for options, says in (
+                (('-c', 'box:radius=2'), ['another chain or another kind of picture']),
+                (('-c', 'sobel', '--input', 'raw=rgb24:4:4'), ['another chain or another kind of picture']),
+                (('-c', 'sobel', '--cl-flags=-DX'), ["for compiler options '", "(here '", "-DX')"])):
+            self.write('frame.raw', bytes(48))
+            _, err = self.sluice('run', '--load-binary', 'program.bin', *options, '-o', 'c.pgm',
+                                 'frame.raw' if 'raw=rgb24:4:4' in options else 'grey.pgm', status=70)
+            for word in ['--load-binary program.bin: the program was made for '] + says:
+                self.assertIn(word, err)
+        with open(self.path('program.bin'), 'r+b') as dumped:
+            dumped.seek(-1, os.SEEK_END)
+            last = dumped.read(1)[0]
+            dumped.seek(-1, os.SEEK_END)
+            dumped.write(bytes([last ^ 1]))
+        _, err = self.sluice('run', '--load-binary', 'program.bin', '-c', 'sobel', '-o', 'c.pgm', 'grey.pgm', status=70)
+        self.assertIn('--load-binary program.bin: the file is damaged', err)
         _, err = self.sluice('run', '--dump-binary', 'nowhere/p.bin', '-c', 'sobel', '-o', 'd.pgm',
                              'grey.pgm', status=73)
         self.assertTrue(err.startswith('sluice: --dump-binary nowhere/p.bin: '), err)
@@ -648,6 +812,10 @@ class Others(Cli):
     def test_testcard(self):
         self.sluice('testcard', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(pictures.read_pnm(self.read('card.ppm'))[:3], (64, 48, 3))
+        for name in ('card.npy', 'card.npz'):
+            self.sluice('testcard', '-o', name, '--size', '64x48')
+            self.sluice('run', '-o', 'again.ppm', name)
+            self.assertEqual(self.read('again.ppm'), self.read('card.ppm'))
         self.sluice('testcard', '--size', '0x48', status=64)
         out, _ = self.sluice('testcard', '--json', '-o', 'card.ppm', '--size', '64x48')
         self.assertEqual(json.loads(out), {'output': 'card.ppm', 'width': 64, 'height': 48, 'channels': 3})

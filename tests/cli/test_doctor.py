@@ -246,7 +246,7 @@ class Doctor(Case):
     def test_space(self):
         self.write('sluice.yaml', self.text(min_free='1GiB'))
         self.doctor(status=1, SHIM_MOUNTS='%s=full' % self.path('out'))
-        self.expect('problem', 'space', 'min_free is 1024 MiB: nothing is taken', 'min_free')
+        self.expect('problem', 'space', 'min_free is 1GiB: nothing is taken', 'min_free')
 
     def test_one_folder(self):
         os.rmdir(self.path('out'))

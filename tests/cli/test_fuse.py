@@ -48,7 +48,7 @@ def picture(rng, kind, width, height, channels):
 def per_pixel(rng):
     return rng.choice((
         'invert', 'abs', 'convert:type=%s' % rng.choice(('u8', 'u16', 'f32')),
-        'scale:%s:%s' % (rng.choice(('1.5', '-2', '0.25', '0.3333', '257')),
+        'gain:%s:%s' % (rng.choice(('1.5', '-2', '0.25', '0.3333', '257')),
                          rng.choice(('0', '10', '-3.5'))),
         'threshold:%d' % rng.choice((0, 7, 100, 30000)),
         'threshold:t=%d:low=3:high=200' % rng.choice((50, 120))))
@@ -147,7 +147,7 @@ class SameBytes(Case):
     def test_alpha_that_is_dropped(self):
         """Vectors of RGBA lose a lane on their way into rows of RGB."""
         self.write('in.npy', picture(random.Random(3), 'u8', 37, 21, 4))
-        self.assertEqual(self.check('fir:1_2_1:out=f32,scale:0.5', 'u8', 37, 21, 4), 1)
+        self.assertEqual(self.check('fir:1_2_1:out=f32,gain:0.5', 'u8', 37, 21, 4), 1)
 
     def test_random_chains(self):
         rng = random.Random(20261121)
@@ -208,11 +208,11 @@ class WhatFuses(Case):
     def test_launches(self):
         for text, profile, after, before in (
                 ('luminance,sobel,threshold:128', 'cpu', 1, 3),
-                ('luminance,fir:gaussian5,scale:2,invert', 'cpu', 1, 4),
+                ('luminance,fir:gaussian5,gain:2,invert', 'cpu', 1, 4),
                 ('invert,luminance,sobel:dx,abs,convert:type=f32', 'cpu', 1, 5),
-                ('invert,scale:2,threshold:100', 'cpu', 1, 3),
-                ('invert,scale:2,threshold:100', 'gpu', 1, 3),
-                ('invert,scale:2,threshold:100', 'mali', 1, 3),
+                ('invert,gain:2,threshold:100', 'cpu', 1, 3),
+                ('invert,gain:2,threshold:100', 'gpu', 1, 3),
+                ('invert,gain:2,threshold:100', 'mali', 1, 3),
                 ('luminance,threshold:100', 'gpu', 1, 2),
                 ('luminance,sobel,threshold:128', 'gpu', 2, 3),
                 ('luminance,sobel,sobel,invert', 'cpu', 2, 4),

@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,6 +74,20 @@ static void take_samples(const struct picture *picture, struct decoded *decoded)
     decoded->samples = picture_row(&decoded->picture, 0, 0);
 }
 
+/* They are bounded, and fit a line of a log. */
+static void take_warnings(const struct decoder *decoder, struct decoded *decoded)
+{
+    const char *text = text_string(&decoder->warnings);
+    size_t lines = 0;
+    for (const char *at = text; *at; at += strcspn(at, "\n") + 1, lines++) {
+        assert_in_range(strcspn(at, "\n"), 1, DECODER_WARNING_MAX - 1);
+        for (const char *c = at; *c != '\n'; c++)
+            assert_in_range(*c, ' ', '~');
+    }
+    assert_in_range(lines, 0, DECODER_WARNINGS_MAX + 1);
+    snprintf(decoded->warnings, sizeof decoded->warnings, "%s", text);
+}
+
 int decode_within(const struct file *file, const struct decode_options *options,
                   const struct codec_limits *limits, struct decoded *decoded, struct fault *fault)
 {
@@ -92,6 +107,7 @@ int decode_within(const struct file *file, const struct decode_options *options,
         lay_out(&picture, &decoder.frame);
         result = decoder_read(&decoder, &picture, fault);
         check_guards(&picture);
+        take_warnings(&decoder, decoded);
         if (result == 0)
             take_samples(&picture, decoded);
         decoder_close(&decoder);
@@ -125,6 +141,16 @@ void decode_good(const struct file *file, const struct decode_options *options, 
     assert_int_equal(decoded->plane.height, height);
     assert_int_equal(decoded->plane.channels, channels);
     assert_int_equal(decoded->plane.type, type);
+}
+
+void decode_odd(const struct file *file, uint32_t width, uint32_t height, uint32_t channels,
+                enum sample_type type, const char *says, struct decoded *decoded)
+{
+    struct decode_options strict = options_of("strict=1");
+    decode_bad(file, &strict, FAULT_DATA, says);
+    decode_good(file, NULL, width, height, channels, type, decoded);
+    if (!strstr(decoded->warnings, says))
+        fail_msg("warnings '%s', where '%s' was expected", decoded->warnings, says);
 }
 
 void decode_bad(const struct file *file, const struct decode_options *options, int code,

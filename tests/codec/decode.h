@@ -12,6 +12,7 @@ struct decoded {
     struct plane plane;     /* its first … */
     uint8_t *samples;       /* … and the samples of that */
     bool stored_luma;
+    char warnings[(DECODER_WARNINGS_MAX + 1) * DECODER_WARNING_MAX + 1]; /* one a line */
 };
 
 /* NULL options: the defaults. Asserts that nothing outside of the picture's pixels was written,
@@ -26,6 +27,11 @@ void decoded_finish(struct decoded *decoded);
 void decode_good(const struct file *file, const struct decode_options *options, uint32_t width,
                  uint32_t height, uint32_t channels, enum sample_type type,
                  struct decoded *decoded);
+
+/* Decodes what must decode to that shape with a warning that says `says`, and what strict=1 must
+ * refuse, saying the same. */
+void decode_odd(const struct file *file, uint32_t width, uint32_t height, uint32_t channels,
+                enum sample_type type, const char *says, struct decoded *decoded);
 
 /* Decodes what must not; the fault must have this code and `says` in its text. */
 void decode_bad(const struct file *file, const struct decode_options *options, int code,

@@ -20,7 +20,8 @@ Anything else is copied to the output. One job after the other, as many as are s
 is begun is a line in the file FAKE_WORKER_LOG; what each worker is set up with is a line of JSON in
 FAKE_WORKER_LOG.setups. While there are lines in FAKE_WORKER_LOG.starts, each start takes the first one
 away: `crash` dies before it is ready, `refuse` says that the device fails, `missing` that there is none.
-FAKE_WORKER_SLOW_START is the seconds that each start takes.
+FAKE_WORKER_SLOW_START is the seconds that each start takes. FAKE_WORKER_PREPARES is the number of programs
+that it seems to compile for each chain.
 """
 import array
 import ctypes
@@ -82,6 +83,10 @@ def check(message):
         send('checked', id=message['id'], result='device' if start == 'refuse' else 'no-device',
              text='fake device: ' + start)
         return
+    count = int(os.environ.get('FAKE_WORKER_PREPARES', 0))
+    for i in range(count + 1 if count else 0):
+        send('working', prepared=i, of=count)
+        time.sleep(0.4)
     send('working')
     send('checked', id=message['id'], result='ok', extension=message['format'].split(':')[0], device='fake')
 

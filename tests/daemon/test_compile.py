@@ -27,7 +27,7 @@ class Compile(DaemonTest):
         before = [line for line in self.trace() if line[0] == 'build']
         self.assertTrue(before)
         # One a program, so that a start may take as long as it must: 1 to 4 channels of 8 and of 16 bits.
-        self.assertEqual(d.count_lines('has made a program ready'), 8)
+        self.assertEqual(d.count_lines(r'has [1-8] of 8 programs of chain 1 ready'), 8)
         random.seed(1)
         names = ['%03d.png' % i for i in range(500)]
         for i, name in enumerate(names):

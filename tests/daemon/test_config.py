@@ -2,7 +2,9 @@
 """Configuration: what is refused and how that is said, which place wins, the example, the reference."""
 import json
 import os
+import signal
 import subprocess
+import unittest
 
 import sockets
 from sluice_test import HERE, SLUICE, SLUICED, DaemonTest, main, picture
@@ -10,7 +12,7 @@ from sluice_test import HERE, SLUICE, SLUICED, DaemonTest, main, picture
 ROOT = os.path.join(HERE, '..', '..')
 
 
-class Check(DaemonTest):
+class CheckTest(DaemonTest):
     def check(self, text, status=78):
         """The complaints, without what stands before them."""
         path = os.path.join(self.dir, 'c.yaml')
@@ -20,10 +22,21 @@ class Check(DaemonTest):
         self.assertEqual(result.returncode, status, result.stderr)
         head = 'sluice: %s:' % path
         lines = result.stderr.splitlines()
+        self.marks = [line for line in lines if line.startswith('  ')]  # a chain, then carets
+        lines = [line for line in lines if line not in self.marks]
         for line in lines:
             self.assertTrue(line.startswith(head), line)
-        return [line[len(head):] for line in lines]
+        lines = [line[len(head):] for line in lines]
+        self.warnings = [line for line in lines if ': warning: ' in line]
+        return [line for line in lines if line not in self.warnings]
 
+    def folder(self, *parts):
+        path = os.path.join(self.dir, *parts)
+        os.makedirs(path, exist_ok=True)
+        return path
+
+
+class Check(CheckTest):
     def test_good(self):
         self.assertEqual(self.check('version: 1\nchains: {e: "sobel"}\n'
                                     'watch:\n  - {input: a, output: b, chain: e}\n', 0), [])
@@ -47,6 +60,14 @@ class Check(DaemonTest):
             self.assertTrue(any(line.startswith(place) and words in line for line in lines),
                             (place, words, lines))
         self.assertEqual(len(lines), 6, lines)
+
+    def test_all_errors_of_a_chain(self):
+        lines = self.check('chains: {e: "grey,sobel:scale=x,box"}\n')
+        self.assertEqual([line.split(' ')[0] for line in lines], ['1:13:'] * 3)
+        for line, says in zip(lines, ('luminance', 'scale=x', 'width=W')):
+            self.assertIn(says, line)
+        self.assertEqual(self.marks[::2], ['  grey,sobel:scale=x,box'] * 3)
+        self.assertEqual(self.marks[1::2], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
 
     def test_what_a_folder_with_errors_says_besides(self):
         lines = self.check('watch:\n'
@@ -121,6 +142,42 @@ class Check(DaemonTest):
         self.assertIn('watched twice', self.check('watch: [{input: a, output: b, chain: sobel}, '
                                                   '{input: a, output: c, chain: sobel}]\n')[0])
 
+    def test_folders_are_looked_at(self):
+        """What keeps a start from coming to anything may be mended by then: warnings."""
+        good, file = self.folder('good'), os.path.join(self.dir, 'file')
+        with open(file, 'w', encoding='ascii'):
+            pass
+        self.assertEqual(self.check('watch:\n  - {input: %s, output: %s, chain: sobel}\n'
+                                    % (good, self.folder('out')), 0), [])
+        self.assertEqual(self.warnings, [])
+        self.assertEqual(self.check('watch:\n  - {input: %s/none, output: %s, chain: sobel}\n' % (good, file), 0), [])
+        self.assertEqual(self.warnings, [
+            '2:13: warning: watch: input: %s/none: no such folder; sluiced does not start like that' % good,
+            '2:%d: warning: watch: output: %s: not a folder; sluiced does not start like that'
+            % (len('  - {input: /none, output: ') + len(good) + 1, file)])
+        path = os.path.join(self.dir, 'c.yaml')
+        told = json.loads(subprocess.run([SLUICE, 'check-config', '--json', path], capture_output=True, check=True).stdout)
+        self.assertEqual((told['good'], told['errors'], [w['line'] for w in told['warnings']]), (True, [], [2, 2]))
+        self.assertEqual(told['warnings'][0]['text'],
+                         'watch: input: %s/none: no such folder; sluiced does not start like that' % good)
+
+    @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
+    def test_folders_that_may_not_be_written_to(self):
+        locked, out = self.folder('locked'), self.folder('out')
+        os.chmod(locked, 0o500)
+        text = 'watch:\n  - {input: %s, output: %s, chain: sobel%s}\n'
+        self.check(text % (locked, out, ''), 0)
+        self.assertIn('input: %s: may not be written to by this user' % locked, self.warnings[0])
+        self.check(text % (locked, out, ', claim: none'), 0)
+        self.assertEqual(self.warnings, [])
+        self.check(text % (out, locked, ''), 0)
+        self.assertIn('output: %s: may not be written to by this user' % locked, self.warnings[0])
+
+    def test_chains_named_like_a_stage(self):
+        self.assertEqual(self.check('chains:\n  edges: sobel\n  sobel: "luminance,sobel"\n  dw: sobel\n'),
+                         ["3:10: chains: 'sobel' is the name of a stage, so 'chain: sobel' could mean either: "
+                          'give the chain another name'])
+
     def test_json(self):
         path = os.path.join(self.dir, 'j.yaml')
         for text, status, errors in (
@@ -150,6 +207,237 @@ class Check(DaemonTest):
         for line in printed.splitlines():
             if line.startswith('| `') and line.split('`')[1] != 'state':
                 self.assertIn(line.split('`')[1] + ':', text)
+
+
+class Loops(CheckTest):
+    """Results that would be taken for new pictures: by check-config, at a start, and by a reload."""
+
+    def watch(self, *folders):
+        """Each: input, output, and what else."""
+        return 'watch:\n' + ''.join(
+            '  - {input: %s, output: %s, chain: sobel, format: pgm%s}\n'
+            % (os.path.join(self.dir, i), os.path.join(self.dir, o), ''.join(', ' + m for m in more))
+            for i, o, *more in folders)
+
+    def expect(self, words, *folders):
+        """Refused with these words, with the place of the first folder of the circle; None: allowed."""
+        lines = self.check(self.watch(*folders), 78 if words else 0)
+        self.assertEqual(len(lines), 1 if words else 0, lines)
+        if words:
+            self.assertRegex(lines[0], r'^\d+:5: watch: results would be taken for new pictures')
+            self.assertIn(words, lines[0])
+        path = os.path.join(self.dir, 'c.yaml')
+        env = dict(os.environ, SLUICE_WORKER='/bin/false')
+        started = subprocess.run([SLUICED, '--config', path, '--device', 'reference', '--state', self.folder('state')],
+                                 capture_output=True, text=True, timeout=120, env=env)
+        if words:
+            self.assertEqual((started.returncode, started.stderr), (78, 'sluiced: %s:%s\n' % (path, lines[0])))
+        else:
+            self.assertNotEqual(started.returncode, 78, started.stderr)
+
+    def test_direct(self):
+        self.folder('a')
+        self.expect('input and output are one folder', ('a', 'a'))
+        self.expect('input and output are one folder', ('a', 'a/../a'))
+
+    def test_through_links(self):
+        self.folder('a', 'sub')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        os.symlink('link/sub', os.path.join(self.dir, 'deep'))
+        self.expect('input and output are one folder', ('a', 'link'))
+        self.expect('input and output are one folder', ('link', 'a'))
+        self.expect('is below input', ('link', 'deep', 'recursive: true'))
+        self.expect('round a circle', ('a', 'deep'), ('a/sub', 'link'))
+        self.expect(None, ('a', 'deep'))
+
+    def test_below_a_recursive_input(self):
+        self.folder('a', 'out', 'deep')
+        self.folder('ab')
+        self.folder('a', '.hidden')
+        self.expect('is below input', ('a', 'a/out', 'recursive: true'))
+        self.expect('is below input', ('a', 'a/out/deep', 'recursive: true'))
+        self.expect(None, ('a', 'a/out'))
+        self.expect(None, ('a', 'ab', 'recursive: true'))
+        self.expect(None, ('a', 'a/.hidden', 'recursive: true'))
+        self.expect(None, ('a', 'a/out/deep', 'recursive: true', 'ignore: ["ou?"]'))
+        self.expect(None, ('a/out', 'a', 'recursive: true'))
+
+    def test_circles(self):
+        for name in 'abcdefgh':
+            self.folder(name)
+        self.expect('round a circle of folders: from %s to %s, from %s to %s'
+                    % tuple(os.path.join(self.dir, name) for name in 'abba'), ('a', 'b'), ('b', 'a'))
+        self.expect('round a circle', ('a', 'b'), ('c', 'a'), ('b', 'c'))
+        self.expect('round a circle', *zip('abcdefgh', 'bcdefgha'))
+        self.expect('round a circle', ('a', 'b', 'recursive: true'), ('b', 'a/deep/down'))
+        self.expect(None, ('a', 'b'), ('b', 'c'))
+        self.expect(None, ('a', 'c'), ('b', 'c'), ('c', 'd'))
+        self.expect(None, ('a', 'b'), ('b', 'a/deep/down'))
+
+    def test_folders_that_are_not_there_yet(self):
+        self.folder('a')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        self.expect('is below input', ('a', 'link/none/of/these', 'recursive: true'))
+        self.expect('input and output are one folder', ('a/none', 'link/x/../none'))
+
+    def test_watched_twice(self):
+        self.folder('a')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        lines = self.check(self.watch(('a', 'b'), ('link', 'c'), ('a', 'd')))
+        self.assertEqual(lines, ['3:5: watch: %s/link is watched twice: %s/a leads there, too' % (self.dir, self.dir),
+                                 '4:5: watch: %s/a is watched twice' % self.dir])
+
+    def test_through_mounts(self):
+        """A folder that is mounted in a second place, whole or in part, and one mounted below an input."""
+        script = ('mount --bind "$1/a" "$1/m" && mount --bind "$1/a/sub" "$1/n" && mount --bind "$1/o" "$1/a/p" && '
+                  'shift && exec "$@"')
+        for name in ('a/sub', 'a/p', 'm', 'n', 'o'):
+            self.folder(*name.split('/'))
+        mounted = ['unshare', '-rm', 'sh', '-c', script, 'sh', self.dir]
+        if subprocess.run([*mounted, 'true'], capture_output=True, check=False).returncode:
+            self.skipTest('no mounts in a user namespace here')
+        path = os.path.join(self.dir, 'c.yaml')
+        for words, folders in (('input and output are one folder', [('a', 'm')]),
+                               ('round a circle', [('a', 'n'), ('a/sub', 'm')]),
+                               ('is below input', [('a', 'n', 'recursive: true')]),
+                               ('is below input', [('a', 'o', 'recursive: true')]),
+                               ('watched twice', [('a/sub', 'x'), ('n', 'y')]),
+                               (None, [('a', 'n')]), (None, [('a', 'o')]), (None, [('n', 'm', 'recursive: true')])):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(self.watch(*folders))
+            done = subprocess.run([*mounted, SLUICE, 'check-config', path], capture_output=True, text=True, check=False,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 78 if words else 0, (folders, done.stderr))
+            if words:
+                self.assertIn(words, done.stderr)
+
+    def test_on_the_command_line(self):
+        self.folder('a')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        for output in ('a', 'link'):
+            done = subprocess.run([SLUICED, '-w', 'a', '-o', output, '-c', 'sobel'], capture_output=True, text=True,
+                                  cwd=self.dir, check=False, timeout=60)
+            self.assertEqual((done.returncode, done.stderr),
+                             (78, 'sluiced: results would be taken for new pictures: input and output are one folder '
+                                  '(%s/a, %s/%s)\n' % (self.dir, self.dir, output)))
+
+    def test_reload(self):
+        for name in 'abc':
+            self.folder(name)
+        path = os.path.join(self.dir, 'c.yaml')
+        d = self.fake()
+        d.options = ['--config', path, '--state', d.state]
+        d.input, d.output = self.folder('a'), self.folder('b')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(self.watch(('a', 'b')))
+        d.start()
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(self.watch(('a', 'b'), ('b', 'c'), ('c', 'a')))
+        d.process.send_signal(signal.SIGHUP)
+        d.expect_line(r'c.yaml:2:5: watch: results would be taken for new pictures, round a circle')
+        d.expect_line('the configuration that was in force stays')
+        d.drop('x', b'good')
+        self.assertEqual(d.expect('x.pgm'), b'good')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(self.watch(('a', 'b'), ('b', 'c')))
+        d.process.send_signal(signal.SIGHUP)
+        d.expect_line('reloaded: 2 folders')
+        d.stop()
+
+
+class Environment(DaemonTest):
+    """Keys of folders as variables."""
+
+    def refuse(self, *lines, status=78, options=(), **env):
+        done = subprocess.run([SLUICED, *options], capture_output=True, text=True, cwd=self.dir, check=False, timeout=60,
+                              env=dict(os.environ, **env))
+        self.assertEqual((done.returncode, done.stderr.splitlines()),
+                         (status, ['sluiced: ' + line for line in lines]))
+
+    def test_misspelt(self):
+        self.refuse('SLUICE_WATCH_CHIAN: there is no such setting; did you mean SLUICE_WATCH_CHAIN?',
+                    SLUICE_WATCH_CHIAN='sobel', SLUICE_WATCH_INPUT='a', SLUICE_WATCH_OUTPUT='b')
+        self.refuse('SLUICE_WATCH_0_FORMT: there is no such setting; did you mean SLUICE_WATCH_0_FORMAT?',
+                    SLUICE_WATCH_0_FORMT='png')
+        done = subprocess.run([SLUICED], capture_output=True, text=True, check=False, timeout=60,
+                              env=dict(os.environ, SLUICE_WATCH='in'))
+        self.assertEqual(done.returncode, 78)
+        self.assertIn('SLUICE_WATCH: there is no such setting', done.stderr)
+
+    def test_wrong_values(self):
+        whole = {'SLUICE_WATCH_INPUT': 'a', 'SLUICE_WATCH_OUTPUT': 'b', 'SLUICE_WATCH_CHAIN': 'sobel'}
+        for name, value, words in (('STABLE', '5', 'stable=5: expected a duration'), ('NAME', 'x', "name: 'x' does not end"),
+                                   ('ON_EXISTS', 'maybe', 'on_exists=maybe: expected .*overwrite'),
+                                   ('DONE', 'keep=5', 'keep=5: expected a size'), ('RECURSIVE', 'maybe', "'maybe': expected true or false"),
+                                   ('FAILED', 'keep=1GiB:aeg=7d', "'aeg=7d': expected keep=SIZE or age=TIME")):
+            done = subprocess.run([SLUICED], capture_output=True, text=True, check=False, timeout=60,
+                                  env=dict(os.environ, **whole, **{'SLUICE_WATCH_' + name: value}))
+            self.assertEqual(done.returncode, 78, done.stderr)
+            self.assertRegex(done.stderr, '^sluiced: SLUICE_WATCH_%s: .*%s' % (name, words))
+
+    def test_numbers(self):
+        self.refuse('SLUICE_WATCH_7_INPUT: there is no folder 7; the next one is number 0', SLUICE_WATCH_7_INPUT='x')
+        both = {'SLUICE_WATCH_%d_%s' % (i, key): '%s%d' % (key, i) for i in (0, 1) for key in ('INPUT', 'OUTPUT')}
+        self.refuse('SLUICE_WATCH_STABLE: there are 2 folders: name one by its number, as in SLUICE_WATCH_0_STABLE',
+                    SLUICE_WATCH_STABLE='1s', **both)
+        self.refuse('what is to be done? --chain CHAIN is missing, or SLUICE_WATCH_1_CHAIN',
+                    '(see sluiced --help)', status=64, SLUICE_WATCH_0_CHAIN='sobel', **both)
+
+    def test_two_folders_without_a_file(self):
+        env = {'SLUICE_STATE': os.path.join(self.dir, 'state'), 'SLUICE_DEVICE': 'reference'}
+        for i, form in ((0, 'pgm'), (1, 'npy')):
+            for key, name in (('INPUT', 'in%d'), ('OUTPUT', 'out%d')):
+                env['SLUICE_WATCH_%d_%s' % (i, key)] = os.path.join(self.dir, name % i)
+                os.mkdir(os.path.join(self.dir, name % i))
+            env.update({'SLUICE_WATCH_%d_CHAIN' % i: 'sobel', 'SLUICE_WATCH_%d_FORMAT' % i: form})
+        d = self.daemon(env=env)
+        d.options = []
+        d.start()
+        for i, result in ((0, 'a.pgm'), (1, 'a.npy')):
+            with open(os.path.join(self.dir, 'in%d' % i, 'a.pgm'), 'wb') as file:
+                file.write(picture())
+            d.output = os.path.join(self.dir, 'out%d' % i)
+            d.expect(result)
+        d.stop()
+
+    def start_config(self, text, *options, **env):
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        d = self.fake(env=env)
+        d.options = ['--config', path, '--state', d.state, *options]
+        return d.start()
+
+    def test_between_file_and_command_line(self):
+        """Over the file's; under the command line's, whose folder takes keys without a number."""
+        text = ('watch: [{input: %s/in, output: %s/out, chain: sobel, format: png, ignore: ["*.skip"], done: {keep: 0B}}]\n'
+                % (self.dir, self.dir))
+        d = self.start_config(text, SLUICE_WATCH_FORMAT='pgm', SLUICE_WATCH_0_IGNORE='*.no,*.never', SLUICE_WATCH_DONE='')
+        d.expect_line("chain 'sobel', results as pgm in")
+        d.drop('b.no', b'good')
+        d.drop('c.never', b'good')
+        d.drop('d.skip', b'good')
+        self.assertEqual(d.expect('d.pgm'), b'good')
+        d.stop()
+        self.assertEqual(d.results(), ['d.pgm'])
+        d = self.start_config(text, '--watch', d.input, '--output', d.output, '--chain', 'invert', '--format', 'npy',
+                              SLUICE_WATCH_FORMAT='pgm', SLUICE_WATCH_0_CHAIN='sobel', SLUICE_WATCH_ON_EXISTS='fail')
+        d.expect_line("chain 'invert', results as npy in")
+        with open(os.path.join(d.output, 'e.npy'), 'wb'):
+            pass
+        d.drop('e', b'good')
+        self.assertEqual(d.expect_failed('e')['code'], 'exists')
+        d.stop()
+
+    def test_whose_the_error_is(self):
+        """A chain of the environment is not told as one of the file."""
+        path = os.path.join(self.dir, 'c.yaml')
+        d = self.daemon(env={'SLUICE_WATCH_CHAIN': 'sobell'})
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('watch: [{input: %s, output: %s, chain: sobel}]\n' % (d.input, d.output))
+        d.options = ['--config', path, '--state', d.state]
+        log = d.start(ready=False).wait(78)
+        self.assertIn("sluiced: chain: unknown stage 'sobell'", log)
 
 
 class Precedence(DaemonTest):

@@ -180,22 +180,26 @@ class Daemon(Counts):
 
 
 class Log(DaemonTest):
+    def milliseconds(self, text):
+        number, unit = re.fullmatch(r'([0-9.]+)([a-z]+)', text).groups()
+        return float(number) * {'ns': 1e-6, 'us': 1e-3, 'ms': 1, 's': 1e3}[unit]
+
     def test_queue_and_work_apart(self):
         """Of four files of 0.3 s, one after the other, the last one waits for three."""
         d = self.fake('--jobs', '1').start()
         for name in 'abcd':
             d.drop(name, b'slow', 'rename')
         d.expect_all([name + '.pgm' for name in 'abcd'])
-        line = r'(\w): done in (\S+) ms, after (\S+) ms in the queue: \1\.pgm$'
+        line = r'(\w): done in (\S+), after (\S+) in the queue: \1\.pgm$'
         wait_for('four lines', lambda: d.count_lines(line) == 4)
         told = [re.search(line, one).groups() for one in d.lines if re.search(line, one)]
-        work, queue = zip(*((float(w), float(q)) for _, w, q in told))
+        work, queue = zip(*((self.milliseconds(w), self.milliseconds(q)) for _, w, q in told))
         self.assertGreaterEqual(min(work), 300)
         self.assertGreaterEqual(max(queue), 900)
         self.assertLess(min(queue), 900)
         self.assertLess(max(work), max(queue))
         d.drop('e', b'truncated', 'link')
-        d.expect_line(r'e: failed: truncated: .* \(in \S+ ms, after \S+ ms in the queue\)$')
+        d.expect_line(r'e: failed: truncated: .* \(in \S+s, after \S+s in the queue\)$')
         d.stop()
 
 

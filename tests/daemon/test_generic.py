@@ -35,19 +35,19 @@ MAKERS = [
     lambda r: 'fir:%s:divisor=%s' % (matrix(r, 2), number(r, 1, 50, 3)),
     lambda r: 'box:width=%d:height=%d:border=%s' % (r.randint(1, 60), r.randint(1, 60), border(r)),
     lambda r: 'box:radius=%d:method=sat' % r.randint(1, 20),
-    lambda r: 'scale:gain=%s:offset=%s' % (number(r, -3, 3, 3), number(r, -50, 300, 2)),
-    lambda r: 'scale:gain=0.%d:offset=0.5' % r.randint(1, 999),
+    lambda r: 'gain:by=%s:offset=%s' % (number(r, -3, 3, 3), number(r, -50, 300, 2)),
+    lambda r: 'gain:by=0.%d:offset=0.5' % r.randint(1, 999),
     lambda r: 'threshold:t=%d:low=%d:high=%d' % (r.randint(0, 255), r.randint(0, 99), r.randint(100, 255)),
     lambda r: 'threshold:t=otsu:low=%d' % r.randint(0, 99),
     lambda r: 'luminance:weights=%d_%d_%d,sobel' % (r.randint(1, 9), r.randint(1, 9), r.randint(1, 9)),
     lambda r: 'sobel:scale=%s:border=%s' % (number(r, 0.01, 2, 3), border(r)),
-    lambda r: 'invert,sobel:out=l1:scale=%s,scale:gain=%s' % (number(r, 0.01, 2, 3), number(r, 0.1, 3, 2)),
+    lambda r: 'invert,sobel:out=l1:scale=%s,gain:by=%s' % (number(r, 0.01, 2, 3), number(r, 0.1, 3, 2)),
 ]
 # One of each kernel that the numbers above choose between.
 ALL = ['fir:1_2_1', 'fir:20000000_1_1:divisor=900000000', 'fir:0.5_0.25_0.125', 'box:width=3', 'box:width=60',
        'box:width=4:height=2', 'box:width=1', 'box:width=257:height=255', 'box:radius=2:method=sat',
-       'box:width=17', 'box:width=7:height=2', 'scale:gain=1.5',
-       'scale:gain=0.3:offset=0.5', 'scale:gain=999999.999:offset=-999999.999', 'threshold:t=5', 'threshold:t=otsu', 'luminance:weights=1_2_3,sobel',
+       'box:width=17', 'box:width=7:height=2', 'gain:by=1.5',
+       'gain:by=0.3:offset=0.5', 'gain:by=999999.999:offset=-999999.999', 'threshold:t=5', 'threshold:t=otsu', 'luminance:weights=1_2_3,sobel',
        'sobel:scale=0.5', 'invert', 'sobel:out=l1:scale=0.3']
 
 
@@ -154,7 +154,7 @@ class Generic(DaemonTest):
         daemon.stop()
 
     def test_configured_chains_compile_nothing(self):
-        chain = 'luminance,fir:1_2_1/2_4_2/1_2_1,scale:gain=1.25:offset=3'
+        chain = 'luminance,fir:1_2_1/2_4_2/1_2_1,gain:by=1.25:offset=3'
         daemon = self.serve(chain=chain, form='pgm')
         ready, shapes, rng = self.builds(), self.shapes(), random.Random(2)
         for i, channels in enumerate((1, 3)):
@@ -163,7 +163,7 @@ class Generic(DaemonTest):
         wide = b'P6 31 17 65535\n' + rng.randbytes(31 * 17 * 6)
         self.assertEqual(self.run_job(chain, wide), self.by_run(chain, wide, 'pnm', 'reference'))
         # written in other words it is the same chain
-        same = 'luminance:bt601,fir:k=1_2_1/2_4_2/1_2_1:divisor=16:border=clamp,scale:1.25:3'
+        same = 'luminance:bt601,fir:k=1_2_1/2_4_2/1_2_1:divisor=16:border=clamp,gain:1.25:3'
         tall = b'P5 3 70000 255\n' + rng.randbytes(210000)
         self.assertEqual(self.run_job(same, tall), self.by_run(chain, tall, 'pnm', 'reference'))
         self.assertEqual((self.builds(), self.metric('sluice_client_kernels')), (ready, 0))

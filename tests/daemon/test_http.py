@@ -13,7 +13,7 @@ import time
 import unittest
 import zipfile
 
-from sluice_test import EMULATED, SLUICE, SLUICED, Daemon, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, SLUICE, SLUICED, Daemon, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 PAGES = ['/livez', '/readyz', '/metrics', '/version', '/v1/stages', '/v1/devices', '/v1/chains', '/v1/status']
@@ -143,6 +143,18 @@ class Process(HttpTest):
         self.assertLessEqual({'queue', 'decode', 'device', 'encode', 'total'}, set(spans))
         self.assertLessEqual(float(spans['decode']) + float(spans['encode']), float(spans['total']))
 
+    def test_warnings(self):
+        """What the decoder says of an odd picture comes with the answer; strict=1 refuses it."""
+        daemon = self.serve()
+        answer = self.post('?chain=invert&format=pgm', pictures.odd_png())
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.headers.get_all('Warning'),
+                         ['299 sluice "%s"' % warning for warning in pictures.ODD_PNG_WARNINGS])
+        self.assertIsNone(self.post('?format=pgm', picture()).headers['Warning'])
+        problem = self.expect_problem(self.post('?input=strict=1', pictures.odd_png()), 422, 'data')
+        self.assertIn('tEXt: CRC error', problem['detail'])
+        self.assertEqual(daemon.count_lines('warning: png: '), 2)
+
     def test_keep_alive(self):
         self.serve()
         connection = sockets.Http(self.path)
@@ -218,6 +230,16 @@ class Errors(HttpTest):
         self.expect_problem(answer, 405, 'method')
         self.assertEqual(answer.headers['Allow'], 'POST')
         self.expect_problem(sockets.ask(self.path, 'DELETE', '/livez'), 405, 'method')
+
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        problem = self.expect_problem(self.post('?chain=grey,sobel:scale=x,box', picture()), 400, 'chain')
+        self.assertEqual((problem['position'], problem['length']), (0, 4))
+        self.assertEqual([(e['position'], e['length']) for e in problem['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertEqual(problem['errors'][0]['detail'], problem['detail'])
+        self.assertIn('width=W', problem['errors'][2]['detail'])
+        problem = self.expect_problem(self.post('?format=tiff', picture()), 400, 'format')
+        self.assertNotIn('errors', problem)
 
     def test_pictures(self):
         self.serve('--max-pixels', '1kP')

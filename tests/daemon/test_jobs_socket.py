@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, HERE, SLUICE, DaemonTest, main, picture, pictures, wait_for
 import sockets
 
 EXAMPLE = os.environ.get('JOBS_EXAMPLE')  # the C example, compiled
@@ -52,6 +52,22 @@ class Jobs(JobsTest):
                          (len(picture()), 0, len(files[''])))
         client.close()
         self.expect_descriptors(daemon, before)
+
+    def test_warnings(self):
+        self.serve()
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', format='pgm')
+        self.assertEqual((report['result'], report['warnings']), ('ok', pictures.ODD_PNG_WARNINGS))
+        report, _ = self.client().run(picture(), chain='invert', format='pgm')
+        self.assertEqual(report['warnings'], [])
+        report, _ = self.client().run(pictures.odd_png(), chain='invert', input='strict=1')
+        self.assertEqual(report['result'], 'data')
+
+    def test_all_mistakes_of_a_chain(self):
+        self.serve()
+        report, _ = self.client().run(picture(), chain='grey,sobel:scale=x,box')
+        self.assertEqual((report['result'], report['position']), ('chain', 0))
+        self.assertEqual([(e['position'], e['length']) for e in report['errors']], [(0, 4), (17, 1), (19, 3)])
+        self.assertIn('luminance', report['errors'][0]['text'])
 
     def test_raw_frames(self):
         self.serve()
@@ -301,7 +317,7 @@ class Hostile(JobsTest):
             client.send_raw(data)
             self.expect_refused(client, 'data')
         client.send_raw(b'{"id": 1, "chain": "%s"}' % (b'a' * 70000))
-        self.expect_refused(client, 'data', None, 'more than 65536')
+        self.expect_refused(client, 'data', None, 'more than 64KiB')
         client.send(id=1, chain='sobel')
         self.expect_refused(client, 'data', text='needs the descriptor')
         self.assertEqual(client.run(picture(), chain='sobel')[0]['result'], 'ok')  # still a good connection
@@ -496,7 +512,7 @@ class Commands(JobsTest):
                 done = self.sluice(command, '-c', 'sobel', '-f', 'pgm', '-r', '-o', os.path.join(self.dir, command), *args,
                                    os.path.join(self.dir, 'pictures'), status=status)
                 text = done.stderr.decode().replace(os.path.join(self.dir, command), 'OUT')
-                said[command].append(re.sub(r'MP in .*', 'MP', text))
+                said[command].append(re.sub(r'P in .*', 'P', text))
                 said[command].append(sorted(os.path.relpath(os.path.join(at, name), os.path.join(self.dir, command))
                                             for at, _, names in os.walk(os.path.join(self.dir, command)) for name in names))
                 return done
@@ -519,7 +535,7 @@ class Commands(JobsTest):
                  for command in ('run', 'submit')]
         clean[1] = [part if isinstance(part, list) else part.replace('sluice: submit: ', 'sluice: run: ') for part in clean[1]]
         self.assertEqual(*clean)
-        self.assertIn('4 files: 3 done, 1 skipped (1 no picture); 0.', clean[0][0])
+        self.assertIn('4 files: 3 done, 1 skipped (1 no picture); ', clean[0][0])
         self.assertGreater(said['pixels'], 0)
 
     def test_submit_is_told_once(self):
@@ -532,6 +548,9 @@ class Commands(JobsTest):
         err = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, folder, status=64).stderr.decode()
         self.assertEqual((err.count('sobell'), err.count('^^^^^^')), (2, 1), err)
         self.assertIn('30 files: 0 done, 30 left', err)
+        err = self.sluice('submit', '-c', 'grey,sobell,box:radius=x', '-o', out, folder, status=64).stderr.decode()
+        self.assertEqual([err.count(word) for word in ("'grey'", "'sobell'", 'radius=x: expected')], [1, 1, 1], err)
+        self.assertEqual([line.strip() for line in err.splitlines() if line.endswith('^')], ['^^^^', '^^^^^^', '^'], err)
         daemon.stop()
         err = self.sluice('submit', '-c', 'sobel', '-o', out, folder, status=69).stderr.decode()
         self.assertEqual(err.count('no daemon'), 1, err)
@@ -567,7 +586,16 @@ class Commands(JobsTest):
         os.close(master)
         self.assertEqual(process.wait(), 0, shown)
         self.assertRegex(shown.decode(), r'\r\[#+\.*\] \d+/40  \d+\.\d MP/s')
-        self.assertRegex(shown.decode(), r'sluice: 40 files: 40 done; 3\.6 MP in ')
+        self.assertRegex(shown.decode(), r'sluice: 40 files: 40 done; 3\.6MP in ')
+
+    def test_submit_tells_warnings(self):
+        self.serve()
+        odd, out = self.put('odd.png', pictures.odd_png()), os.path.join(self.dir, 'out.pgm')
+        for quiet in ((), ('-q',)):
+            done = self.sluice('submit', *quiet, '-o', out, odd)
+            self.assertEqual(done.stderr.decode().splitlines(),
+                             [] if quiet else ['sluice: %s: warning: %s' % (odd, warning)
+                                               for warning in pictures.ODD_PNG_WARNINGS])
 
     def test_exit_statuses(self):
         daemon = self.serve()
@@ -575,6 +603,8 @@ class Commands(JobsTest):
         out = os.path.join(self.dir, 'o.png')
         done = self.sluice('submit', '-c', 'luminance,sobell', '-o', out, good, status=64)
         self.assertIn(b'^^^^^^', done.stderr)
+        done = self.sluice('submit', '-c', 'grey,sobel:scale=x,box', '-o', out, good, status=64)
+        self.assertEqual(done.stderr.decode().splitlines()[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
         self.sluice('submit', '-c', 'sobel', '-o', out, bad, status=65)
         self.sluice('submit', '-c', 'sobel', '-o', out, os.path.join(self.dir, 'none'), status=66)
         self.sluice('submit', '-c', 'sobel', '-o', os.path.join(self.dir, 'no/o.png'), good, status=73)

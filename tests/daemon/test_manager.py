@@ -150,11 +150,11 @@ class Activated(DaemonTest):
         self.addCleanup(sock.close)
         return path, sock
 
-    def activated(self, given, *options):
+    def activated(self, given, *options, start=True):
         d = self.daemon('--device', 'reference', *options)
         d.pass_fds = [sock.fileno() for sock in given]
         d.prefix = [sys.executable, '-c', LAUNCHER, str(len(given)), *map(str, d.pass_fds)]
-        return d.start()
+        return d.start() if start else d
 
     def test_both(self):
         """Jobs before handed over first; neither path is bound anew, changed or removed."""
@@ -183,6 +183,36 @@ class Activated(DaemonTest):
         d = self.activated([http_socket])
         self.assertEqual(sockets.ask(http, 'GET', '/livez').body, b'ok\n')
         d.stop()
+
+    def test_neither_folder_nor_listen(self):
+        """The sockets are all that it needs, without any option, with a file that names nothing, and after a reload."""
+        config = os.path.join(self.dir, 'c.yaml')
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write('version: 1\nchains: {edges: "luminance,sobel"}\n')
+        for options, chain in (([], 'sobel'), (['--config', config], 'edges')):
+            http, http_socket = self.listen('http%d.sock' % len(options), socket.SOCK_STREAM)
+            jobs, jobs_socket = self.listen('jobs%d.sock' % len(options), socket.SOCK_SEQPACKET)
+            d = self.activated([http_socket, jobs_socket], start=False)
+            d.options = [*options, '--device', 'reference', '--state', d.state]
+            d.start()
+            for _ in range(2):
+                answer = sockets.ask(http, 'POST', '/v1/process?chain=%s&format=pgm' % chain, picture())
+                self.assertEqual(answer.status, 200, answer.body)
+                client = sockets.connect(jobs, socket.SOCK_SEQPACKET)
+                client.send(b'{"type": "status", "id": 1}')
+                self.assertIn(b'"folders":[]', client.recv(65536))
+                client.close()
+                if options:
+                    d.process.send_signal(signal.SIGHUP)
+                    d.expect_line('reloaded: 0 folders')
+            d.stop()
+
+    def test_neither_folder_nor_a_socket_of_use(self):
+        udp = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(udp.close)
+        d = self.activated([udp], start=False)
+        d.options = ['--state', d.state]
+        self.assertIn('which folder? --watch DIR is missing', d.start(ready=False).wait(64))
 
     def test_other_path(self):
         http, http_socket = self.listen('http.sock', socket.SOCK_STREAM)

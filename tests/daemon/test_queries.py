@@ -2,6 +2,7 @@
 """What became of a file, and doing it again: sluice why, sluice requeue, /v1/files."""
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -95,7 +96,7 @@ class Why(Queries):
         got = self.expect_why(d.in_path('hangs'), 'running')
         self.assertEqual(got['attempts'], 1)
         self.assertGreaterEqual(got['for_s'], 0)
-        self.assertRegex(self.sluice('why', d.in_path('hangs')).stdout.decode(), r'(?m)^  for: \d+\.\d s$')
+        self.assertRegex(self.sluice('why', d.in_path('hangs')).stdout.decode(), r'(?m)^  for: [\d.]+m?s$')
         d.drop('next', b'good', 'rename')
         self.expect_why(d.in_path('next'), 'queued')
         claimed = wait_for('its claim', lambda: [c for c in d.claims() if c[2] == 'next'])[0]
@@ -165,7 +166,23 @@ class Why(Queries):
         got = self.expect_why(d.in_path('bad'), 'failed', 'truncated')
         self.assertEqual((got['stage'], got['original']), ('decode', d.in_path('bad')))
         os.rename(d.input, d.input + '-away')
-        self.expect_why(d.in_path('bad'), 'waiting', 'folder-gone')
+        got = self.expect_why(d.in_path('bad'), 'waiting', 'folder-gone')
+        self.assertTrue(got['message'].startswith(d.input + ': '), got)
+        d.stop()
+
+    def test_output_that_is_gone(self):
+        d = self.serve()
+        os.rename(d.output, d.output + '-away')
+        d.drop('a', b'good')
+        def is_blamed():
+            got = self.why(d.in_path('a'))
+            return got['state'] in ('waiting', 'retrying') and got['message'].startswith(d.output + ': ')
+        wait_for('the output is blamed', is_blamed)
+        d.expect_line('%s: no such folder' % d.output)
+        self.assertEqual(self.expect_why(d.in_path('a'), 'waiting', 'folder-gone')['message'],
+                         d.output + ': no such folder; it is taken up again when it returns')
+        os.rename(d.output + '-away', d.output)
+        self.assertEqual(d.expect('a.pgm'), b'good')
         d.stop()
 
     def test_after_an_interruption(self):
@@ -176,6 +193,228 @@ class Why(Queries):
         os.unlink(self.hidden(d, 'failed', 'bad.error.json'))  # then the ledger tells what it knows
         got = self.expect_why(d.in_path('bad'), 'failed')
         self.assertEqual(got['message'], 'truncated fake')
+        d.stop()
+
+
+class Paths(Queries):
+    """A folder that was named by a relative path: what is told is absolute, and can be asked with."""
+
+    def serve_relative(self, *options):
+        d = self.serve('--stable', '100ms', *options, start=False)
+        d.options[1], d.options[3] = 'in', './out/'
+        d.prefix = [sys.executable, '-c', 'import os, sys; os.chdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])', self.dir]
+        return d.start()
+
+    def forget(self, d):
+        for folder in (d.input, d.output, d.state):
+            shutil.rmtree(folder)
+        os.mkdir(d.input)
+        os.mkdir(d.output)
+        os.unlink(os.path.join(self.dir, 'fake-log'))
+
+    def test_every_path_is_taken(self):
+        for options in ((), ('--originals', 'keep'), ('--originals', 'delete'), ('--claim', 'none')):
+            d = self.serve_relative(*options)
+            d.drop('hangs', b'hang')
+            wait_for('a job', self.fake_log)
+            d.drop('next', b'good')
+            self.expect_why(d.in_path('next'), 'queued')
+            live = self.files()['files']
+            self.assertEqual([f['file'] for f in live if f['state'] in ('running', 'queued')],
+                             [d.in_path('hangs'), d.in_path('next')])
+            self.assertEqual(json.loads(self.sluice('requeue', '--json', live[1]['file'], cwd='/').stdout)[0]['requeued'], 0)
+            d.kill()
+            self.forget(d)
+            d = self.serve_relative(*options)
+            d.drop('bad', b'truncated')
+            d.drop('a', b'good')
+            d.expect('a.pgm')
+            self.expect_why(d.in_path('bad'), 'failed', 'truncated')
+            self.expect_why(d.in_path('a'), 'done')
+            listed = {f['name']: f for f in self.files()['files']}
+            self.assertEqual(sorted(listed), ['a', 'bad'])
+            for one in listed.values():
+                self.assertEqual((one['file'], one['folder']), (d.in_path(one['name']), d.input))
+                paths = {key: one[key] for key in ('file', 'original', 'result_path') if key in one}
+                self.assertEqual([p for p in paths.values() if not p.startswith(self.dir + '/')], [])
+                for key, path in paths.items():
+                    self.assertEqual(self.why(path)['name'], one['name'], key)
+            self.assertEqual(listed['a']['result_path'], os.path.join(d.output, 'a.pgm'))
+            self.assertEqual('original' in listed['a'], options != ('--originals', 'delete'))
+            for key in ('original', 'file'):
+                path = listed['bad'][key]
+                answer = sockets.ask(self.http, 'POST', '/v1/files/requeue?file=' + urllib.parse.quote(path))
+                self.assertEqual((answer.status, answer.json()['requeued']), (200, 1), answer.body)
+                self.expect_why(d.in_path('bad'), 'failed', 'truncated')
+            d.stop()
+            self.forget(d)
+
+    def test_originals_of_one_name(self):
+        """Each is listed with its own original."""
+        d = self.serve_relative()
+        for i in range(2):
+            d.drop('a', b'good')
+            wait_for('it to be done', lambda i=i: len(d.done()) == i + 1)
+        self.assertEqual([(f['original'], f['result_path']) for f in self.files(state='done')['files']],
+                         [(self.hidden(d, 'done', 'a' + n), os.path.join(d.output, 'a%s.pgm' % n)) for n in ('', '-1')])
+        d.stop()
+
+
+class Status(Queries):
+    """What is told of folders and workers: /v1/status, sluice status."""
+
+    def status(self):
+        answer = sockets.ask(self.http, 'GET', '/v1/status')
+        self.assertEqual(answer.status, 200)
+        told = answer.json()
+        for folder in told['folders']:
+            self.assertIn(folder['state'], ('ok', 'degraded', 'hanging', 'lost'))
+            self.assertEqual(folder['reason'] is None, folder['state'] == 'ok')
+            self.assertEqual(folder['message'] is None, folder['state'] == 'ok')
+            self.assertRegex(folder['since'], r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$')
+        return told
+
+    def expect_folder(self, state, reason=None):
+        def is_so():
+            self.got = self.status()['folders'][0]
+            return (self.got['state'], self.got['reason']) == (state, reason)
+        wait_for('%s (%s)' % (state, reason), is_so, 30, 0.1)
+        return self.got
+
+    def text(self, *options):
+        return self.sluice('status', *options).stdout.decode()
+
+    def test_counts_and_the_last_error(self):
+        d = self.serve('--stable', '100ms')
+        self.assertEqual({key: value for key, value in self.expect_folder('ok').items() if key != 'since'},
+                         {'input': d.input, 'output': d.output, 'chain': 'sobel', 'mode': 'inotify', 'state': 'ok',
+                          'reason': None, 'message': None, 'next_try': None, 'waiting': 0, 'queued': 0, 'running': 0,
+                          'retrying': 0, 'done': 0, 'failed': 0, 'in_done': 0, 'in_failed': 0, 'overflows': 0,
+                          'last_error': None})
+        d.drop('a', b'good')
+        d.expect_done('a')
+        d.drop('bad', b'truncated')
+        d.expect_failed('bad')
+        d.drop('hangs', b'hang')
+        wait_for('a job that runs', lambda: self.status()['folders'][0]['running'] == 1)
+        for name in ('b', 'c'):
+            d.drop(name, b'good')
+        got = wait_for('two that wait', lambda: next((f for f in self.status()['folders'] if f['queued'] == 2), None))
+        self.assertEqual((got['done'], got['failed'], got['in_done'], got['in_failed'], got['running']), (1, 1, 1, 1, 1))
+        self.assertEqual({key: value for key, value in got['last_error'].items() if key != 'time'},
+                         {'name': 'bad', 'reason': 'truncated', 'message': 'truncated fake'})
+        text = self.text()
+        self.assertRegex(text, r'(?m)^folder %s: ok \(inotify, results in %s\)$' % (d.input, d.output))
+        self.assertRegex(text, r'(?m)^  2 wait, 1 run, 1 done, 1 failed$')
+        self.assertRegex(text, r'(?m)^  last error, \S+Z: bad: truncated: truncated fake$')
+        self.assertRegex(text, r'(?m)^worker %d: ready on fake, 1 run, \d+ done$' % d.worker_pid())
+        d.process.kill()
+
+    def test_lost(self):
+        d = self.serve()
+        for path in (d.output, d.input):
+            os.rename(path, path + '-away')
+            got = self.expect_folder('lost', 'folder-gone')
+            self.assertRegex(got['message'], '^%s: (no such folder|moved away)' % path)
+            self.assertGreaterEqual(got['next_try'], got['since'])
+            self.assertEqual(got['mode'], 'gone')
+            self.assertRegex(self.text(), r'(?m)^  folder-gone since \S+Z: %s: ' % path)
+            os.rename(path + '-away', path)
+            self.expect_folder('ok')
+        d.stop()
+
+    def test_degraded(self):
+        """No space by min_free; results that cannot be written; an input that cannot be read."""
+        d = self.serve('--min-free', '99%')
+        got = self.expect_folder('degraded', 'no-space')
+        self.assertRegex(got['message'], '^%s: less space is free than min_free' % d.output)
+        d.stop()
+        d = self.serve()
+        d.drop('full', b'full')
+        got = self.expect_folder('degraded', 'no-space')
+        self.assertIn('No space left', got['message'])
+        self.assertTrue(got['next_try'] >= got['since'] and got['retrying'] == 1, got)
+        d.expect_done('full')
+        self.expect_folder('ok')
+        d.stop()
+
+    def test_several_folders(self):
+        """In the order of the configuration; more than a message holds are cut there."""
+        path = os.path.join(self.dir, 'c.yaml')
+        names = ['%03d' % i for i in range(300)]
+        for name in names:
+            os.makedirs(os.path.join(self.dir, name, 'in'))
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('watch:\n' + ''.join('  - {input: %s/%s/in, output: %s/%s, chain: sobel, mode: poll}\n'
+                                            % (self.dir, n, self.dir, n) for n in names))
+        d = self.serve(start=False)
+        d.options = ['--config', path, '--state', d.state, '--http-socket', self.http, '--jobs-socket', self.jobs]
+        d.start()
+        self.assertEqual([f['input'] for f in self.status()['folders']],
+                         [os.path.join(self.dir, n, 'in') for n in names])
+        told = json.loads(self.text('--json'))
+        self.assertGreater(len(told['folders']), 50)
+        self.assertEqual(len(told['folders']) + told['folders_left_out'], len(names))
+        self.assertIn('and %d folders more\n' % told['folders_left_out'], self.text())
+        d.stop()
+
+    def test_workers_that_start(self):
+        """How many programs are ready, of those of all chains."""
+        d = self.serve(start=False)
+        d.env['FAKE_WORKER_PREPARES'] = '4'
+        d.start(ready=False)
+        seen = set()
+        def starts():
+            try:
+                told = self.status()
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+            for worker in told['workers']:
+                seen.add((worker['state'], *((worker['preparing'] or {}).values())))
+            return told['ready']
+        wait_for('the worker', starts, pause=0.1)
+        d.expect_line('ready$')
+        self.assertLessEqual(seen, {('starting',), ('ready',), *(('starting', i, 4) for i in range(5))})
+        self.assertGreaterEqual(len(seen), 4, seen)
+        self.assertIsNone(self.status()['workers'][0]['preparing'])
+        d.stop()
+
+    def test_watch(self):
+        """Again each second, on one connection; to the end of the daemon."""
+        d = self.serve()
+        for options, env in ((('--json',), {}), ((), {})):
+            process = subprocess.Popen([SLUICE, 'status', '--watch', '-s', self.jobs, *options], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, env=dict(os.environ, **env))
+            self.addCleanup(process.kill)
+            if options:
+                first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+                self.assertTrue(0.8 < second['uptime_s'] - first['uptime_s'] < 5, (first, second))
+                process.kill()
+                process.communicate()
+        lines = []
+        while lines.count('state: ready\n') < 2:
+            lines.append(process.stdout.readline())
+        self.assertNotIn('\033', ''.join(lines))
+        d.stop()
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 69, out + err)
+        self.assertIn('sluice: status: the daemon has hung up', err)
+
+    def test_watch_on_a_terminal(self):
+        d = self.serve()
+        for term, cleared in (('xterm', True), ('dumb', False)):
+            master, slave = os.openpty()
+            process = subprocess.Popen([SLUICE, 'status', '--watch', '-s', self.jobs], stdout=slave,
+                                       env=dict(os.environ, TERM=term))
+            self.addCleanup(process.kill)
+            os.close(slave)
+            text = b''
+            while text.count(b'state: ready') < 2:
+                text += os.read(master, 4096)
+            self.assertEqual(text.startswith(b'\033[H\033[Jstate: ready'), cleared, text)
+            process.kill()
+            process.wait()
+            os.close(master)
         d.stop()
 
 

@@ -225,6 +225,19 @@ class Failures(DaemonTest):
         self.assertEqual(d.expect('frame.pgm'), b'P5\n8 6\n255\n' + frame)
         d.stop()
 
+    def test_odd_pictures(self):
+        """They are read, and the log has what the decoder says of them; strict=1 refuses them."""
+        d = self.start(chain='')
+        d.drop('odd.png', pictures.odd_png())
+        d.expect('odd.pgm')
+        for warning in pictures.ODD_PNG_WARNINGS:
+            d.expect_line('odd.png: warning: ' + warning)
+        d.stop()
+        d = self.start('--input', 'strict=1', chain='', out='strict')
+        d.drop('odd.png', pictures.odd_png())
+        self.assertIn('tEXt: CRC error', d.expect_failed('odd.png')['message'])
+        d.stop()
+
     def test_a_picture_that_the_chain_cannot_take(self):
         d = self.start(chain='sobel:border=crop')
         d.drop('tiny.pgm', picture(1, 1))
@@ -239,7 +252,7 @@ class Failures(DaemonTest):
         self.assertEqual(d.expect('a.pgm'), b'full')
         self.assertGreater(time.monotonic() - begin, 5.9)  # 1 s, then 5 s
         self.assertEqual(self.fake_log(), ['full'] * 3)
-        d.expect_line('No space left on device; tried again in 1 s')
+        d.expect_line('No space left on device; tried again in 1s')
         self.assertEqual(d.failed(), [])
         d.stop()
         d.expect_clean()
@@ -247,7 +260,7 @@ class Failures(DaemonTest):
     def test_a_worker_that_lies_about_its_results(self):
         d = self.fake().start()
         d.drop('a', b'lies')
-        d.expect_line('wrote 1 results and speaks of 2; tried again in 1 s')
+        d.expect_line('wrote 1 results and speaks of 2; tried again in 1s')
         d.drop('b', b'good')
         d.expect('b.pgm')
         d.stop()

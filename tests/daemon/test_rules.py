@@ -258,7 +258,7 @@ class Rules(DaemonTest):
 
     def test_poll(self):
         d = self.fake('--mode', 'poll', '--stable', '100ms').start()
-        d.expect_line('by reading it every 2 s')
+        d.expect_line('by reading it every 2s')
         d.drop('a', b'good')
         d.expect('a.pgm')
         d.stop()

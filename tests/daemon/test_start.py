@@ -8,7 +8,7 @@ import time
 import unittest
 import unittest.mock
 
-from sluice_test import (EMULATED, HERE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
+from sluice_test import (EMULATED, HERE, PATIENCE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
                          pictures, wait_for)
 
 
@@ -49,7 +49,7 @@ class Options(DaemonTest):
         self.refuse(64, '--output DIR is missing', output=None)
         self.refuse(64, '--chain CHAIN is missing', chain=None)
         self.refuse(64, '--jobs: expected an integer from 0 to 256|--jobs=many', jobs='many')
-        self.refuse(64, 'results would be taken for new pictures', output='in')
+        self.refuse(78, 'results would be taken for new pictures', output='in')
         result = self.run_it('--wach', 'in', status=64)
         self.assertIn("did you mean '--watch'?", result.stderr)
         self.run_it('--watch', 'in', '--output', 'out', '--chain', 'sobel', 'more', status=64)
@@ -59,6 +59,9 @@ class Options(DaemonTest):
                            chain='luminance,sobell')
         self.assertIn('\n  luminance,sobell\n            ^^^^^^\n', text)
         self.refuse(64, 'sluiced: chain: .*scale', chain='sobel:scale=many')
+        text = self.refuse(64, 'sluiced: chain: ', chain='grey,sobel:scale=x,box')  # all at once
+        self.assertEqual([line for line in text.splitlines() if '^' in line],
+                         ['  ^^^^', ' ' * 19 + '^', ' ' * 21 + '^^^'])
 
     def test_bad_format(self):
         text = self.refuse(64, "sluiced: format: unknown output format 'pgn'", format='pgn')
@@ -71,18 +74,47 @@ class Options(DaemonTest):
         self.refuse(64, 'sluiced: input: ', input='raw=nv12')  # without a size
 
     def test_missing_folders(self):
-        self.refuse(66, 'sluiced: nowhere: no such folder', watch='nowhere')
-        self.refuse(73, 'sluiced: nowhere: no such folder', output='nowhere')
+        """Those of a configuration may be disks that are not mounted; those of the command line are made."""
+        path, state = os.path.join(self.dir, 'c.yaml'), os.path.join(self.dir, 'state')
+        for status, named in ((66, 'input'), (73, 'output')):
+            folders = {'input': self.dir + '/in', 'output': self.dir + '/out', named: self.dir + '/nowhere'}
+            for folder in ('in', 'out'):
+                os.makedirs(os.path.join(self.dir, folder), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('watch: [{input: %(input)s, output: %(output)s, chain: sobel}]\n' % folders)
+            result = self.run_it('--config', path, '--state', state, status=status)
+            self.assertIn('sluiced: %s/nowhere: no such folder' % self.dir, result.stderr)
+        self.assertFalse(os.path.exists(self.dir + '/nowhere'))
         with open(os.path.join(self.dir, 'file'), 'w', encoding='ascii'):
             pass
-        self.refuse(66, 'sluiced: file: not a folder', watch='file')
+        self.refuse(66, 'sluiced: .*/file: not a folder', watch='file')
+        self.refuse(73, 'sluiced: .*/file/out: ', output='file/out')
         self.refuse(73, 'sluiced: state: ', state='file/state')
+
+    def test_folders_of_the_command_line_are_made(self):
+        d = self.daemon('--jobs', '1')
+        for folder in (d.input, d.output):
+            os.rmdir(folder)
+        d.input, d.output = os.path.join(d.dir, 'new', 'in'), os.path.join(d.dir, 'new', 'out')
+        d.options[1], d.options[3] = d.input, d.output
+        d.start()
+        for folder in (d.input, d.output):
+            self.assertEqual(d.count_lines('sluiced: %s: there was no such folder; it is made$' % folder), 1)
+        d.hidden = os.path.join(d.input, '.sluice')
+        d.drop('a.pgm', picture())
+        d.expect('a.pgm')
+        d.stop()
+        d.lines = []
+        d.start()
+        d.stop()
+        self.assertEqual(d.count_lines('it is made'), 0)
 
     @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
     def test_folder_that_cannot_be_written(self):
         os.mkdir(os.path.join(self.dir, 'locked'), 0o500)
-        self.refuse(77, 'sluiced: locked', watch='locked')
-        self.refuse(77, 'sluiced: locked', output='locked')
+        self.refuse(77, 'sluiced: .*/locked', watch='locked')
+        self.refuse(77, 'sluiced: .*/locked', output='locked')
+        self.refuse(77, 'sluiced: .*/locked/new', output='locked/new')
 
     def test_folder_of_work_that_others_may_write_to(self):
         os.makedirs(os.path.join(self.dir, 'in', '.sluice', 'work'))
@@ -119,6 +151,37 @@ class Options(DaemonTest):
         self.refuse(64, 'unknown stage', chain='nothing')
         self.assertEqual(sorted(os.listdir(os.path.join(self.dir, 'in'))), ['.sluice', 'a.pgm'])
         self.assertEqual(os.listdir(os.path.join(self.dir, 'in', '.sluice', 'work')), [])
+
+
+class Terminal(DaemonTest):
+    def log_of(self, stderr, read):
+        d = self.daemon()
+        process = subprocess.Popen([SLUICED, *d.options], stderr=stderr, stdin=subprocess.DEVNULL, env=dict(d.env, TZ='UTC-5'))
+        self.addCleanup(process.kill)
+        text = b''
+        while b'sluiced: ready' not in text:
+            text += os.read(read, 4096)
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE), 0)
+        return text.decode()
+
+    def test_lines_have_a_time(self):
+        """Those of the worker, too, which has no zone's file in its sandbox. Others read logs with times of their own."""
+        master, slave = os.openpty()
+        lines = self.log_of(slave, master).splitlines()[:-1]
+        self.assertGreater(len(lines), 2)
+        hours = {time.strftime('%H', time.gmtime(time.time() + 5 * 3600 + late)) for late in (-60, 0)}
+        for line in pictures.without_drivers('\n'.join(lines)).splitlines():
+            self.assertRegex(line, r'^\d\d:\d\d:\d\d (sluiced|sluice-worker): ')
+            self.assertIn(line[:2], hours)
+        self.assertTrue(any('sluice-worker: ' in line for line in lines), lines)
+        os.close(slave)
+        os.close(master)
+        read, write = os.pipe()
+        for line in pictures.without_drivers(self.log_of(write, read)).splitlines()[:-1]:
+            self.assertRegex(line, '^(sluiced|sluice-worker): ')
+        os.close(read)
+        os.close(write)
 
 
 class State(DaemonTest):

@@ -23,7 +23,7 @@ class StartCrashes(DaemonTest):
         self.plan_starts('crash', 'crash')
         d.start()
         self.assertEqual(self.setups(), ['auto', 'auto+wipe', 'cpu'])
-        d.expect_line(r"FALLING BACK to 'cpu'; it is tried again in 30 s")
+        d.expect_line(r"FALLING BACK to 'cpu'; it is tried again in 30s")
         d.expect_line('the work is done by the fallback device')
         metrics = d.metrics()
         self.assertEqual(metrics['sluice_device_fallback_total{reason="start"}'], 1)

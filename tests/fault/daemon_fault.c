@@ -3,10 +3,14 @@
  *     SLUICE_FAULT_NO_KILL=1       SIGKILL kills nobody: a process that is stuck in the kernel
  *     SLUICE_FAULT_POISON=WORD     the worker dies of SIGSEGV when it has begun with a file that
  *                                  holds WORD in its first 4096 bytes: it breaks a decoder
+ *     SLUICE_FAULT_READDIR=FILE    while FILE is there no folder can be read: with "hang" in it
+ *                                  nobody comes back, else EIO
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -65,4 +69,26 @@ ssize_t pread(int fd, void *data, size_t size, off_t at)
     ssize_t got = real(fd, data, size, at);
     look(data, got);
     return got;
+}
+
+struct dirent *readdir(DIR *directory)
+{
+    static struct dirent *(*real)(DIR *);
+    const char *path = getenv("SLUICE_FAULT_READDIR");
+    char word[8] = "hang";
+    int before = errno; /* which tells the end of a folder from an error */
+    if (!real)
+        real = (struct dirent * (*)(DIR *)) dlsym(RTLD_NEXT, "readdir");
+    while (strcmp(word, "hang") == 0) {
+        FILE *file = path ? fopen(path, "re") : NULL;
+        errno = before;
+        if (!file)
+            return real(directory);
+        if (fscanf(file, "%7s", word) != 1)
+            word[0] = '\0';
+        fclose(file);
+        usleep(100000);
+    }
+    errno = EIO;
+    return NULL;
 }

@@ -3,9 +3,11 @@
  *     SLUICE_FAULT_LIBC=write:3:28      the third write(2) gives ENOSPC
  *     SLUICE_FAULT_LIBC=malloc:7+:12    the seventh and every later allocation gives ENOMEM
  *
- * malloc stands for malloc, calloc, realloc and aligned_alloc together, write for every write of
- * more than nothing to a descriptor above 2, so that complaints still come out.
- * SLUICE_FAULT_COUNT=FILE has the number of calls of each written there at exit. */
+ * malloc stands for malloc, calloc, realloc and aligned_alloc together; write for every write of
+ * more than nothing to a descriptor above 2, so that complaints still come out; open for open and
+ * openat, but not of directories, since that only asks whether a path is one; rename for rename,
+ * renameat and renameat2. SLUICE_FAULT_COUNT=FILE has the number of calls of each written there at
+ * exit. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +23,12 @@ enum function {
     F_MALLOC,
     F_WRITE,
     F_FSYNC,
-    F_RENAMEAT,
-    F_OPENAT,
+    F_RENAME,
+    F_OPEN,
     F_PREAD,
     FUNCTIONS
 };
-static const char *const names[FUNCTIONS] = {"malloc",   "write",  "fsync",
-                                             "renameat", "openat", "pread"};
+static const char *const names[FUNCTIONS] = {"malloc", "write", "fsync", "rename", "open", "pread"};
 static atomic_uint counts[FUNCTIONS];
 static int failing = -1, failure;
 static unsigned first;
@@ -108,9 +109,28 @@ int fsync(int fd)
     return due(F_FSYNC) ? -1 : REAL(fsync)(fd);
 }
 
+int rename(const char *from, const char *to)
+{
+    return due(F_RENAME) ? -1 : REAL(rename)(from, to);
+}
+
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-    return due(F_RENAMEAT) ? -1 : REAL(renameat)(from_fd, from, to_fd, to);
+    return due(F_RENAME) ? -1 : REAL(renameat)(from_fd, from, to_fd, to);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+    return due(F_RENAME) ? -1 : REAL(renameat2)(from_fd, from, to_fd, to, flags);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = (flags & O_CREAT) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return !(flags & O_DIRECTORY) && due(F_OPEN) ? -1 : REAL(open)(path, flags, mode);
 }
 
 int openat(int fd, const char *path, int flags, ...)
@@ -119,7 +139,7 @@ int openat(int fd, const char *path, int flags, ...)
     va_start(args, flags);
     mode_t mode = (flags & O_CREAT) ? va_arg(args, mode_t) : 0;
     va_end(args);
-    return due(F_OPENAT) ? -1 : REAL(openat)(fd, path, flags, mode);
+    return !(flags & O_DIRECTORY) && due(F_OPEN) ? -1 : REAL(openat)(fd, path, flags, mode);
 }
 
 ssize_t pread(int fd, void *data, size_t size, off_t offset)

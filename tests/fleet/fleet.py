@@ -26,7 +26,7 @@ sys.path.insert(0, HERE)
 from sluice_test import SLUICE, Daemon, DaemonTest, PATIENCE, picture, wait_for  # noqa: E402
 from nats import ApiError, Nats, NatsError  # noqa: E402,F401
 
-RELAY = os.path.abspath(os.environ.get('SLUICE_RELAY', '/nonexistent'))
+RELAY = os.path.abspath(os.environ.get('RELAY_PROGRAM', '/nonexistent'))
 EXAMPLES = os.path.join(ROOT, 'docs', 'examples', 'fleet')
 
 

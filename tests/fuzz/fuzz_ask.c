@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ask.h"
+#include "daemon/serve/ask.h"
 #include "worker/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

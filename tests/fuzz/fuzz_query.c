@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/query.h"
+#include "daemon/serve/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -279,7 +279,7 @@ static void test_steps(void **state)
 static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_I8, SAMPLE_U16, SAMPLE_I16, SAMPLE_F32};
 static const char *const borders[] = {"edge", "reflect", "symmetric", "wrap", "zero", "crop"};
 
-/* Every size, with windows that divide in each way there is (src/stage/box_divide.h). */
+/* Every size, with windows that divide in each way there is (src/stage/box/box_divide.h). */
 static void test_sizes_against_reference(void **state)
 {
     static const char *const chains[] = {"box:radius=1", "box:16:5", "box:101:border=reflect",

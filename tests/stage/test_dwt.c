@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "harness.h"
-#include "stage/wavelet.h"
+#include "stage/dwt/wavelet.h"
 
 /* Pictures, and what pywt.wavedec2 (PyWavelets 1.1.1) makes of them, two levels deep: its cH is LH,
  * its cV is HL. The numbers were printed by it; no code of ours had a part in them. */

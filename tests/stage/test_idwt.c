@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "harness.h"
-#include "stage/wavelet.h"
+#include "stage/dwt/wavelet.h"
 
 static const uint32_t sizes[][2] = {{1, 1}, {17, 33}, {2, 3},  {1, 7},   {64, 64},
                                     {9, 1}, {5, 4},   {40, 2}, {33, 130}};

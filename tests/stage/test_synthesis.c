@@ -753,7 +753,7 @@ static void test_against_reference(void **state)
     (void)state;
     harness_few("analysis:cdf97:levels=2,synthesis:crop=0", SAMPLE_U8, 1);
     harness_few("analysis:cdf97:levels=2:border=cyclic,synthesis:crop=0", SAMPLE_F32, 3);
-    harness_few("analysis:@mixed,scale:gain=0.5,synthesis:crop=0", SAMPLE_F32, 1);
+    harness_few("analysis:@mixed,gain:by=0.5,synthesis:crop=0", SAMPLE_F32, 1);
     harness_few("analysis:@dct3:levels=2,synthesis:levels=1:crop=0", SAMPLE_U8, 2);
     harness_few("analysis:legall53,synthesis:crop=0:precision=double", SAMPLE_U8, 1);
     harness_sweep("analysis:legall53:levels=2,synthesis", SAMPLE_U8, 1);

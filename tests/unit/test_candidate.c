@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "daemon/candidate.h"
+#include "daemon/watch/candidate.h"
 
 #define SECOND UINT64_C(1000000000)
 #define STABLE (2 * SECOND)

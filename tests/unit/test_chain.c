@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chain/chain.h"
+#include "chain/tried.h"
 
 static void canonical(const char *text, const char *expected)
 {
@@ -69,6 +70,103 @@ static void test_errors_mark_their_place(void **state)
             fail_msg("'%s': at %d+%d: %s", cases[i].text, fault.position, fault.length, fault.text);
         assert_int_equal(chain.n_steps, 0);
     }
+}
+
+/* All mistakes of a chain, in its order, each at its place. */
+static void test_all_errors(void **state)
+{
+    static const char text[] =
+        "grey,sobel:scale=x:out=q:kernel=auto,box, ,invert:1,luminance:é,foo";
+    static const struct {
+        int position, length;
+        const char *says;
+    } expected[] = {
+        {0, 4, "sluice calls it luminance"},
+        {17, 1, "scale=x"},
+        {23, 1, "out=q"},
+        {37, 3, "width=W or radius=R"},
+        {42, 1, "a stage is missing"},
+        {50, 1, "takes no parameters"},
+        {62, 1, "has no place in a chain"},
+        {65, 3, "unknown stage 'foo'"},
+    };
+    struct chain chain;
+    struct faults faults = {0};
+    (void)state;
+    assert_int_equal(chain_parse_all(&chain, text, NULL, &faults), FAULT_CHAIN);
+    assert_int_equal(chain.n_steps, 0);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct fault *fault = &faults.list[i];
+        if (fault->position != expected[i].position || fault->length != expected[i].length ||
+            !strstr(fault->text, expected[i].says))
+            fail_msg("%zu: at %d, %d: %s", i, fault->position, fault->length, fault->text);
+    }
+    assert_int_equal(faults_count(&faults), sizeof expected / sizeof *expected);
+    /* As many as there is room for. */
+    faults = (struct faults){0};
+    assert_int_equal(
+        chain_parse_all(&chain, "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a", NULL, &faults),
+        FAULT_CHAIN);
+    assert_int_equal(faults_count(&faults), FAULTS_MAX);
+}
+
+/* What is advised is a chain; a name that has become a stage is advised no more. */
+static void test_tried_names(void **state)
+{
+    static const char *const asked[] = {"grey",     "gray",    "greyscale", "grayscale", "blur",
+                                        "gaussian", "mean",    "average",   "negative",  "edges",
+                                        "canny",    "denoise", "resize",    "crop",      "rotate"};
+    (void)state;
+    for (const struct tried *t = tried_stages; t->names; t++) {
+        struct chain chain;
+        struct fault fault = FAULT_INIT;
+        if (t->chain && chain_parse(&chain, t->chain, &fault) != 0)
+            fail_msg("%s: %s", t->chain, fault.text);
+        else if (t->chain)
+            chain_finish(&chain);
+        assert_true(t->chain || t->advice);
+        for (const char *at = t->names; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            assert_int_equal(strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789"), length);
+            if (stage_find(at, length))
+                fail_msg("'%.*s' is a stage", (int)length, at);
+            at += length;
+        }
+    }
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct text says = {0};
+        tried_explain(asked[i], strlen(asked[i]), &says);
+        if (!strstr(text_string(&says), "sluice calls it") &&
+            !strstr(text_string(&says), "sluice has none"))
+            fail_msg("%s", text_string(&says));
+        text_finish(&says);
+    }
+}
+
+/* Case and separators do not count; `scale` is told of both its meanings. */
+static void test_tried_in_any_spelling(void **state)
+{
+    static const char *const spellings[] = {"GaussianBlur", "gaussian_blur", "Gaussian-Blur"};
+    struct text says = {0};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        tried_explain(spellings[i], strlen(spellings[i]), &says);
+        assert_non_null(strstr(text_string(&says), "fir:gaussian5"));
+        text_finish(&says);
+    }
+    tried_explain("SCALE", 5, &says);
+    assert_non_null(strstr(text_string(&says), "gain:0.5"));
+    assert_non_null(strstr(text_string(&says), "resize"));
+    text_finish(&says);
+    tried_explain("Sobel", 5, &says);
+    assert_non_null(strstr(text_string(&says), "did you mean 'sobel'"));
+    text_finish(&says);
+    tried_explain("grey scale", 4, &says); /* the first word alone */
+    assert_non_null(strstr(text_string(&says), "luminance"));
+    text_finish(&says);
+    tried_explain("gre", 3, &says);
+    assert_null(strstr(text_string(&says), "calls it"));
+    text_finish(&says);
 }
 
 static void test_caret(void **state)
@@ -140,9 +238,15 @@ static void test_every_stage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),  cmocka_unit_test(test_errors_mark_their_place),
-        cmocka_unit_test(test_caret),      cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_short_form), cmocka_unit_test(test_every_stage),
+        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_errors_mark_their_place),
+        cmocka_unit_test(test_all_errors),
+        cmocka_unit_test(test_tried_names),
+        cmocka_unit_test(test_tried_in_any_spelling),
+        cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_short_form),
+        cmocka_unit_test(test_every_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,6 +55,54 @@ static void test_unknown(void **state)
     check_unknown("\x93NUMPX", 6, FAULT_FORMAT, "unknown format");
 }
 
+/* Formats that there is no codec for are called by their names, read and written. */
+static void test_foreign(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *says;
+    } rows[] = {
+        {"II*\0\10\0\0\0", 8, "unknown format: TIFF"},
+        {"MM\0*\0\0\0\10", 8, "unknown format: TIFF"},
+        {"II+\0\10\0\0\0", 8, "unknown format: TIFF"},
+        {"RIFF\1\2\3\4WEBPVP8 ", 16, "unknown format: WebP"},
+        {"RIFF\1\2\3\4AVI LIST", 16, "unknown format: AVI film"},
+        {"\0\0\0\40ftypavif", 12, "unknown format: AVIF"},
+        {"\0\0\0\40ftypheic", 12, "unknown format: HEIC"},
+        {"\0\0\0\40ftypmif1", 12, "unknown format: HEIC"},
+        {"\0\0\0\40ftypisom", 12, "unknown format: MP4"},
+        {"GIF89a\1\2", 8, "unknown format: GIF"},
+        {"%PDF-1.7", 8, "unknown format: PDF"},
+        {"<!DOCTYPE html>", 15, "unknown format: HTML"},
+        {"\0\0\0\14jP  \r\n\x87\n", 12, "unknown format: JPEG 2000"},
+        {"\xFF\x0A\1\2", 4, "unknown format: JPEG XL"},
+    };
+    static const char *const words[][2] = {
+        {"tiff", "TIFF"},   {"TIF", "TIFF"},
+        {"webp", "WebP"},   {"avif", "AVIF"},
+        {"heic", "HEIC"},   {"gif", "GIF"},
+        {"Jxl", "JPEG XL"}, {"PBM", "PBM, what comes nearest is pgm"}};
+    char name[32];
+    struct format format;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_unknown(rows[i].bytes, rows[i].size, FAULT_FORMAT, rows[i].says);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct fault fault = FAULT_INIT, of_name = FAULT_INIT;
+        assert_int_equal(format_parse(&format, words[i][0], &fault), FAULT_USAGE);
+        snprintf(name, sizeof name, "picture.%s", words[i][0]);
+        assert_int_equal(format_for_name(&format, name, &of_name), FAULT_USAGE);
+        for (const struct fault *f = &fault; f; f = f == &fault ? &of_name : NULL)
+            if (!strstr(f->text, "sluice writes no ") || !strstr(f->text, words[i][1]) ||
+                !strstr(f->text, "there are png, "))
+                fail_msg("%s", f->text);
+    }
+    struct fault fault = FAULT_INIT;
+    assert_int_equal(format_parse(&format, "JPGG", &fault), FAULT_USAGE);
+    assert_non_null(strstr(fault.text, "did you mean 'jpg'"));
+}
+
 /* The beginning of a signature is a cut file, which may still be growing. */
 static void test_signatures_alone(void **state)
 {
@@ -85,6 +134,12 @@ static void test_decode_options(void **state)
     options = options_of("raw=nv12:w=640:h=480:stride=700");
     assert_true(options.raw == RAW_NV12 && options.w == 640 && options.h == 480 &&
                 options.stride == 700);
+    options = options_of("raw=nv12:640:360");
+    assert_true(options.raw == RAW_NV12 && options.w == 640 && options.h == 360);
+    options = options_of("nv12:640:360:768:partial=1");
+    assert_true(options.raw == RAW_NV12 && options.h == 360 && options.stride == 768);
+    options = options_of("partial=1:raw=gray8:h=2:3");
+    assert_true(options.raw == RAW_GRAY8 && options.w == 3 && options.h == 2 && options.partial);
     check_options("raw=nv12", FAULT_USAGE, "--input: raw=nv12 needs w= and h=");
     check_options("raw=nv12:w=10", FAULT_USAGE, "needs w= and h=");
     check_options("w=10", FAULT_USAGE, "raw=");
@@ -158,9 +213,10 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told_by_bytes),    cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_signatures_alone), cmocka_unit_test(test_decode_options),
-        cmocka_unit_test(test_writers),          cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_told_by_bytes),  cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_foreign),        cmocka_unit_test(test_signatures_alone),
+        cmocka_unit_test(test_decode_options), cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,8 @@ static void test_errors_tell_their_place(void **state)
     REFUSE("kernels: {k: [[1, 2, 1], [1, 2, 1]]}\n", "f.yaml:1:14: ", "3 columns and 2 rows");
     REFUSE("chains: {a/b: sobel}\n", "f.yaml:1:10: ", "no name");
     REFUSE("chains: {a: x}\nchains: {b: x}\n", "f.yaml:2:1: ", "there twice");
+    REFUSE("chains: {box: sobel, bo: box, boxx: box, 'sobel box': box}\n",
+           "f.yaml:1:15: chains: 'box' is the name of a stage", "'sobel box'");
     REFUSE("chains: {a: {b: c}}\n", "f.yaml:1:13: ", "expected a value, not a mapping");
     REFUSE("a: [1\n", "f.yaml:2:");
     REFUSE("version: 1\n---\nversion: 1\n", "second document");

@@ -7,7 +7,7 @@
 
 #include "../codec/decode.h"
 
-static const char *const option_texts[] = {NULL, "partial=1", "orient=0"};
+static const char *const option_texts[] = {NULL, "partial=1", "orient=0", "strict=1"};
 #define N_OPTIONS (sizeof option_texts / sizeof *option_texts)
 
 static struct decode_options options_number(size_t i)

@@ -2,13 +2,17 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "device/batch.h"
+#include "device/internal.h"
 
 static char cache[64];
 static const struct device_info *info;
@@ -174,6 +178,45 @@ static void test_cache(void **state)
     device_close(&device);
 }
 
+/* A dumped program one part of whose key is another. */
+static void expect_no_fit(const char *path, const char *part, const char *other, const char *says)
+{
+    static const char *const parts[] = {"sluice", "platform", "device",   "version",
+                                        "driver", "options",  "pointers", "source"};
+    char changed[160];
+    struct bytes file = {0}, key, binary;
+    struct text text = {0};
+    struct fault fault = FAULT_INIT;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(file_read(fd, 1 << 28, &file, &fault), 0);
+    close(fd);
+    assert_int_equal(device_entry_read(&file, &key, &binary), ENTRY_WHOLE);
+    const char *at = (const char *)key.data;
+    for (size_t i = 0; i < 8; i++) {
+        size_t left = key.size - (size_t)(at - (const char *)key.data);
+        size_t length = i < 7 ? strcspn(at, "\n") + 1 : left;
+        if (strcmp(parts[i], part) == 0)
+            text_printf(&text, "%s%s", other, i < 7 ? "\n" : "");
+        else
+            text_append_bytes(&text, at, length);
+        at += length;
+    }
+    snprintf(changed, sizeof changed, "%s.changed", path);
+    assert_int_equal(device_entry_write(changed, &text, &binary, false, &fault), 0);
+    struct device_options options = {
+        .platform_index = -1, .device_index = -1, .load_binary = changed};
+    struct device *device = open_device(&options);
+    struct device_program *program = NULL;
+    int result = device_program_get(device, source, &program, &fault);
+    assert_int_equal(result, says[0] ? FAULT_DEVICE : 0);
+    if (says[0] && !strstr(fault.text, says))
+        fail_msg("%s", fault.text);
+    device_program_put(device, &program);
+    device_close(&device);
+    text_finish(&text);
+    bytes_finish(&file);
+}
+
 static void test_dump_and_load(void **state)
 {
     char path[128];
@@ -189,6 +232,10 @@ static void test_dump_and_load(void **state)
     run_doubler(device);
     assert_int_equal(device_counters(device)->builds, 0);
     device_close(&device);
+    expect_no_fit(path, "sluice", "0.0.0", "");
+    expect_no_fit(path, "device", "a toaster", "for device 'a toaster' (here '");
+    expect_no_fit(path, "driver", "0.1", "for driver '0.1' (here '");
+    expect_no_fit(path, "source", "kernel void other() {}", "for another chain");
     options.load_binary = "/nonexistent";
     device = open_device(&options);
     struct device_program *program = NULL;

@@ -1,7 +1,7 @@
 /* The ladder of devices. Times in seconds, as the header of fallback.h says them. */
 #include "test.h"
 
-#include "daemon/fallback.h"
+#include "daemon/work/fallback.h"
 
 #define S UINT64_C(1000000000)
 

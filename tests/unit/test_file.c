@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,32 @@ static void test_paths(void **state)
     assert_int_equal(path_make_directories(in_directory("x/y/z"), 0700, &fault), 0);
 }
 
+static void expect_absolute(const char *path, const char *expected)
+{
+    char *absolute = path_absolute(path);
+    assert_string_equal(absolute, expected);
+    free(absolute);
+}
+
+static void test_absolute_paths(void **state)
+{
+    char cwd[PATH_MAX], below[PATH_MAX + 10];
+    (void)state;
+    expect_absolute("/a/b", "/a/b");
+    expect_absolute("//a/./b//", "/a/b");
+    expect_absolute("/a/../b", "/a/../b"); /* a may be a link */
+    expect_absolute("/", "/");
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    expect_absolute("", cwd);
+    expect_absolute(".", cwd);
+    snprintf(below, sizeof below, "%s/in", cwd);
+    expect_absolute("./in/", below);
+    assert_int_equal(chdir("/"), 0);
+    expect_absolute("in", "/in");
+    expect_absolute(".", "/");
+    assert_int_equal(chdir(cwd), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_draft_through_links),
         cmocka_unit_test(test_drafts_abandoned),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_absolute_paths),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

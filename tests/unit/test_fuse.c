@@ -68,18 +68,18 @@ static void test_forms_for_gpus(void **state)
     (void)state;
     if (!on_device_is_there())
         skip();
-    check("luminance,scale:1.5:3,threshold:100", 3, SAMPLE_U8, 1);
+    check("luminance,gain:1.5:3,threshold:100", 3, SAMPLE_U8, 1);
     check("luminance,invert", 4, SAMPLE_F32, 1);
     check("sobel,threshold:20,invert", 3, SAMPLE_U8, 1);
     check("sobel,threshold:t=50:low=3:high=200", 1, SAMPLE_U8, 1);
     check("sobel:dx:border=crop,abs", 1, SAMPLE_U16, 1);
-    check("fir:gaussian3,scale:0.7:3", 1, SAMPLE_U8, 1);
+    check("fir:gaussian3,gain:0.7:3", 1, SAMPLE_U8, 1);
     check("fir:sample:border=wrap,threshold:t=50:low=3:high=200", 1, SAMPLE_U8, 1);
     check("fir:1_1_1_1_1_1_1_1_1_1_1/2_2_2_2_2_2_2_2_2_2_2/1_1_1_1_1_1_1_1_1_1_1,invert", 1,
           SAMPLE_U8, 1);
-    check("fir:0.5_2_1:out=f32,scale:0.5:3", 4, SAMPLE_F32, 1); /* alpha is dropped on the way */
-    check("invert,scale:1.5,threshold:100", 4, SAMPLE_U8, 1);
-    check("convert:type=f32,scale:0.5,convert:type=u8", 1, SAMPLE_U16, 1);
+    check("fir:0.5_2_1:out=f32,gain:0.5:3", 4, SAMPLE_F32, 1); /* alpha is dropped on the way */
+    check("invert,gain:1.5,threshold:100", 4, SAMPLE_U8, 1);
+    check("convert:type=f32,gain:0.5,convert:type=u8", 1, SAMPLE_U16, 1);
 }
 
 /* What must not be: wider samples than the vectors hold, alpha that goes two ways. */

@@ -242,10 +242,11 @@ static void test_partial_progressive(void **state)
     file_finish(&file);
 }
 
-/* A warning of libjpeg is an error of ours. */
+/* A warning of libjpeg is one of ours, in its words, and an error with strict=1. */
 static void test_damage(void **state)
 {
     struct file file = {0}, other = {0};
+    struct decoded good, odd;
     (void)state;
     make_jpeg(&file, &(struct jpeg_kind){JPEG_GREY, 64, 64, .restarts = true});
     size_t scan = 0;
@@ -254,16 +255,62 @@ static void test_damage(void **state)
     file_put(&other, file.data, scan);
     file_put_text(&other, "junk");
     file_put(&other, file.data + scan, file.size - scan);
-    decode_bad(&other, NULL, FAULT_DATA, "damaged jpeg: 4 extraneous bytes before marker 0xda");
+    decode_good(&file, NULL, 64, 64, 1, SAMPLE_U8, &good);
+    assert_string_equal(good.warnings, "");
+    decode_odd(&other, 64, 64, 1, SAMPLE_U8, "4 extraneous bytes before marker 0xda", &odd);
+    assert_string_equal(odd.warnings,
+                        "jpeg: Corrupt JPEG data: 4 extraneous bytes before marker 0xda\n");
+    assert_memory_equal(odd.samples, good.samples, 64 * 64);
+    decoded_finish(&odd);
+    decoded_finish(&good);
     file_finish(&other);
     size_t restart = scan;
     while (memcmp(file.data + restart, "\xFF\xD0", 2) != 0)
         restart++;
     file.data[restart + 1] = 0xD3;
-    decode_bad(&file, NULL, FAULT_DATA, "marker");
-    struct decode_options partial = options_of("partial=1");
+    decode_odd(&file, 64, 64, 1, SAMPLE_U8, "marker", &odd);
+    decoded_finish(&odd);
+    struct decode_options partial = options_of("partial=1:strict=1");
     decode_bad(&file, &partial, FAULT_DATA, "marker"); /* damaged is not cut short */
     file_finish(&file);
+}
+
+/* The end comes before the picture's, whatever stands behind it: cut short, not odd. */
+static void test_early_end_in_the_middle(void **state)
+{
+    struct file file = {0}, cut = {0};
+    (void)state;
+    make_jpeg(&file, &(struct jpeg_kind){JPEG_GREY, 200, 200});
+    file_put(&cut, file.data, file.size / 2);
+    file_put(&cut, "\xFF\xD9", 2);
+    file_put_text(&cut, "something behind it");
+    decode_bad(&cut, NULL, FAULT_TRUNCATED, "truncated jpeg");
+    file_finish(&cut);
+    file_finish(&file);
+}
+
+/* However much is odd, what is told of it stays short, and each thing is told once. */
+static void test_many_warnings(void **state)
+{
+    struct file plain = {0}, file = {0};
+    struct decoded decoded;
+    size_t lines = 0, junk = 0;
+    (void)state;
+    make_jpeg(&plain, &(struct jpeg_kind){JPEG_GREY, 256, 256, .restarts = true});
+    for (size_t at = 0; at < plain.size; at++) {
+        if (plain.data[at] == 0xFF && at + 1 < plain.size && (plain.data[at + 1] & 0xF8) == 0xD0)
+            file_put(&file, "much that is none of a picture's coded data, ever longer", ++junk);
+        file_put(&file, plain.data + at, 1);
+    }
+    assert_in_range(junk, 2 * DECODER_WARNINGS_MAX, 56);
+    decode_good(&file, NULL, 256, 256, 1, SAMPLE_U8, &decoded);
+    for (const char *at = decoded.warnings; *at; at += strcspn(at, "\n") + 1)
+        lines++;
+    assert_int_equal(lines, DECODER_WARNINGS_MAX + 1);
+    assert_non_null(strstr(decoded.warnings, " more\n"));
+    decoded_finish(&decoded);
+    file_finish(&file);
+    file_finish(&plain);
 }
 
 static void replace_frame(struct file *file, uint8_t marker, uint8_t precision, uint32_t width,
@@ -427,6 +474,8 @@ int main(void)
         cmocka_unit_test(test_partial),
         cmocka_unit_test(test_partial_progressive),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_early_end_in_the_middle),
+        cmocka_unit_test(test_many_warnings),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_environment),

@@ -86,14 +86,54 @@ static void test_refused(void **state)
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"read_s\": -1}}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
         "\"report\": {\"stages\": [{\"run_s\": -0.1}]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"warnings\": \"a\"}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"warnings\": [7]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"warnings\": [\"\"]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
+        "\"report\": {\"warnings\": [\"a\\r\\nb\"]}}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": 1}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{}]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{\"result\": "
+        "\"ok\", \"text\": \"\", \"position\": 0, \"length\": 1}]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"chain\", \"faults\": [{\"result\": "
+        "\"chain\", \"text\": \"\", \"position\": -2, \"length\": 1}]}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (decode(bad[i]) != FAULT_DATA)
             fail_msg("taken: %s", bad[i]);
     assert_int_equal(decode("{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
-                            "\"extension\": \"png\", \"planes\": [\"a\", \"b\"]}"),
+                            "\"extension\": \"png\", \"planes\": [\"a\", \"b\"], "
+                            "\"report\": {\"total_s\": 1, \"warnings\": [\"one\", \"two\"]}}"),
                      0);
+}
+
+/* Several faults travel; one that is told alone is the list's only one. */
+static void test_faults(void **state)
+{
+    struct message sent, got;
+    struct faults faults;
+    struct text json = {0};
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    message_init(&sent, MESSAGE_DONE);
+    sent.id = 7;
+    fault_set_at(faults_next(&sent.faults), FAULT_CHAIN, 3, 4, "first");
+    fault_set(faults_next(&sent.faults), FAULT_CHAIN, "second");
+    message_set_fault(&sent, &sent.faults.list[0]);
+    assert_int_equal(message_encode(&sent, &json, &fault), 0);
+    assert_int_equal(message_decode(&got, json.data, json.length, &fault), 0);
+    message_get_faults(&got, &faults);
+    assert_int_equal(faults_count(&faults), 2);
+    assert_true(faults.list[0].position == 3 && faults.list[0].length == 4);
+    assert_string_equal(faults.list[1].text, "second");
+    assert_int_equal(faults.list[1].position, -1);
+    got.faults = (struct faults){0};
+    message_get_faults(&got, &faults);
+    assert_int_equal(faults_count(&faults), 1);
+    assert_string_equal(faults.list[0].text, "first");
+    message_finish(&got);
+    text_finish(&json);
 }
 
 static void test_plane_names(void **state)
@@ -166,9 +206,13 @@ static void test_empty_with_a_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job),           cmocka_unit_test(test_setup),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_plane_names),
-        cmocka_unit_test(test_over_a_socket), cmocka_unit_test(test_empty_with_a_descriptor),
+        cmocka_unit_test(test_job),
+        cmocka_unit_test(test_setup),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_plane_names),
+        cmocka_unit_test(test_over_a_socket),
+        cmocka_unit_test(test_empty_with_a_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "daemon/metrics.h"
+#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
 static void test_text(void **state)

@@ -7,7 +7,7 @@
 
 #include "chain/reference.h"
 #include "on_device.h"
-#include "stage/mosaic.h"
+#include "stage/sink/mosaic.h"
 
 /* A frame of planes of dwt; samples are counted on from plane to plane. */
 struct band {

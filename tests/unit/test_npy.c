@@ -183,13 +183,29 @@ static void test_unsupported(void **state)
     check_header("{'descr': '<c8'" REST, FAULT_FORMAT, "unsupported npy");
     check_header("{'descr': '|b1'" REST, FAULT_FORMAT, "unsupported npy");
     check_header("{'descr': '|O'" REST, FAULT_FORMAT, "unsupported npy");
-    check_header("{'descr': '|f4'" REST, FAULT_FORMAT, "unsupported npy");
     check_header("{'descr': '<U10'" REST, FAULT_FORMAT, "unsupported npy");
     check_header("{'descr': [('x', '<f4')]" REST, FAULT_FORMAT, "records");
     check_header(TYPE "()}", FAULT_FORMAT, "a single number");
     check_header(TYPE "(1, 1, 1, 1)}", FAULT_FORMAT, "3 dimensions");
     check_header(TYPE "(1, 1, 5)}", FAULT_FORMAT, "5 channels");
     check_header(TYPE "(1, 1, 0)}", FAULT_FORMAT, "0 channels");
+}
+
+static void test_odd(void **state)
+{
+    struct file file = {0};
+    struct decoded decoded;
+    (void)state;
+    make_npy(&file, 1, "{'descr': '|u2'" REST, "\1\2cdefghijkl", 12);
+    decode_odd(&file, 3, 2, 1, SAMPLE_U16, "byte order", &decoded);
+    assert_int_equal(((uint16_t *)decoded.samples)[0], 0x0201);
+    decoded_finish(&decoded);
+    file_finish(&file);
+    make_npy(&file, 1, TYPE "(2L, 6L)}", "abcdefghijkl", 12);
+    decode_odd(&file, 6, 2, 1, SAMPLE_U8, "Python 2", &decoded);
+    assert_memory_equal(decoded.samples, "abcdefghijkl", 12);
+    decoded_finish(&decoded);
+    file_finish(&file);
 }
 
 static void test_limits(void **state)
@@ -279,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_bad_headers),
         cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_odd),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_partial),
         cmocka_unit_test(test_written),

@@ -53,7 +53,6 @@ static void test_format_reads_back(void **state)
 static void test_units(void **state)
 {
     uint64_t v;
-    char text[NUMBER_TEXT_MAX];
     (void)state;
     assert_true(number_parse_size("64MiB", 5, false, &v) && v == 64u << 20);
     assert_true(number_parse_size("1.5kB", 5, false, &v) && v == 1500);
@@ -65,12 +64,58 @@ static void test_units(void **state)
     assert_true(number_parse_duration("2min", 4, false, &v) && v == 120000000000);
     assert_true(number_parse_pixels("100MP", 5, false, &v) && v == 100000000);
     assert_false(number_parse_pixels("100000GP", 8, false, &v) && v > INT64_MAX);
-    assert_string_equal(number_format_size(256u << 20, text), "256MiB");
-    assert_string_equal(number_format_size(1000, text), "1kB");
-    assert_string_equal(number_format_size(1023, text), "1023B");
-    assert_string_equal(number_format_duration(60000000000, text), "1min");
-    assert_string_equal(number_format_pixels(100000000, text), "100MP");
-    assert_string_equal(number_format_size(0, text), "0B");
+    assert_true(number_parse_size("1.5GiB", 6, false, &v) && v == 3u << 29);
+}
+
+/* Exact in at most four digits where there is such a unit, in the one with the shortest text. */
+static void test_printed(void **state)
+{
+    static const struct {
+        uint64_t value;
+        const char *size, *duration, *pixels;
+    } rows[] = {
+        {0, "0B", "0s", "0P"},
+        {1000, "1kB", "1us", "1kP"},
+        {1023, "1023B", "1023ns", "1023P"},
+        {1536, "1.5KiB", "1536ns", "1536P"},
+        {12345, "12.06KiB", "12.35us", "12.35kP"},
+        {1 << 20, "1MiB", "1.049ms", "1.049MP"},
+        {100000000, "100MB", "100ms", "100MP"},
+        {223739496, "213.4MiB", "223.7ms", "223.7MP"},
+        {3360000000, "3.36GB", "3.36s", "3.36GP"},
+        {UINT64_C(60) * 1000000000, "60GB", "1min", "60GP"},
+        {UINT64_C(90) * 1000000000, "90GB", "90s", "90GP"},
+        {UINT64_C(7200) * 1000000000, "7.2TB", "2h", "7200GP"},
+        {UINT64_C(86400) * 1000000000, "86.4TB", "1d", "86400GP"},
+        {UINT64_C(83456789012), "77.73GiB", "83.46s", "83.46GP"},
+        {UINT64_C(1000000000000000), "1000TB", "11.57d", "1000000GP"},
+        {UINT64_C(1) << 50, "1024TiB", "13.03d", "1125900GP"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(number_size(rows[i].value), rows[i].size);
+        assert_string_equal(number_duration(rows[i].value), rows[i].duration);
+        assert_string_equal(number_pixels(rows[i].value), rows[i].pixels);
+    }
+}
+
+/* What no text of ours may hold again: seven digits in a row. */
+static void test_printed_is_short(void **state)
+{
+    (void)state;
+    for (uint64_t v = 1; v < UINT64_C(1) << 53; v += v / 7 + 1) {
+        assert_true(strspn(number_size(v), "0123456789") <= 4);
+        assert_true(strspn(number_duration(v), "0123456789") <= 4);
+    }
+}
+
+static void test_ranges(void **state)
+{
+    (void)state;
+    assert_string_equal(number_range(NUMBER_SIZE, 1 << 20, 1e12), "from 1MiB to 1TB");
+    assert_string_equal(number_range(NUMBER_DURATION, 0, 60e9), "from 0s to 1min");
+    assert_string_equal(number_range(NUMBER_PIXELS, 1, 500e6), "from 1P to 500MP");
+    assert_string_equal(number_range(NUMBER_PLAIN, -999999999, 0.5), "from -999999999 to 0.5");
 }
 
 int main(void)
@@ -80,6 +125,9 @@ int main(void)
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_format_reads_back),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_printed_is_short),
+        cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,8 @@ static void test_defaults_and_positions(void **state)
     assert_int_equal(parse(&c, &given, "7:2.5:mode=second:1", &fault), 0);
     assert_true(c.count == 7 && c.gain == 2.5 && c.mode == MODE_B && c.flag);
     assert_int_equal(given, 0xf);
+    assert_int_equal(parse(&c, &given, "gain=2.5:7:1", &fault), 0); /* past what is given */
+    assert_true(c.count == 7 && c.gain == 2.5 && c.flag);
     assert_int_equal(parse(&c, &given, "limit=4.5:widths=3_9_27", &fault), 0);
     assert_true(c.limit.choice == PARAM_IS_NUMBER && c.limit.value == 4.5);
     assert_true(c.widths.count == 3 && c.widths.v[2] == 27);

@@ -284,6 +284,57 @@ static void test_damage(void **state)
     file_finish(&file);
 }
 
+/* What libpng warns of is read, and told in its words. */
+static void test_odd(void **state)
+{
+    struct file file = {0}, odd = {0};
+    struct decoded good, decoded;
+    (void)state;
+    make_png(&file, &(struct png_kind){GREY, 8, false, false, 30, 30});
+    decode_good(&file, NULL, 30, 30, 1, SAMPLE_U8, &good);
+    assert_string_equal(good.warnings, "");
+    size_t idat = find_chunk(&file, "IDAT"), end = find_chunk(&file, "IEND");
+
+    file_put(&odd, file.data, idat); /* tRNS of grey has 2 bytes */
+    put_chunk(&odd, "tRNS", "\0\1\2", 3);
+    file_put(&odd, file.data + idat, file.size - idat);
+    decode_odd(&odd, 30, 30, 1, SAMPLE_U8, "tRNS: invalid", &decoded);
+    assert_string_equal(decoded.warnings, "png: tRNS: invalid\n");
+    assert_memory_equal(decoded.samples, good.samples, 900);
+    decoded_finish(&decoded);
+    file_finish(&odd);
+
+    file_put(&odd, file.data, idat); /* an ancillary chunk with a wrong CRC */
+    put_chunk(&odd, "tEXt", "Title\0moon", 10);
+    odd.data[odd.size - 1] ^= 1;
+    file_put(&odd, file.data + idat, file.size - idat);
+    decode_odd(&odd, 30, 30, 1, SAMPLE_U8, "tEXt: CRC error", &decoded);
+    decoded_finish(&decoded);
+    file_finish(&odd);
+
+    struct file padded = {0}; /* bytes behind the stream of an IDAT */
+    file_put(&padded, file.data + idat + 8, load_be32(file.data + idat));
+    file_put_text(&padded, "padding");
+    file_put(&odd, file.data, idat);
+    put_chunk(&odd, "IDAT", padded.data, padded.size);
+    file_put(&odd, file.data + end, file.size - end);
+    file_finish(&padded);
+    decode_odd(&odd, 30, 30, 1, SAMPLE_U8, "IDAT: ", &decoded);
+    assert_memory_equal(decoded.samples, good.samples, 900);
+    decoded_finish(&decoded);
+    file_finish(&odd);
+
+    file_put(&odd, file.data, idat);
+    put_chunk(&odd, "tRNS", "\0\1", 2);
+    put_chunk(&odd, "tRNS", "\0\1", 2);
+    file_put(&odd, file.data + idat, file.size - idat);
+    decode_odd(&odd, 30, 30, 2, SAMPLE_U8, "tRNS: duplicate", &decoded);
+    decoded_finish(&decoded);
+    file_finish(&odd);
+    decoded_finish(&good);
+    file_finish(&file);
+}
+
 /* Text and profiles are passed over unread; a large one costs nothing. */
 static void test_other_chunks(void **state)
 {
@@ -373,8 +424,8 @@ int main(void)
         cmocka_unit_test(test_every_kind),   cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_partial),      cmocka_unit_test(test_partial_interlaced),
         cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_other_chunks), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_odd),          cmocka_unit_test(test_other_chunks),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,14 +81,31 @@ static void test_bad(void **state)
     bad(FILE_OF("P5\n2 2\n65536\nabcd"), FAULT_DATA, "above 65535");
     bad(FILE_OF("P5\n-2 2\n255\nabcd"), FAULT_DATA, "number is missing");
     bad(FILE_OF("P5\n2 2\n255xabcd"), FAULT_DATA, "no blank");
-    bad(FILE_OF("P2\n2 1\n7\n1 8"), FAULT_DATA, "sample 8 is above maxval 7");
-    bad(FILE_OF("P5\n2 1\n7\n\1\x8"), FAULT_DATA, "sample 8 is above maxval 7");
     bad(FILE_OF("P1\n2 1\n1 2"), FAULT_DATA, "neither 0 nor 1");
     bad(FILE_OF("P2\n2 1\n255\n1 x"), FAULT_DATA, "number is missing");
     bad(FILE_OF("P5\n0 3\n255\n"), FAULT_DATA, "a picture of");
     bad(FILE_OF("P5\n60000 60000\n255\n"), FAULT_LIMIT, "--max-pixels");
     bad(FILE_OF("P5\n99999999999999999999 1\n255\n"), FAULT_DATA, "above");
     bad(FILE_OF("P7\nWIDTH 1\n"), FAULT_FORMAT, "unknown format");
+}
+
+static void odd(struct file file, const char *says, uint8_t first, uint8_t second)
+{
+    struct decoded decoded;
+    decode_odd(&file, 2, 1, 1, SAMPLE_U8, says, &decoded);
+    assert_int_equal(decoded.samples[0], first);
+    assert_int_equal(decoded.samples[1], second);
+    decoded_finish(&decoded);
+    file_finish(&file);
+}
+
+static void test_odd(void **state)
+{
+    (void)state;
+    odd(FILE_OF("P2\n2 1\n7\n7 8"), "samples above maxval 7", 255, 255);
+    odd(FILE_OF("P5\n2 1\n7\n\0\x8"), "samples above maxval 7", 0, 255);
+    odd(FILE_OF("P5\n2 1\n255#last words\n\1\2"), "a comment stands where the header ends", 1, 2);
+    bad(FILE_OF("P5\n2 1\n255#last words"), FAULT_TRUNCATED, "truncated pnm");
 }
 
 static void test_partial(void **state)
@@ -153,10 +170,10 @@ static void test_lines_are_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bitmaps),         cmocka_unit_test(test_grey_and_colour),
-        cmocka_unit_test(test_maxval),          cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_partial),         cmocka_unit_test(test_written),
-        cmocka_unit_test(test_lines_are_short),
+        cmocka_unit_test(test_bitmaps), cmocka_unit_test(test_grey_and_colour),
+        cmocka_unit_test(test_maxval),  cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_odd),     cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_written), cmocka_unit_test(test_lines_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

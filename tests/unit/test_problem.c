@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/problem.h"
+#include "daemon/serve/problem.h"
 
 static void expect(enum fault_code code, const char *subject, const char *step, unsigned status,
                    const char *word)
@@ -57,14 +57,21 @@ static void test_document(void **state)
     problem_set(&problem, 400, "chain", "a \"word\" and \xff");
     problem.position = 4;
     problem.length = 2;
-    char *text = problem_print(&problem);
+    struct faults faults = {0};
+    fault_set_at(faults_next(&faults), FAULT_CHAIN, 10, 6, "unknown stage");
+    fault_set(faults_next(&faults), FAULT_CHAIN, "too \xff long");
+    char *list = problem_print(&problem, &faults);
+    assert_non_null(strstr(list, "\"errors\":[{\"detail\":\"unknown stage\",\"position\":10,"
+                                 "\"length\":6},{\"detail\":\"too \xEF\xBF\xBD long\"}]"));
+    free(list);
+    char *text = problem_print(&problem, NULL);
     assert_string_equal(text, "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
                               "\"code\":\"chain\",\"detail\":\"a \\\"word\\\" and \xef\xbf\xbd\","
                               "\"position\":4,\"length\":2}");
     free(text);
     problem_set(&problem, 429, "queue-full", "later");
     problem.retry_after = 7;
-    text = problem_print(&problem);
+    text = problem_print(&problem, NULL);
     assert_non_null(strstr(text, "\"retry_after\":7}"));
     free(text);
 }

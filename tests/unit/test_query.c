@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "daemon/query.h"
+#include "daemon/serve/query.h"
 
 static struct query query;
 static struct fault fault;

@@ -28,7 +28,6 @@ static void test_plain(void **state)
     static const uint16_t deep[] = {0x0201, 0x0403};
     (void)state;
     check("raw=gray8:w=3:h=2", false, "abcdef", 6, 3, 2, 1, SAMPLE_U8, "abcdef");
-    check("raw=gray8:w=3:h=2", false, "abcdefgh", 8, 3, 2, 1, SAMPLE_U8, "abcdef");
     check("raw=gray8:w=3:h=2:stride=5", false, "abc..def", 8, 3, 2, 1, SAMPLE_U8, "abcdef");
     check("raw=gray16:w=2:h=1", false, "\1\2\3\4", 4, 2, 1, 1, SAMPLE_U16, deep);
     check("raw=gray16:w=1:h=2:stride=3", false, "\1\2.\3\4", 5, 1, 2, 1, SAMPLE_U16, deep);
@@ -184,6 +183,36 @@ static void test_bad(void **state)
     bad("raw=gray8:w=1:h=1000000:stride=2147483647", FAULT_TRUNCATED, "truncated raw");
 }
 
+/* Two frames and more are not read as one; padding behind the last row may be there or not. */
+static void test_several_frames(void **state)
+{
+    (void)state;
+    bad("raw=gray8:w=10:h=5", FAULT_DATA, "2 frames of 10×5 gray8");
+    bad("raw=gray8:w=10:h=3", FAULT_DATA, "3 frames of 10×3 gray8");
+    bad("raw=nv12:w=4:h=4", FAULT_DATA, "4 frames of 4×4 nv12");
+    bad("raw=nv12:w=4:h=4", FAULT_DATA, "split -b 24 ");
+    bad("raw=gray8:w=17:h=2:stride=20", FAULT_DATA, "2 frames of 17×2 gray8");
+    bad("raw=gray8:w=3:h=3:stride=17", FAULT_DATA, "split -b 51 "); /* 2·51 − 14 is less than 100 */
+}
+
+static void test_odd(void **state)
+{
+    struct file file = {0};
+    struct decoded decoded;
+    struct decode_options options = options_of("raw=gray8:100:100");
+    (void)state;
+    file_put_zeros(&file, 10000 + 4096);
+    decode_good(&file, &options, 100, 100, 1, SAMPLE_U8, &decoded);
+    assert_string_equal(decoded.warnings, "raw: 4096 bytes follow the frame\n");
+    decoded_finish(&decoded);
+    options.strict = true;
+    decode_bad(&file, &options, FAULT_DATA, "4096 bytes follow the frame");
+    file.size--; /* shared memory comes in pages */
+    decode_good(&file, &options, 100, 100, 1, SAMPLE_U8, &decoded);
+    decoded_finish(&decoded);
+    file_finish(&file);
+}
+
 static void test_written(void **state)
 {
     struct picture picture = picture_of(3, 2, 1, SAMPLE_I16);
@@ -210,6 +239,8 @@ int main(void)
         cmocka_unit_test(test_nv12_colour),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_several_frames),
         cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "daemon/spot.h"
+#include "daemon/spool/spot.h"
 
 static void test_normalise(void **state)
 {

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "daemon/turns.h"
+#include "daemon/work/turns.h"
 
 static struct job_list list;
 static struct turns turns;

@@ -1,0 +1,391 @@
+/* box of integers in rows form, for CPUs: one work-item computes a band of rows. The grid counts
+ * bands.
+ *
+ * It keeps, for each sample of the row, the sum of its window plus half of the window's area, and
+ * from row to row adds by how much the sum changes: with d = the row that enters minus the row that
+ * leaves, the change at x is the sum of d over W samples, so from one pixel to the next it changes
+ * in turn by
+ *
+ *     e(x) = d(x + right) - d(x - left - 1).
+ *
+ * Every e is small, so its prefix sum is computed on many narrow lanes at once. All cost is the
+ * same for each width. Signed samples are taken as unsigned ones 128 or 32768 higher (FLIP), which
+ * leaves differences alone and makes every sum positive.
+ *
+ * Samples are computed in blocks of 32 bytes: cl/box/box_lanes.cl has their arithmetic.
+ *
+ * A window that leaves the row reads a copy of the samples there with the border around them
+ * (pads), so the loop over blocks knows no borders. */
+#if CH == 2
+#define ALPHA_MASK (PAIRS)(~LOW_HALF)
+#elif SAMPLE_BITS == 8
+#define ALPHA_MASK as_ushort16((uint8)0xff000000u)
+#else
+#define ALPHA_MASK as_uint8((ulong4)0xffff000000000000UL)
+#endif
+
+/* What a work-item knows of its planes and windows. */
+struct FN(shape) {
+    int width, height, out_width, left, right, top, bottom, border;
+    int capacity; /* samples from one row of scratch memory to the next */
+    /* Blocks before behind_begin and from behind_end on look outside behind the window, those from
+     * ahead_end on ahead of it; the block at `whole` is not all the row's. */
+    int behind_begin, behind_end, ahead_end, whole, end;
+};
+
+/* Scratch memory of a work-item: the sums, behind those of 16 bits quotients; sums of columns; and rows
+ * of samples, the pads of the row that enters, of the one that leaves, zeros, and the row's last block. A pad is what stands
+ * behind the row's begin, behind its end, or ahead of its end. */
+#define SCRATCH_SIZE(capacity) ((capacity) * (12 + SAMPLE_BITS))
+#define SUMS_OF(base)      ((__global SUM *)(base))
+#define QUOTIENTS_OF(base) ((__global SRC *)((__global uint *)(base) + s.capacity))
+#define COLUMNS_OF(base)   ((__global uint *)(base) + 2 * s.capacity)
+#define SAMPLES_OF(base)   ((__global SRC *)((__global uint *)(base) + 3 * s.capacity))
+#define PAD_OF(base, i)    (SAMPLES_OF(base) + (i) * s.capacity + 8)
+#define ZEROS_OF(base)     (SAMPLES_OF(base) + 6 * s.capacity)
+#define LAST_OF(base)      (SAMPLES_OF(base) + 7 * s.capacity)
+#define UP_TO_BLOCK(n)     (((n) + BLOCK - 1) & ~(BLOCK - 1))
+
+/* Where the blocks of a row come from and go to, each as if it began at x = 0. */
+struct FN(lines) {
+    __global const SRC *entering_ahead, *leaving_ahead, *entering_behind, *leaving_behind, *centre;
+    __global SRC *out;
+};
+
+/* The blocks from x to end: adds the changes to the sums, and writes the means. */
+inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC *quotients, int x,
+                       int end, PHASE *carry, DIVIDER_PARAMETERS)
+{
+    DIVIDER_IN_MEMORY
+    DECLARE_PHASES(c);
+#define TAKE(k) c##k = carry[k];
+    EACH_PHASE(TAKE)
+    for (; x < end; x += BLOCK) {
+        PAIRS a = LOAD_BLOCK(at.entering_ahead + x) ^ FLIPPED;
+        PAIRS b = LOAD_BLOCK(at.leaving_ahead + x) ^ FLIPPED;
+        PAIRS p = LOAD_BLOCK(at.entering_behind + x) ^ FLIPPED;
+        PAIRS q = LOAD_BLOCK(at.leaving_behind + x) ^ FLIPPED;
+        HALVES even = EVEN(a) - EVEN(b) - (EVEN(p) - EVEN(q));
+        HALVES odd = ODD(a) - ODD(b) - (ODD(p) - ODD(q));
+        FN(changes)(&even, &odd);
+        DECLARE_PHASES(d);
+        SPREAD(d, even, odd);
+        __global SUMS *sums = (__global SUMS *)(row_sums + x);
+#define ADD(k) d##k += c##k; SUMS t##k = sums[k] + TO_SUMS(d##k);
+        EACH_PHASE(ADD)
+        CARRY(c, d);
+#define PUT(k) QUOTIENTS m##k = DIVIDE(t##k, d##k); sums[k] = t##k;
+        EACH_PHASE(PUT)
+        PAIRS means = MEANS(m, quotients + x) ^ FLIPPED;
+#if ALPHA
+        means = (means & ~ALPHA_MASK) | (LOAD_BLOCK(at.centre + x) & ALPHA_MASK);
+#endif
+        STORE_BLOCK(means, at.out + x);
+    }
+#define GIVE(k) carry[k] = c##k;
+    EACH_PHASE(GIVE)
+}
+
+/* Less than a block, in pieces that overlap: a loop over samples took a fifth of all the time. */
+inline void FN(copy_few)(__global SRC *to, __global const SRC *from, int n)
+{
+    if (n >= BLOCK / 2) {
+        ushort8 a = LOAD_PIECE(8, from), b = LOAD_PIECE(8, from + n - BLOCK / 2);
+        STORE_PIECE(8, a, to);
+        STORE_PIECE(8, b, to + n - BLOCK / 2);
+    } else if (n >= BLOCK / 4) {
+        ushort4 a = LOAD_PIECE(4, from), b = LOAD_PIECE(4, from + n - BLOCK / 4);
+        STORE_PIECE(4, a, to);
+        STORE_PIECE(4, b, to + n - BLOCK / 4);
+    } else {
+        for (int i = 0; i < n; i++)
+            to[i] = from[i];
+    }
+}
+
+inline void FN(copy)(__global SRC *to, __global const SRC *from, int n)
+{
+    for (int i = 0; i + BLOCK < n; i += BLOCK)
+        STORE_BLOCK(LOAD_BLOCK(from + i), to + i);
+    if (n >= BLOCK) /* the last whole block, over what is there already */
+        STORE_BLOCK(LOAD_BLOCK(from + n - BLOCK), to + n - BLOCK);
+    else
+        FN(copy_few)(to, from, n);
+}
+
+/* Writes up to CH blocks more than asked for. */
+inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
+{
+#if CH == 1
+    PAIRS same = REPEATED(*pixel);
+    for (int i = 0; i < count; i += BLOCK)
+        STORE_BLOCK(same, to + i);
+    return;
+#endif
+    for (int i = 0, end = min(count, BLOCK); i < end; i++)
+        for (int c = 0; c < CH; c++)
+            to[i * CH + c] = pixel[c];
+    if (count <= BLOCK)
+        return;
+    PAIRS v[CH];
+    for (int c = 0; c < CH; c++)
+        v[c] = LOAD_BLOCK(to + c * BLOCK);
+    for (int i = CH * BLOCK; i < count * CH; i += CH * BLOCK)
+        for (int c = 0; c < CH; c++)
+            STORE_BLOCK(v[c], to + i + c * BLOCK);
+}
+
+/* From the pixel `from` backwards. */
+inline void FN(copy_mirrored)(__global SRC *to, __global const SRC *from, int count)
+{
+    int k = 0;
+#if CH == 1
+    for (; k + BLOCK <= count; k += BLOCK)
+        STORE_BLOCK(MIRRORED(LOAD_BLOCK(from - k - (BLOCK - 1))), to + k);
+#endif
+    for (; k < count; k++)
+        for (int c = 0; c < CH; c++)
+            to[k * CH + c] = from[c - k * CH];
+}
+
+/* Pixels begin...end-1 of the bordered row. */
+inline void FN(fill)(__global SRC *to, __global const SRC *row, __global const SRC *zero_pixel,
+                     int begin, int end, const struct FN(shape) s)
+{
+    int first, step;
+    for (int p = begin, count; p < end; p += count, to += count * CH) {
+        count = border_run(p, end, s.width, s.border, &first, &step);
+        if (step == 0)
+            FN(repeat)(to, first < 0 ? zero_pixel : row + first * CH, count);
+        else if (step > 0)
+            FN(copy)(to, row + first * CH, count * CH);
+        else
+            FN(copy_mirrored)(to, row + first * CH, count);
+    }
+}
+
+/* Samples begin...end-1 of the bordered row, which need not be whole pixels. */
+inline void FN(pad)(__global SRC *to, __global const SRC *row, __global const SRC *zero_pixel,
+                    int begin, int end, const struct FN(shape) s)
+{
+    int within = modulo(begin, CH), after = modulo(-end, CH);
+    if (begin < end)
+        FN(fill)(to - within, row, zero_pixel, (begin - within) / CH, (end + after) / CH, s);
+}
+
+/* To the sum of each channel, `weight` times entering minus leaving samples of pixels
+ * begin...end-1, inside the row. */
+inline void FN(add_inside)(int *sum, __global const SRC *entering, __global const SRC *leaving,
+                           int begin, int end, int weight)
+{
+    int i = begin * CH;
+#if CH == 1
+    int8 total = 0;
+    for (; i + BLOCK <= end; i += BLOCK) {
+        PAIRS a = LOAD_BLOCK(entering + i) ^ FLIPPED, b = LOAD_BLOCK(leaving + i) ^ FLIPPED;
+        HALVES d = EVEN(a) + ODD(a) - EVEN(b) - ODD(b);
+#if SAMPLE_BITS == 8
+        total += ((as_int8(d) << 16) >> 16) + (as_int8(d) >> 16);
+#else
+        total += d;
+#endif
+    }
+    int4 four = total.s0123 + total.s4567;
+    sum[0] += weight * (four.s0 + four.s1 + four.s2 + four.s3);
+#endif
+    for (; i < end * CH; i += CH)
+        for (int c = 0; c < (CH == 2 ? 1 : CH); c++)
+            sum[c] += weight * ((entering[i + c] ^ FLIPPED_ONE) - (leaving[i + c] ^ FLIPPED_ONE));
+}
+
+/* The same of the bordered row. */
+inline void FN(add_bordered)(int *sum, __global const SRC *entering, __global const SRC *leaving,
+                             int begin, int end, int weight, const struct FN(shape) s)
+{
+    int first, step;
+    for (int p = begin, count; p < end; p += count) {
+        count = border_run(p, end, s.width, s.border, &first, &step);
+        if (step == 0 && first >= 0)
+            FN(add_inside)(sum, entering, leaving, first, first + 1, weight * count);
+        else if (step > 0)
+            FN(add_inside)(sum, entering, leaving, first, first + count, weight);
+        else if (step < 0)
+            FN(add_inside)(sum, entering, leaving, first - count + 1, first + 1, weight);
+    }
+}
+
+/* What the sums change by at the pixel in front of the row, for the sample that every lane of phase
+ * k stands for. */
+inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global const SRC *leaving,
+                            const struct FN(shape) s, DIVIDER_PARAMETERS)
+{
+    int sum[CH], period = border_period(s.width, s.border), begin = -s.left - 1;
+    int whole = period ? (s.right - begin) / period : 0;
+    for (int c = 0; c < CH; c++)
+        sum[c] = 0;
+    if (whole > 0)
+        FN(add_bordered)(sum, entering, leaving, begin, begin + period, whole, s);
+    FN(add_bordered)(sum, entering, leaving, begin + whole * period, s.right, 1, s);
+#define FIRST_OF(i) sum[(PHASES * (i) + k) % CH]
+    for (int k = 0; k < PHASES; k++)
+        carry[k] = LANES_OF(FIRST_OF) + (PHASE)RAISED;
+}
+
+/* The ends of the row that enters next, whose pads are the first to be read of it: a fifth of all time was
+ * spent waiting for them, since processors fetch ahead within a stretch of memory, not to another row. */
+inline void FN(fetch_ends)(__global const SRC *row, int n)
+{
+    for (int i = 0; i < 4 * 64 / (SAMPLE_BITS / 8); i += 64 / (SAMPLE_BITS / 8)) {
+        FETCH_AHEAD(row + i);
+        FETCH_AHEAD(row + n - 1 - i);
+    }
+}
+
+/* One row: from the sums of the row before to this one's, and their means. */
+inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
+                    __global const SRC *centre, __global SRC *out, int next,
+                    __global uchar *base, const struct FN(shape) s, DIVIDER_PARAMETERS)
+{
+    int shift = (s.left + 1) * CH, lead = s.right * CH;
+    for (int i = 0; i < 2; i++) {
+        __global const SRC *row = i == 0 ? entering : leaving;
+        __global const SRC *zero = ZEROS_OF(base);
+        FN(pad)(PAD_OF(base, 3 * i), row, zero, -shift, s.behind_begin - shift, s);
+        FN(pad)(PAD_OF(base, 3 * i + 1), row, zero, s.behind_end - shift, s.end - shift, s);
+        FN(pad)(PAD_OF(base, 3 * i + 2), row, zero, s.ahead_end + lead, s.end + lead, s);
+    }
+    FN(fetch_ends)(entering + next, s.width * CH);
+    PHASE carry[PHASES];
+    FN(first_carry)(carry, entering, leaving, s, DIVIDER_ARGUMENTS);
+    for (int x = 0, end; x < s.end; x = end) {
+        struct FN(lines) at = {entering + lead, leaving + lead, entering - shift, leaving - shift,
+                               centre, out};
+        end = x < s.whole ? s.whole : s.end;
+        end = min(end, x < s.ahead_end ? s.ahead_end : s.end);
+        if (x < s.behind_end)
+            end = min(end, x < s.behind_begin ? s.behind_begin : s.behind_end);
+        if (x >= s.ahead_end) {
+            at.entering_ahead = PAD_OF(base, 2) - s.ahead_end;
+            at.leaving_ahead = PAD_OF(base, 5) - s.ahead_end;
+        }
+        if (x < s.behind_begin) {
+            at.entering_behind = PAD_OF(base, 0);
+            at.leaving_behind = PAD_OF(base, 3);
+        } else if (x >= s.behind_end) {
+            at.entering_behind = PAD_OF(base, 1) - s.behind_end;
+            at.leaving_behind = PAD_OF(base, 4) - s.behind_end;
+        }
+        if (x >= s.whole)
+            at.centre = at.out = LAST_OF(base) - x;
+        FN(blocks)(at, SUMS_OF(base), QUOTIENTS_OF(base), x, end, carry, DIVIDER_ARGUMENTS);
+    }
+    for (int i = s.whole; i < s.out_width * CH; i++)
+        out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : LAST_OF(base)[i - s.whole];
+}
+
+/* To the sums of columns, `weight` times the rows at first, first + stride and so on. */
+inline void FN(add_rows)(__global uint *columns, __global const SRC *first, int stride, int count,
+                         int n, uint weight)
+{
+    const int at_once = 8; /* no more streams than processors fetch ahead */
+    for (; count > 0; count -= at_once, first += at_once * stride) {
+        int rows = min(count, at_once), i = 0;
+        for (; i + 16 <= n; i += 16) {
+            ROW_SUMS sums = 0;
+            for (int r = 0; r < rows; r++)
+                sums += TO_ROW_SUMS(LOAD_SAMPLES(first + r * stride + i) ^ (SRC)FLIPPED_ONE);
+            *(__global uint16 *)(columns + i) += convert_uint16(sums) * weight;
+        }
+        for (; i < n; i++)
+            for (int r = 0; r < rows; r++)
+                columns[i] += (first[r * stride + i] ^ FLIPPED_ONE) * weight;
+    }
+}
+
+/* The same of rows begin...end-1 of the bordered plane. */
+inline void FN(add_bordered_rows)(__global uchar *base, PLANE_IN(SRC, src), int begin, int end,
+                                  uint weight, const struct FN(shape) s)
+{
+    int first, step;
+    for (int p = begin, count; p < end; p += count) {
+        count = border_run(p, end, s.height, s.border, &first, &step);
+        __global const SRC *row = first < 0 ? ZEROS_OF(base) : ROW(src, first);
+        FN(add_rows)(COLUMNS_OF(base), row, step * src_stride, step ? count : 1, s.width * CH,
+                     step ? weight : weight * count);
+    }
+}
+
+/* The sums of row y's windows, and half of the area, from those of the windows' columns. */
+inline void FN(first_sums)(__global uchar *base, const struct FN(shape) s, uint area)
+{
+    uint outside = FLIPPED_ONE * (s.top + s.bottom + 1); /* a column of zeros */
+    __global const uint *columns = COLUMNS_OF(base);
+    for (int c = 0; c < CH; c++) {
+        SUM_WIDE sum = area / 2;
+        for (int p = -s.left; p < s.out_width + s.right; p++) {
+            int x = p - s.right, enters = border_index(p, s.width, s.border);
+            int leaves = border_index(x - s.left - 1, s.width, s.border);
+            sum += enters < 0 ? outside : columns[enters * CH + c];
+            if (x > 0)
+                sum -= leaves < 0 ? outside : columns[leaves * CH + c];
+            if (x >= 0)
+                KEEP_SUM(base, x * CH + c, sum)
+        }
+    }
+}
+
+inline void FN(first_row)(__global uchar *base, PLANE_IN(SRC, src), int y,
+                          const struct FN(shape) s, uint area)
+{
+    int period = border_period(s.height, s.border), begin = y - s.top;
+    int whole = period ? (s.top + s.bottom + 1) / period : 0;
+    for (int i = 0; i < s.width * CH; i++)
+        COLUMNS_OF(base)[i] = ZEROS_OF(base)[i] = 0;
+    if (whole > 0)
+        FN(add_bordered_rows)(base, src_base, src_offset, src_stride, begin, begin + period, whole,
+                              s);
+    FN(add_bordered_rows)(base, src_base, src_offset, src_stride, begin + whole * period,
+                          y + s.bottom + 1, 1, s);
+    for (int i = s.out_width * CH; i < s.end; i++)
+        SUMS_OF(base)[PHASE_INDEX(i)] = 0;
+    FN(first_sums)(base, s, area);
+}
+
+#define INNER_ROW(y) FN(inner_row)(src_base + src_offset, src_stride, y, base, s)
+inline __global const SRC *FN(inner_row)(__global const SRC *plane, int stride, int y,
+                                         __global uchar *base, const struct FN(shape) s)
+{
+    int row = border_index(y, s.height, s.border);
+    return row < 0 ? ZEROS_OF(base) : plane + row * stride;
+}
+
+/* band: rows of one work-item. centre_x, centre_y: where in the source (0, 0) of the destination
+ * lies. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
+                     __global uchar *restrict scratch, int capacity, int width, int height,
+                     int out_width, int out_height, int band, int left, int right,
+                     int top, int bottom, int border, int centre_x, int centre_y,
+                     DIVIDER_PARAMETERS)
+{
+    int item = GRID_Y;
+    if (item >= grid_y_end || SPAN_BEGIN >= grid_width)
+        return;
+    int n = width * CH, shift = (left + 1) * CH, end = UP_TO_BLOCK(out_width * CH);
+    struct FN(shape) s = {width, height, out_width, left, right, top, bottom, border, capacity};
+    s.end = end;
+    s.whole = (out_width * CH) & ~(BLOCK - 1);
+    s.behind_begin = min(UP_TO_BLOCK(shift), end);
+    s.behind_end = clamp(UP_TO_BLOCK(n - BLOCK + shift + 1), s.behind_begin, end);
+    s.ahead_end = clamp(UP_TO_BLOCK(n - BLOCK - right * CH + 1), 0, end);
+    __global uchar *base = scratch + (size_t)item * SCRATCH_SIZE(capacity);
+    int first = item * band, last = min(first + band, out_height);
+    FN(first_row)(base, src_base, src_offset, src_stride, first, s, area);
+    for (int y = first; y < last; y++) {
+        /* The first row's sums are there already: nothing enters it. */
+        __global const SRC *entering = INNER_ROW(y + bottom);
+        __global const SRC *leaving = y == first ? entering : INNER_ROW(y - top - 1);
+        FN(row)(entering, leaving, ROW(src, y + centre_y) + centre_x * CH, ROW(dst, y), src_stride,
+                base, s,
+                DIVIDER_ARGUMENTS);
+    }
+}

@@ -1,0 +1,291 @@
+/* Arithmetic on blocks of 32 bytes for cl/box/box.cl, which this file is put in front of.
+ *
+ * A block is loaded as pairs: a lane holds an even sample and the odd one behind it. Even and odd
+ * ones are told apart by a mask and a shift, where widening bytes to words would take shuffles, of
+ * which there are too few a cycle, and the prefix sum runs over pairs, half as many. The window
+ * sums are ours alone, so they lie in the order in which the lanes come out. */
+#if SAMPLE_BITS == 8
+#define SRC    uchar
+#define PAIRS  ushort16
+#define HALVES short16
+#define BLOCK  32
+#define as_PAIRS(v)  as_ushort16(v)
+#define as_HALVES(v) as_short16(v)
+#define LOW_HALF     (ushort)0xff
+#define SAMPLES        uchar16
+#define ROW_SUMS       ushort16
+#define TO_ROW_SUMS(v) convert_ushort16(v)
+#define FLIPPED      (ushort)(FLIP * 0x8080)
+#define FLIPPED_ONE  (FLIP * 0x80)
+#else
+#define SRC    ushort
+#define PAIRS  uint8
+#define HALVES int8
+#define BLOCK  16
+#define as_PAIRS(v)  as_uint8(v)
+#define as_HALVES(v) as_int8(v)
+#define LOW_HALF     0xffffu
+#define SAMPLES        ushort16
+#define ROW_SUMS       uint16
+#define TO_ROW_SUMS(v) convert_uint16(v)
+#define FLIPPED      (FLIP * 0x80008000u)
+#define FLIPPED_ONE  (FLIP * 0x8000)
+#endif
+
+/* A block at any address: vload would do, but PoCL makes single bytes of it. */
+typedef PAIRS FN(block) __attribute__((aligned(SAMPLE_BITS / 8)));
+typedef SAMPLES FN(samples) __attribute__((aligned(SAMPLE_BITS / 8)));
+#define LOAD_SAMPLES(p)   (*(__global const FN(samples) *)(p))
+#define LOAD_BLOCK(p)     (*(__global const FN(block) *)(p))
+#define STORE_BLOCK(v, p) (*(__global FN(block) *)(p) = (v))
+/* Parts of one, in words of 16 bits. */
+typedef ushort8 FN(piece8) __attribute__((aligned(SAMPLE_BITS / 8)));
+typedef ushort4 FN(piece4) __attribute__((aligned(SAMPLE_BITS / 8)));
+#define LOAD_PIECE(n, p)     (*(__global const FN(piece##n) *)(p))
+#define STORE_PIECE(n, v, p) (*(__global FN(piece##n) *)(p) = (v))
+#if SAMPLE_BITS == 8
+#define REPEATED(sample)  (PAIRS)(ushort)((sample) * 0x101)
+#define MIRRORED(v)       FN(mirrored)(v)
+inline PAIRS FN(mirrored)(PAIRS v)
+{
+    v = v.sfedcba9876543210;
+    return v << 8 | v >> 8;
+}
+#else
+#define REPEATED(sample)  (PAIRS)((sample) * 0x10001u)
+#define MIRRORED(v) rotate((v).s76543210, (uint8)16)
+#endif
+#define EVEN(v)           as_HALVES((v) & LOW_HALF)
+#define ODD(v)            as_HALVES((v) >> SAMPLE_BITS)
+
+/* Lanes moved up by k, zeros below: UP within each half of a vector, ACROSS through the whole. */
+#if BLOCK == 32
+#define UP_1(v)      (short16)(0, (v).s0123, (v).s45, (v).s6, 0, (v).s89ab, (v).scd, (v).se)
+#define UP_2(v)      as_short16((int8)(0, as_int8(v).s012, 0, as_int8(v).s456))
+#define UP_4(v)      as_short16((long4)(0, as_long4(v).s0, 0, as_long4(v).s2))
+#define UP_HALF_1(v) (short16)((short8)0, (v).s77777777)
+#define UP_HALF_2(v) (short16)((short8)0, (v).s67676767)
+#define ACROSS_1(v)  (short16)(0, (v).s01234567, (v).s89ab, (v).scd, (v).se)
+#define ACROSS_2(v)  (short16)(0, 0, (v).s01234567, (v).s89ab, (v).scd)
+#define ACROSS_3(v)  (short16)(0, 0, 0, (v).s01234567, (v).s89ab, (v).sc)
+#define ACROSS_6(v)  (short16)(0, 0, 0, 0, 0, 0, (v).s01234567, (v).s89)
+#define ACROSS_12(v) (short16)((short8)0, (short4)0, (v).s0123)
+#else
+#define UP_1(v)      (int8)(0, (v).s012, 0, (v).s456)
+#define UP_2(v)      (int8)(0, 0, (v).s01, 0, 0, (v).s45)
+#define UP_4(v)      (int8)0
+#define UP_HALF_1(v) (int8)((int4)0, (v).s3333)
+#define UP_HALF_2(v) (int8)((int4)0, (v).s2323)
+#define ACROSS_1(v)  (int8)(0, (v).s0123, (v).s45, (v).s6)
+#define ACROSS_2(v)  (int8)(0, 0, (v).s0123, (v).s45)
+#define ACROSS_3(v)  (int8)(0, 0, 0, (v).s0123, (v).s4)
+#define ACROSS_6(v)  (int8)(0, 0, 0, 0, 0, 0, (v).s01)
+#define ACROSS_12(v) (int8)0
+#endif
+
+/* Prefix sums over all lanes, over every second, over every third. */
+inline HALVES FN(prefix_1)(HALVES v)
+{
+    v += UP_1(v);
+    v += UP_2(v);
+    v += UP_4(v);
+    return v + UP_HALF_1(v);
+}
+
+inline HALVES FN(prefix_2)(HALVES v)
+{
+    v += UP_2(v);
+    v += UP_4(v);
+    return v + UP_HALF_2(v);
+}
+
+inline HALVES FN(prefix_3)(HALVES v)
+{
+    v += ACROSS_3(v);
+    v += ACROSS_6(v);
+    return v + ACROSS_12(v);
+}
+
+/* From e at the even and at the odd samples of a block, what the sums change by since its begin. */
+inline void FN(changes)(HALVES *even, HALVES *odd)
+{
+#if CH == 1
+    HALVES pairs = FN(prefix_1)(*even + *odd);
+    *even = pairs - *odd;
+    *odd = pairs;
+#elif CH == 2 /* the odd ones are alpha, whose sums stay where they are: they must fit a sample */
+    *even = FN(prefix_1)(*even);
+    *odd = 0;
+#elif CH == 3 /* three before an odd sample stands an even one, and before that an odd one */
+    *odd = FN(prefix_3)(*odd + ACROSS_1(*even));
+    *even += ACROSS_2(*odd);
+#else
+    *even = FN(prefix_2)(*even);
+    *odd = FN(prefix_2)(*odd);
+#endif
+}
+
+/* The sums lie in phases: sample PHASES * i + k of a block is lane i of phase k. */
+#if SUM_BITS == 16
+#define PHASE  short16
+#define SUMS   ushort16
+#define SUM    ushort
+#define TO_SUMS(v) as_ushort16(v)
+#define LANE_COUNT 16
+#else
+#define PHASE  int8
+#define LANE_COUNT 8
+#if SUM_BITS == 32
+#define SUMS   uint8
+#define SUM    uint
+#define TO_SUMS(v) as_uint8(v)
+#else
+#define SUMS   ulong8
+#define SUM    ulong
+#define TO_SUMS(v) as_ulong8(convert_long8(v))
+#endif
+#endif
+#define PHASES (BLOCK / LANE_COUNT)
+#if SUM_BITS == 64
+#define SUM_WIDE ulong
+#else
+#define SUM_WIDE uint
+#endif
+#define PHASE_INDEX(i)                                                                             \
+    (((i) & ~(BLOCK - 1)) + ((i) & (PHASES - 1)) * LANE_COUNT + ((i) & (BLOCK - 1)) / PHASES)
+
+/* What the sums had changed by at the end of the block before, for each lane of phase k the sample
+ * of its own channel. */
+#if LANE_COUNT == 16
+#define LAST(v)        (v).sf
+#define LAST_BUT_1(v)  (v).se
+#define TWO(v)         (v).sefefefefefefefef
+#define THREE(a, b, c) (short16)(a, b, c, a, b, c, a, b, c, a, b, c, a, b, c, a)
+#define LANES_OF(f)                                                                                \
+    (short16)(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10), f(11), f(12),     \
+              f(13), f(14), f(15))
+#else
+#define LAST(v)        (v).s7
+#define LAST_BUT_1(v)  (v).s6
+#define TWO(v)         (v).s67676767
+#define THREE(a, b, c) (int8)(a, b, c, a, b, c, a, b)
+#define LANES_OF(f)    (int8)(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7))
+#endif
+#if SAMPLE_BITS == 8 && SUM_BITS != 16
+#define DECLARE_PHASES(v) PHASE v##0, v##1, v##2, v##3
+#define EACH_PHASE(f)     f(0) f(1) f(2) f(3)
+#define SPREAD(v, even, odd)                                                                       \
+    v##0 = (as_int8(even) << 16) >> 16, v##1 = (as_int8(odd) << 16) >> 16,                         \
+    v##2 = as_int8(even) >> 16, v##3 = as_int8(odd) >> 16
+#define PACK(v) (v##0 | v##1 << 8 | v##2 << 16 | v##3 << 24)
+#if CH == 1
+#define CARRY(c, v) c##0 = c##1 = c##2 = c##3 = (PHASE)LAST(v##3)
+#elif CH == 2
+#define CARRY(c, v) c##0 = c##2 = (PHASE)LAST(v##2)
+#elif CH == 3
+#define CARRY(c, v)                                                                                \
+    c##0 = c##3 = THREE(LAST(v##1), LAST(v##2), LAST(v##3)),                                       \
+    c##1 = THREE(LAST(v##2), LAST(v##3), LAST(v##1)),                                              \
+    c##2 = THREE(LAST(v##3), LAST(v##1), LAST(v##2))
+#else
+#define CARRY(c, v)                                                                                \
+    c##0 = (PHASE)LAST(v##0), c##1 = (PHASE)LAST(v##1), c##2 = (PHASE)LAST(v##2),                  \
+    c##3 = (PHASE)LAST(v##3)
+#endif
+#else
+#define DECLARE_PHASES(v) PHASE v##0, v##1
+#define EACH_PHASE(f)     f(0) f(1)
+#define SPREAD(v, even, odd) v##0 = (even), v##1 = (odd)
+#define PACK(v) (v##0 | v##1 << SAMPLE_BITS)
+#if CH == 1
+#define CARRY(c, v) c##0 = c##1 = (PHASE)LAST(v##1)
+#elif CH == 2
+#define CARRY(c, v) c##0 = (PHASE)LAST(v##0)
+#elif CH == 3
+#define CARRY(c, v)                                                                                \
+    c##0 = THREE(LAST_BUT_1(v##1), LAST(v##1), LAST(v##0)),                                       \
+    c##1 = THREE(LAST(v##0), LAST_BUT_1(v##1), LAST(v##1))
+#else
+#define CARRY(c, v) c##0 = TWO(v##0), c##1 = TWO(v##1)
+#endif
+#endif
+
+/* floor(t / area) of sums that have half of the area in them already; plans choose the cheapest way
+ * that is exact for the area (src/stage/box/box_divide.c has the proofs).
+ * CORRECT: an estimate that is right or one too small, and the remainder, exact modulo 2^32. */
+#if defined(DIVIDE_SHORT)
+#define QUOTIENTS ushort16
+#define DIVIDE(t, change) (FN(short)(t, in_memory) >> (ushort16)drop)
+/* LLVM makes one multiplication of this as long as it sees both conversions beside it, and that of a factor
+ * that stays the same is moved out of the loop: so the factor comes from memory each time. */
+#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
+inline ushort16 FN(short)(ushort16 t, ushort16 factor)
+{
+    return convert_ushort16((convert_uint16(t) * convert_uint16(factor)) >> 16);
+}
+#elif defined(DIVIDE_REST)
+/* t is no sum, but what the division of one leaves, plus a change (whose carries begin `raised` areas higher):
+ * gives by how much the quotient changes, plus `raised`, and leaves what is left. */
+#define QUOTIENTS ushort16
+#define DIVIDE(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
+#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
+#define RAISED            (short)(raised * area)
+inline ushort16 FN(follow)(ushort16 *t, ushort16 change, ushort16 factor, ushort area, ushort drop)
+{
+    ushort16 n = *t;
+#ifdef SATURATES
+    n = n < change ? (ushort16)0xffff : n;
+#endif
+    ushort16 k = convert_ushort16((convert_uint16(n) * convert_uint16(factor)) >> 16) >> drop;
+    *t -= k * area;
+    return k;
+}
+#elif defined(DIVIDE_HIGH)
+#define QUOTIENTS uint8
+#define DIVIDE(t, change) FN(high)(as_ulong4(t), multiplier, drop)
+inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
+{
+    ulong4 m = multiplier, even = (t & 0xffffffffUL) * m, odd = (t >> 32) * m;
+    return as_uint8(even >> (ulong4)(32 + drop) | (odd >> (ulong4)drop & ~0xffffffffUL));
+}
+#else
+#define QUOTIENTS uint8
+#define DIVIDE(t, change) FN(correct)(t, area, factor)
+inline uint8 FN(correct)(SUMS t, uint area, float factor)
+{
+#if SUM_BITS == 64
+    uint8 q = as_uint8(convert_int8(convert_float8(convert_uint8(t >> 8)) * factor));
+#else
+    uint8 q = as_uint8(convert_int8(convert_float8(t) * factor));
+#endif
+    uint8 rest = convert_uint8(t) - q * area;
+    return q - as_uint8(rest >= area);
+}
+#endif
+#ifndef DIVIDER_IN_MEMORY
+#define DIVIDER_IN_MEMORY
+#endif
+#ifndef RAISED
+#define RAISED 0
+#endif
+/* What is kept of a first row's sum, and the means of a block from its quotients m0 …: where the rest is
+ * followed, the quotients of the row before are kept too. */
+#ifdef DIVIDE_REST
+#define KEEP_SUM(base, i, sum)                                                                     \
+    {                                                                                              \
+        QUOTIENTS_OF(base)[i] = (SRC)((sum) / area);                                               \
+        SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)((sum) % area);                                       \
+    }
+#define MEANS(m, kept) FN(means)(m##0, m##1, kept, (ushort)raised)
+inline PAIRS FN(means)(ushort16 even, ushort16 odd, __global SRC *kept, ushort raised)
+{
+    PAIRS q = LOAD_BLOCK(kept) + even + (odd << (ushort16)8) - (ushort)(raised * 0x101);
+    STORE_BLOCK(q, kept);
+    return q;
+}
+#else
+#define KEEP_SUM(base, i, sum) SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)(sum);
+#define MEANS(m, kept)         as_PAIRS(PACK(m))
+#endif
+#define DIVIDER_PARAMETERS uint area, uint multiplier, int drop, float factor, uint raised
+#define DIVIDER_ARGUMENTS  area, multiplier, drop, factor, raised

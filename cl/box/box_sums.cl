@@ -1,0 +1,266 @@
+/* box for GPUs: sums along one axis, written transposed, so that the same kernel sums along the
+ * other axis after it, and both times neighbouring work-items read neighbouring samples.
+ *
+ * A lane is a line along the axis. The sample at position p of lane l is src[p * STEP +
+ * channel][l]; its result goes to dst[l][p * STEP + channel]. Down columns a lane is a column of
+ * samples and STEP is 1; along rows, from sums that lie transposed, a lane is a row, and STEP the
+ * channels. The grid counts lanes in x; in y stretches of positions (bands), for each of the
+ * channels in turn.
+ *
+ * KERNEL_blocks: sums of `block` positions, to be quick about long windows. KERNEL_carry: of blocks
+ * in front of each. KERNEL_windows: sums over windows, and at the end means. KERNEL_prefix: sums of
+ * all positions in front of each, which in both axes make a summed-area table.
+ *
+ * Sums of integers are modulo 2^32 or 2^64, which the last of them fits. */
+#define CHANNEL   (GRID_Y % STEP)
+#define BAND      (GRID_Y / STEP)
+#define AT(p)     ROW(src, (p) * STEP + channel)[lane]
+#define BLOCK_AT(b) ROW(blocks, (b) * STEP + channel)[lane]
+#define SOURCE    PLANE_IN(SRC, src), PLANE_IN(ACC, blocks)
+#define SOURCE_ARGUMENTS src_base, src_offset, src_stride, blocks_base, blocks_offset, blocks_stride
+
+#ifdef ACC_IS_float
+/* total + error += v (Knuth, The Art of Computer Programming 4.2.2). */
+#define ADD(v)                                                                                     \
+    do {                                                                                           \
+        float added_ = (v), sum_ = total + added_, part_ = sum_ - total;                           \
+        error += (total - (sum_ - part_)) + (added_ - part_);                                      \
+        total = sum_;                                                                              \
+    } while (0)
+#define TOTAL (error == error ? total + error : total) /* beside infinities it is a NaN */
+#else
+#define ADD(v) (total += (v))
+#define TOTAL  (total + error)
+#endif
+
+#if defined(KERNEL_windows)
+/* The sum of positions begin...end-1, inside the lane. */
+inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
+{
+    ACC total = 0, error = 0;
+#if HAS_BLOCKS
+    int first = (begin + BLOCK - 1) / BLOCK, last = end / BLOCK;
+    if (first < last) {
+        for (; begin < first * BLOCK; begin++)
+            ADD((ACC)AT(begin));
+        for (; first < last; first++)
+            ADD(BLOCK_AT(first));
+        begin = last * BLOCK;
+    }
+#endif
+    for (; begin < end; begin++)
+        ADD((ACC)AT(begin));
+    return TOTAL;
+}
+
+/* The same of the bordered lane. */
+inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, int length,
+                            int border)
+{
+    int first, step, period = border_period(length, border);
+    int whole = period ? (end - begin) / period : 0;
+    ACC total = 0, error = 0, times = whole > 0 ? (ACC)whole : (ACC)1;
+    /* A whole period, as often as it fits, then what is left. */
+    for (int p = begin, to = whole > 0 ? begin + period : end; p < end;) {
+        int count = border_run(p, to, length, border, &first, &step);
+        if (step == 0 && first >= 0)
+            ADD((ACC)AT(first) * (ACC)count * times);
+        else if (step != 0)
+            ADD(times * FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,
+                                       step > 0 ? first : first - count + 1,
+                                       step > 0 ? first + count : first + 1));
+        p += count;
+        if (p == to && to < end) {
+            p = begin + whole * period;
+            to = end;
+            times = 1;
+        }
+    }
+    return TOTAL;
+}
+#endif
+
+/* As many results as one store takes; `DO` gets their numbers and, as vectors name them, digits. */
+#if RESULTS == 2
+#define EACH_RESULT(DO)    DO(0, 0) DO(1, 1)
+#define EACH_BACKWARDS(DO) DO(1, 1) DO(0, 0)
+#elif RESULTS == 4
+#define EACH_RESULT(DO)    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3)
+#define EACH_BACKWARDS(DO) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
+#elif RESULTS == 8
+#define EACH_RESULT(DO)                                                                            \
+    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7)
+#define EACH_BACKWARDS(DO)                                                                         \
+    DO(7, 7) DO(6, 6) DO(5, 5) DO(4, 4) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
+#else
+#define EACH_RESULT(DO)                                                                            \
+    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7) DO(8, 8) DO(9, 9)      \
+        DO(10, a) DO(11, b) DO(12, c) DO(13, d) DO(14, e) DO(15, f)
+#define EACH_BACKWARDS(DO)                                                                         \
+    DO(15, f) DO(14, e) DO(13, d) DO(12, c) DO(11, b) DO(10, a) DO(9, 9) DO(8, 8) DO(7, 7)         \
+        DO(6, 6) DO(5, 5) DO(4, 4) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
+#endif
+#define RESULT_TYPE CAT(DST, RESULTS)
+
+/* Writes the results r of positions p and after it, before `end`. WIDE: rows are aligned for it. */
+#define PUT_ONE(k, digit)                                                                          \
+    if (p + k < end)                                                                               \
+        to[(p + k) * STEP] = r.s##digit;
+#if WIDE
+#define PUT_RESULTS                                                                                \
+    if (p + RESULTS <= end) {                                                                      \
+        *(__global RESULT_TYPE *)(to + p) = r;                                                     \
+    } else {                                                                                       \
+        EACH_RESULT(PUT_ONE)                                                                       \
+    }
+#else
+#define PUT_RESULTS EACH_RESULT(PUT_ONE)
+#endif
+
+/* What comes out for the sum of a window. With sums of ulong that is one thread on Mali, whose
+ * registers have 32 bits: results_at_once in src/stage/box/box_sums.c. */
+#if defined(MEANS) && defined(ACC_IS_float)
+#define RESULT(sum) ((sum) / area)
+#define FINISH_PARAMETERS , PLANE_IN(DST, original), int centre_x, int centre_y, float area
+#elif defined(MEANS)
+#define RESULT(sum) (DST)((int)CAT(floor_quotient_, ACC)((sum) + bias, area, factor) - LOWEST)
+#define FINISH_PARAMETERS                                                                          \
+    , PLANE_IN(DST, original), int centre_x, int centre_y, uint area, float factor, ACC bias
+#else
+#define RESULT(sum) (DST)(sum)
+#define FINISH_PARAMETERS
+#endif
+
+#if defined(KERNEL_blocks)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
+                     int block)
+{
+    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
+    if (y >= grid_y_end || lane >= grid_width)
+        return;
+    int begin = BAND * block, end = min(begin + block, length);
+#ifdef FORM_ROWS
+    int last = SPAN_END(lane);
+    for (int x = lane; x < last; x++)
+        ROW(dst, y)[x] = 0;
+    for (int p = begin; p < end; p++)
+        for (int x = lane; x < last; x++)
+            ROW(dst, y)[x] += (ACC)ROW(src, p * STEP + channel)[x];
+#else
+    ACC sum = 0;
+    for (int p = begin; p < end; p++)
+        sum += (ACC)AT(p);
+    ROW(dst, y)[lane] = sum;
+#endif
+}
+
+#elif defined(KERNEL_carry)
+/* In place; the grid counts lanes and channels. */
+__kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
+{
+    int channel = GRID_Y, lane = SPAN_BEGIN;
+    if (channel >= grid_y_end || lane >= grid_width)
+        return;
+    for (int end = SPAN_END(lane); lane < end; lane++) {
+        ACC sum = 0;
+        for (int b = 0; b < blocks; b++) {
+            ACC own = ROW(dst, b * STEP + channel)[lane];
+            ROW(dst, b * STEP + channel)[lane] = sum;
+            sum += own;
+        }
+    }
+}
+
+#elif defined(KERNEL_prefix)
+/* A band is a block. There is one more result than positions. */
+__kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
+{
+    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
+    if (y >= grid_y_end || lane >= grid_width)
+        return;
+    __global DST *to = ROW(dst, lane) + channel;
+    ACC sum = BLOCK_AT(BAND);
+    for (int p = BAND * BLOCK, end = min(p + BLOCK, ++length); p < end; p += RESULTS) {
+        RESULT_TYPE r;
+#define NEXT(k, digit)                                                                             \
+    r.s##digit = sum;                                                                              \
+    if (p + k + 1 < length)                                                                        \
+        sum += (ACC)AT(p + k);
+        EACH_RESULT(NEXT)
+        PUT_RESULTS
+    }
+}
+
+#elif defined(KERNEL_windows)
+#ifdef ACC_IS_float
+/* The results from p on, whose windows lie inside: see cl/box/box_float.cl for above, middle and below.
+ * One thread on Mali for 8 results or more, on purpose: results_at_once in src/stage/box/box_sums.c. */
+#define SUM_ABOVE(k, digit)                                                                        \
+    r.s##digit = run;                                                                              \
+    if (k > 0)                                                                                     \
+        run += AT(p - before + k - 1);
+#define SUM_ALL(k, digit)                                                                          \
+    r.s##digit = RESULT(r.s##digit + (middle + run));                                              \
+    run += AT(p + k + after + 1);
+#define RESULTS_INSIDE                                                                             \
+    ACC run = 0, middle = FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,                          \
+                                         p - before + RESULTS - 1, p + after + 1);                 \
+    EACH_BACKWARDS(SUM_ABOVE)                                                                      \
+    run = 0;                                                                                       \
+    EACH_RESULT(SUM_ALL)
+#define RESULT_ANYWHERE(p)                                                                         \
+    RESULT(FN(sum_bordered)(SOURCE_ARGUMENTS, lane, channel, (p) - before, (p) + after + 1,        \
+                            length, border))
+
+#else
+/* Each window is the one before, plus a sample, minus a sample. */
+#define SLIDE(k, digit)                                                                            \
+    r.s##digit = RESULT(sum);                                                                      \
+    sum += (ACC)AT(p + k + after + 1) - (ACC)AT(p + k - before);
+#define RESULTS_INSIDE EACH_RESULT(SLIDE)
+#define RESULT_ANYWHERE(p)                                                                         \
+    RESULT(sum);                                                                                   \
+    sum += SAMPLE_ANYWHERE((p) + after + 1) - SAMPLE_ANYWHERE((p) - before)
+#define SAMPLE_ANYWHERE(p)                                                                         \
+    FN(sample)(src_base, src_offset, src_stride, lane, channel, p, length, border)
+inline ACC FN(sample)(PLANE_IN(SRC, src), int lane, int channel, int p, int length, int border)
+{
+    int i = border_index(p, length, border);
+    return i < 0 ? (ACC)0 : (ACC)AT(i);
+}
+#endif
+
+/* before, after: how far a window reaches; band: results of a work-item, a multiple of RESULTS. */
+__kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length, int out_length, int before,
+                     int after, int border, int band FINISH_PARAMETERS)
+{
+    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
+    if (y >= grid_y_end || lane >= grid_width)
+        return;
+    __global DST *to = ROW(dst, lane) + channel;
+    int p = BAND * band, end = min(p + band, out_length);
+#if defined(MEANS) && ALPHA
+    if (channel == STEP - 1) {
+        __global const DST *from = ROW(original, lane + centre_y) + centre_x * STEP + channel;
+        for (; p < end; p++)
+            to[p * STEP] = from[p * STEP];
+        return;
+    }
+#endif
+#ifndef ACC_IS_float
+    ACC sum = FN(sum_bordered)(SOURCE_ARGUMENTS, lane, channel, p - before, p + after + 1, length,
+                               border);
+#endif
+    for (; p < end; p += RESULTS) {
+        if (p >= before && p + RESULTS + after < length) {
+            RESULT_TYPE r;
+            RESULTS_INSIDE
+            PUT_RESULTS
+        } else {
+            for (int q = p; q < min(p + RESULTS, end); q++) {
+                to[q * STEP] = RESULT_ANYWHERE(q);
+            }
+        }
+    }
+}
+#endif

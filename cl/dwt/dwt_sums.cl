@@ -1,0 +1,215 @@
+/* One level of the wavelet transform by sums of products, as cl/dwt/dwt.cl says, for GPUs and pictures of one
+ * channel, with filters of up to 16 taps.
+ *
+ * A work-item makes two columns of each band down `rows` of their rows. Of two rows of the picture it loads
+ * what its columns reach, and filters them along; what comes out is added to the sums of all rows of the bands
+ * that it belongs to, M of them, of which the first is then whole. So nothing is filtered along twice but for a
+ * few rows where blocks meet, and sums move on as they are added to. Loads are some more than needed, and served
+ * by caches.
+ *
+ * TAPS taps, L0, L1 … of the low filter and H0, H1 … of the high one, for both ways; WINDOW_AT, the column where the
+ * windows of the bands' column 0 begin, is BEGIN, a multiple of four, and OFFSET. */
+#ifdef WORK_IS_double
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define PERIODIZATION 5
+#define BAND          CAT(WORK, 2)
+#define BANDS         CAT(WORK, 4)
+
+/* (NVIDIA's compiler does not say that fma is fast.) */
+#if defined(HAS_PTX) || (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                       \
+    (defined(WORK_IS_double) && defined(FP_FAST_FMA))
+#define SUM(type, sum, tap, v) fma((type)(tap), v, sum)
+#else
+#define SUM(type, sum, tap, v) ((sum) + (WORK)(tap) * (v))
+#endif
+
+/* Samples as they are loaded, four in a quad, not taken apart before they are needed. */
+#if SRC_SIZE == 1
+#define QUAD uint
+#elif SRC_SIZE == 2
+#define QUAD uint2
+#elif SRC_SIZE == 4
+#define QUAD uint4
+#else
+#define QUAD ulong4
+#endif
+
+inline int FN(index)(int i, int n, int border)
+{
+    if (border != PERIODIZATION || (i >= 0 && i < n))
+        return border_index(i, n, border);
+    return min(modulo(i, n + (n & 1)), n - 1);
+}
+
+/* DO for each quad k of row n. */
+#define EACH_QUAD(DO, n) DO(n, 0) DO(n, 1) DO(n, 2) DO(n, 3) DO(n, 4) DO(n, 5) DO(n, 6) DO(n, 7)
+#define DECLARE(n, k)    QUAD n##k = 0;
+#define LOAD(n, k)                                                                                 \
+    if (k < QUADS)                                                                                 \
+        n##k = quads[k];
+#define AROUND(i) (columns[i][item] < 0 ? (SRC)0 : row[max(columns[i][item], 0)])
+#define LOAD_AROUND(n, k)                                                                          \
+    if (k < QUADS && begin + 4 * k >= 0 && begin + 4 * k + 4 <= width)                             \
+        n##k = *(__global const QUAD *)(row + begin + 4 * k);                                      \
+    else if (k < QUADS)                                                                            \
+        n##k = CAT(as_, QUAD)((CAT(SRC, 4))(AROUND(4 * k), AROUND(4 * k + 1), AROUND(4 * k + 2),   \
+                                            AROUND(4 * k + 3)));
+#define CLEAR(n, k)   n##k = 0;
+#if defined(SRC_IS_uchar)
+#define NUMBERS(n, k)                                                                              \
+    CAT(WORK, 4) f##k = (CAT(WORK, 4))((WORK)(n##k & 255u), (WORK)(n##k >> 8 & 255u),              \
+                                       (WORK)(n##k >> 16 & 255u), (WORK)(n##k >> 24));
+#else
+#define NUMBERS(n, k) CAT(WORK, 4) f##k = CAT3(convert_, WORK, 4)(CAT3(as_, SRC, 4)(n##k));
+#endif
+
+/* Row y as quads n0, n1 …: where it ends, sample by sample, in one go, since the others wait for that. `columns` says
+ * where they stand, in local memory, since registers are few. */
+#define FETCH_QUADS(n, y)                                                                                \
+    {                                                                                              \
+        int at = FN(index)(y, height, border);                                                     \
+        __global const SRC *row = ROW(src, max(at, 0));                                            \
+        if (inside) {                                                                              \
+            __global const QUAD *quads = (__global const QUAD *)(row + begin);                     \
+            EACH_QUAD(LOAD, n)                                                                     \
+        } else {                                                                                   \
+            EACH_QUAD(LOAD_AROUND, n)                                                              \
+        }                                                                                          \
+        n##_none = at < 0;                                                                         \
+    }
+
+/* Two lanes from lane i on. */
+#define AT_0(v) (v).s01
+#define AT_1(v) (v).s12
+#define AT_2(v) (v).s23
+#define AT_3(v) (v).s34
+#define AT_4(v) (v).s45
+#define AT_5(v) (v).s56
+#define AT_6(v) (v).s67
+#define AT_7(v) (v).s78
+#define AT_8(v) (v).s89
+#define AT_9(v) (v).s9a
+
+/* The samples that two taps meet, of a and b, all that stand at even and odd places from BEGIN on. */
+#if OFFSET == 0
+#define FORMER(m, m1, m2) AT_##m(a)
+#define LATTER(m, m1, m2) AT_##m(b)
+#elif OFFSET == 1
+#define FORMER(m, m1, m2) AT_##m(b)
+#define LATTER(m, m1, m2) AT_##m1(a)
+#elif OFFSET == 2
+#define FORMER(m, m1, m2) AT_##m1(a)
+#define LATTER(m, m1, m2) AT_##m1(b)
+#else
+#define FORMER(m, m1, m2) AT_##m1(b)
+#define LATTER(m, m1, m2) AT_##m2(a)
+#endif
+
+/* DO(m, m + 1, m + 2, 2m, 2m + 1) for each two taps, M of them. */
+#define EACH_1(DO) DO(0, 1, 2, 0, 1)
+#define EACH_2(DO) EACH_1(DO) DO(1, 2, 3, 2, 3)
+#define EACH_3(DO) EACH_2(DO) DO(2, 3, 4, 4, 5)
+#define EACH_4(DO) EACH_3(DO) DO(3, 4, 5, 6, 7)
+#define EACH_5(DO) EACH_4(DO) DO(4, 5, 6, 8, 9)
+#define EACH_6(DO) EACH_5(DO) DO(5, 6, 7, 10, 11)
+#define EACH_7(DO) EACH_6(DO) DO(6, 7, 8, 12, 13)
+#define EACH_8(DO) EACH_7(DO) DO(7, 8, 9, 14, 15)
+#define ALONG(m, m1, m2, k0, k1)                                                                   \
+    low = SUM(BAND, low, L##k0, FORMER(m, m1, m2));                                                \
+    low = SUM(BAND, low, L##k1, LATTER(m, m1, m2));                                                \
+    high = SUM(BAND, high, H##k0, FORMER(m, m1, m2));                                              \
+    high = SUM(BAND, high, H##k1, LATTER(m, m1, m2));
+
+/* Row n of the picture as a row of the low band's columns and of the high band's. */
+#define FILTER_ALONG(result, n)                                                                    \
+    {                                                                                              \
+        if (n##_none) {                                                                            \
+            EACH_QUAD(CLEAR, n)                                                                    \
+        }                                                                                          \
+        EACH_QUAD(NUMBERS, n)                                                                      \
+        CAT(WORK, 16) a = (CAT(WORK, 16))(f0.even, f1.even, f2.even, f3.even, f4.even, f5.even,    \
+                                          f6.even, f7.even);                                       \
+        CAT(WORK, 16) b = (CAT(WORK, 16))(f0.odd, f1.odd, f2.odd, f3.odd, f4.odd, f5.odd, f6.odd,  \
+                                          f7.odd);                                                 \
+        BAND low = 0, high = 0;                                                                    \
+        CAT(EACH_, M)(ALONG)                                                                       \
+        result = (BANDS)(low, high);                                                               \
+    }
+
+/* Sums of the bands' rows: the two rows x and x2 are met by taps k0 and k1 of row m's, which were row m - 1's
+ * sums before. Row M - 1's are whole then. */
+#define DOWN(m, before, k0, k1)                                                                    \
+    low##m = SUM(BANDS, SUM(BANDS, low##before, L##k0, x), L##k1, x2);                             \
+    high##m = SUM(BANDS, SUM(BANDS, high##before, H##k0, x), H##k1, x2);
+#define DOWN_1(DO) DO(0, _, 0, 1)
+#define DOWN_2(DO) DO(1, 0, 2, 3) DOWN_1(DO)
+#define DOWN_3(DO) DO(2, 1, 4, 5) DOWN_2(DO)
+#define DOWN_4(DO) DO(3, 2, 6, 7) DOWN_3(DO)
+#define DOWN_5(DO) DO(4, 3, 8, 9) DOWN_4(DO)
+#define DOWN_6(DO) DO(5, 4, 10, 11) DOWN_5(DO)
+#define DOWN_7(DO) DO(6, 5, 12, 13) DOWN_6(DO)
+#define DOWN_8(DO) DO(7, 6, 14, 15) DOWN_7(DO)
+#define WHOLE_1(n) n##0
+#define WHOLE_2(n) n##1
+#define WHOLE_3(n) n##2
+#define WHOLE_4(n) n##3
+#define WHOLE_5(n) n##4
+#define WHOLE_6(n) n##5
+#define WHOLE_7(n) n##6
+#define WHOLE_8(n) n##7
+
+inline void FN(store)(__global WORK *to, BAND v, int n)
+{
+    if (n >= 2)
+        *(__global BAND *)to = v;
+    else if (n > 0)
+        to[0] = v.s0;
+}
+
+/* The grid counts the low band's columns, and blocks of `rows` of its rows. */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
+                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), int rows, int width, int height,
+                     int low_width, int high_width, int low_height, int high_height, int border)
+{
+    __local int columns[4 * QUADS][ITEMS];
+    int block = GRID_Y, p = SPAN_BEGIN, item = (int)get_local_id(0);
+    if (block >= grid_y_end || p >= grid_width)
+        return;
+    int y = block * rows, y_end = min(y + rows, low_height);
+    int n_low = low_width - p, n_high = high_width - p, begin = 2 * p + BEGIN;
+    bool inside = begin >= 0 && begin + 4 * QUADS <= width;
+    if (!inside) {
+        _Pragma("unroll 1") for (int i = 0; i < 4 * QUADS; i++)
+            columns[i][item] = FN(index)(begin + i, width, border);
+    }
+    BANDS low_ = 0, low0 = 0, low1 = 0, low2 = 0, low3 = 0, low4 = 0, low5 = 0, low6 = 0, low7 = 0;
+    BANDS high_ = 0, high0 = 0, high1 = 0, high2 = 0, high3 = 0, high4 = 0, high5 = 0, high6 = 0;
+    BANDS high7 = 0;
+    bool even_none, odd_none; /* a row of zeros; asked where it is needed, since asking waits */
+    EACH_QUAD(DECLARE, even)
+    EACH_QUAD(DECLARE, odd)
+    FETCH_QUADS(even, 2 * y + WINDOW_AT)
+    FETCH_QUADS(odd, 2 * y + WINDOW_AT + 1)
+    for (int n = y - M + 1; n < y_end; n++) {
+        BANDS x, x2;
+        FILTER_ALONG(x, even)
+        FILTER_ALONG(x2, odd)
+        if (n + 1 < y_end) { /* early: loads take long to come */
+            FETCH_QUADS(even, 2 * (n + M) + WINDOW_AT)
+            FETCH_QUADS(odd, 2 * (n + M) + WINDOW_AT + 1)
+        }
+        CAT(DOWN_, M)(DOWN)
+        if (n < y)
+            continue;
+        BANDS low = CAT(WHOLE_, M)(low), high = CAT(WHOLE_, M)(high);
+        FN(store)(ROW(ll, n) + p, low.lo, n_low);
+        FN(store)(ROW(hl, n) + p, low.hi, n_high);
+        if (n < high_height) {
+            FN(store)(ROW(lh, n) + p, high.lo, n_low);
+            FN(store)(ROW(hh, n) + p, high.hi, n_high);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* gain: v * gain + offset, with two roundings, in f32; for integers exactly (src/stage/gain.c), from
+ * N = FACTOR * v, where INPUT limits v so that N fits; GENERIC, by arguments. */
+#if defined(IN_WORDS) && defined(GAIN)
+/* f32 gives the exact results, too, and bytes become floats, and floats bytes, by permuting and adding. */
+#define SCALED(k)                                                                                  \
+    as_uint(fmin(fmax(BYTE_AS_FLOAT(w, k) * gain + offset, 0.0f), 255.0f) + 12582912.0f)
+inline uint FN(scaled_word)(uint w, float gain, float offset)
+{
+    return LAST_BYTES(SCALED(0), SCALED(1), SCALED(2), SCALED(3));
+}
+
+inline V(DST) FN(gain_pixel)(V(SRC) v GAIN_PARAMETERS)
+{
+    CAT(uint, IN_WORDS) w = AS_WORDS(v);
+    w.s0 = FN(scaled_word)(w.s0, GAIN, ADDED);
+    w.s1 = FN(scaled_word)(w.s1, GAIN, ADDED);
+#if IN_WORDS == 4
+    w.s2 = FN(scaled_word)(w.s2, GAIN, ADDED);
+    w.s3 = FN(scaled_word)(w.s3, GAIN, ADDED);
+#endif
+    return AS_BYTES(w);
+}
+#elif defined(IN_F32)
+inline V(DST) FN(gain_pixel)(V(SRC) v, float gain, float offset)
+{
+    return WIDE_SATURATE(DST, CONVERT(float, v) * gain + offset);
+}
+#elif defined(GENERIC)
+inline V(DST) FN(gain_pixel)(V(SRC) v, long factor, int first, int last, QUOTIENT_PARAMETERS)
+{
+    v = clamp(v, (V(SRC))((SRC)first), (V(SRC))((SRC)last));
+    return EXACT_RESULT_BY((NUM)factor * WIDEN(v));
+}
+#else
+inline V(DST) FN(gain_pixel)(V(SRC) v)
+{
+    v = INPUT(v);
+#if NUM_BITS == 16 && !(LANES + 0) /* C multiplies shorts as ints, which the sum fits */
+    NUM n = (NUM)((int)FACTOR * v + (int)OFFSET);
+#else
+    V(NUM) n = (NUM)FACTOR * WIDEN(v) + (NUM)OFFSET;
+#endif
+    return EXACT_RESULT(n);
+}
+#endif

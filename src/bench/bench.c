@@ -1,0 +1,358 @@
+/* sluice bench: how fast stages, chains and whole files are. */
+#include "bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "device/memory.h"
+
+#define AT(member) offsetof(struct bench_options, member)
+
+static const struct options_row options[] = {
+    {'c',
+     "CHAIN",
+     {.name = "chain",
+      .type = PARAM_TEXT,
+      .offset = AT(chain),
+      .help = "the chain to time, in place of stages"}},
+    {0,
+     "WxH[xC]",
+     {.name = "size",
+      .type = PARAM_TEXT,
+      .offset = AT(size),
+      .fallback = "4096x4096",
+      .help = "of the picture; 3 channels where the chain begins with luminance, else 1"}},
+    {0,
+     "TYPE",
+     {.name = "type",
+      .type = PARAM_TEXT,
+      .offset = AT(type),
+      .help = "of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"}},
+    {0,
+     "N",
+     {.name = "iterations",
+      .type = PARAM_INTEGER,
+      .offset = AT(iterations),
+      .min = 1,
+      .max = 10000,
+      .help = "runs that are timed, after one that is not: 20, of files and filter banks 5"}},
+    {0,
+     NULL,
+     {.name = "variants",
+      .type = PARAM_FLAG,
+      .offset = AT(variants),
+      .fallback = "0",
+      .help =
+          "time the other ways too: each form of the kernels, box's methods, each precision and "
+          "wavelet, the plain references"}},
+    {0,
+     NULL,
+     {.name = "end-to-end",
+      .type = PARAM_FLAG,
+      .offset = AT(end_to_end),
+      .fallback = "0",
+      .help = "the operands are files: time them from disk through the chain to disk"}},
+    {'f',
+     "FORMAT",
+     {.name = "format",
+      .type = PARAM_TEXT,
+      .offset = AT(format),
+      .fallback = "png",
+      .help = "of end-to-end's results, with options: jpg:quality=80"}},
+    {0,
+     "OPTIONS",
+     {.name = "input",
+      .type = PARAM_TEXT,
+      .offset = AT(input),
+      .help = "how end-to-end reads, as in sluice run"}},
+    {0,
+     "BANK",
+     {.name = "bank",
+      .type = PARAM_TEXT,
+      .offset = AT(bank),
+      .fallback = "cdf97",
+      .help = "of the filter banks' benches"}},
+    {0,
+     NULL,
+     {.name = "no-reference",
+      .type = PARAM_FLAG,
+      .offset = AT(no_reference),
+      .fallback = "0",
+      .help = "leave the plain references out of them"}},
+    {0},
+};
+
+static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filterbank2d};
+#define N_BENCHES (sizeof benches / sizeof *benches)
+
+/* What a stage is timed as when it is named alone, and on which samples when u8 would not do. */
+static const struct card {
+    const char *stage, *chain, *type;
+} cards[] = {
+    {"luminance", "luminance", NULL},
+    {"invert", "invert", NULL},
+    {"threshold", "threshold:100", NULL},
+    {"gain", "gain:1.5", NULL},
+    {"convert", "convert:f32", NULL},
+    {"abs", "abs", "i8"},
+    {"fir", "fir:gaussian3", NULL},
+    {"sobel", "sobel", NULL},
+    {"box", "box:radius=4", NULL},
+    {"dwt", "dwt:cdf97:levels=3", NULL},
+    {"idwt", "dwt:cdf97:levels=3,idwt", NULL},
+    {"shrink", "dwt:cdf97:levels=3,shrink:soft:threshold=universal", NULL},
+    {"analysis", "analysis:cdf97:levels=3", NULL},
+    {"synthesis", "analysis:cdf97:levels=3,synthesis", NULL},
+};
+#define N_CARDS (sizeof cards / sizeof *cards)
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "bench",
+    .operands = "[STAGE…|-c CHAIN] [--end-to-end FILE…]",
+    .summary = "Times stages, chains and whole files; without any, every stage.",
+    .details =
+        "sluice bench sobel box:radius=50\n"
+        "sluice bench --variants -c luminance,sobel --size 1920x1080\n"
+        "sluice bench -c luminance,sobel -f jpg --end-to-end photo.jpg\n\n"
+        "Kernels are timed by the device's own clock: queued is the time until the first was "
+        "submitted to\nthe device, wait until it started, median and min what all of them ran; job "
+        "is the host's "
+        "clock, from\nsamples in its memory to samples in its memory. MB must move: the input read "
+        "once, the result\nwritten once. The copy is a kernel that reads and writes as many bytes, "
+        "run in turn with the chain.\n\n"
+        "tables of their own:\n"
+        "  filterbank1d  cascades over signals of 0.6 to 8 million samples\n"
+        "  filterbank2d  pictures there and back: PSNR and time by depth, single and double\n",
+    .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
+               cli_output_options},
+};
+
+static const struct bench *find_bench(const char *name)
+{
+    for (size_t i = 0; i < N_BENCHES; i++)
+        if (strcmp(benches[i]->name, name) == 0)
+            return benches[i];
+    return NULL;
+}
+
+static const struct card *find_card(const char *name)
+{
+    for (size_t i = 0; i < N_CARDS; i++)
+        if (strcmp(cards[i].stage, name) == 0)
+            return &cards[i];
+    return NULL;
+}
+
+/* A single word may be meant for a stage or for a bench; all else is a chain, told by its parser.
+ */
+static bool is_known_word(const char *word)
+{
+    struct nearest nearest = {0};
+    if (strpbrk(word, ":, ") || find_bench(word) || stage_find(word, strlen(word)))
+        return true;
+    for (size_t i = 0; i < N_BENCHES; i++)
+        nearest_offer(&nearest, word, strlen(word), benches[i]->name);
+    for (size_t i = 0; i < N_CARDS; i++)
+        nearest_offer(&nearest, word, strlen(word), cards[i].stage);
+    fprintf(stderr, "sluice: bench: no stage '%s'%s%s%s (see sluice stages, sluice bench --help)\n",
+            word, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+            nearest.best ? "'?" : "");
+    return false;
+}
+
+static bool parse_type(const char *text, enum sample_type *type)
+{
+    for (int t = 0; t < SAMPLE_TYPES; t++) {
+        if (strcmp(text, sample_name(t)) == 0) {
+            *type = (enum sample_type)t;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 0, or the exit status after a complaint. */
+static int check_options(const struct bench_options *o, struct plane *size)
+{
+    enum sample_type type;
+    if (!plane_parse_size(o->size, size)) {
+        fprintf(stderr,
+                "sluice: --size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see sluice "
+                "bench --help)\n",
+                o->size);
+        return 64;
+    }
+    if ((uint64_t)size->width * size->height > o->common.max_pixels) {
+        fprintf(stderr, "sluice: --size=%s: more pixels than --max-pixels allows\n", o->size);
+        return 65;
+    }
+    if (o->type && !parse_type(o->type, &type)) {
+        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
+        return 64;
+    }
+    return 0;
+}
+
+/* The picture for a chain: --size and --type, with what they leave open. */
+static struct plane shape_for(const struct bench_options *o, const char *text, const char *type)
+{
+    struct plane shape;
+    const char *x = strchr(o->size, 'x');
+    size_t first = strcspn(text, ":, ");
+    plane_parse_size(o->size, &shape);
+    if (!strchr(x + 1, 'x') && first == strlen("luminance") &&
+        strncmp(text, "luminance", first) == 0)
+        shape.channels = 3;
+    if (o->type || type)
+        parse_type(o->type ? o->type : type, &shape.type);
+    return shape;
+}
+
+static int open_device(const struct bench_options *o, struct device_options *wanted,
+                       struct device **device, struct fault *fault)
+{
+    const struct device_info *list;
+    struct engine_options engine;
+    size_t count, fitting;
+    cli_engine_options(&o->common, &engine);
+    *wanted = engine.device;
+    if (engine.reference)
+        return 0;
+    int result = device_list(&list, &count, fault);
+    if (result != 0)
+        return result;
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (!order)
+        return fault_set(fault, FAULT_MEMORY, "no memory for the list of devices");
+    result = device_select(wanted, order, &fitting, fault);
+    if (result == 0)
+        result = device_open(device, &list[order[0]], wanted, fault);
+    if (result == 0) /* as the engine does: each run is in memory that was there before */
+        device_pool_limit(*device, engine.memory);
+    free(order);
+    return result;
+}
+
+void bench_print_json(const struct bench_context *context, const struct device *device)
+{
+    const struct device_info *info = device ? device_info(device) : NULL;
+    cli_print_json(json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
+                             info ? info->driver : "", "rows", context->rows));
+}
+
+static int run_bench(struct bench_context *context, const struct bench *bench, struct fault *fault)
+{
+    unsigned iterations = context->iterations;
+    if (!context->options->iterations)
+        context->iterations = 5;
+    if (!context->rows)
+        fprintf(cli_stdout, "\n%s: bank %s, %u iterations, medians\n", bench->name,
+                context->options->bank, context->iterations);
+    int result = bench->run(context, fault);
+    context->iterations = iterations;
+    return result;
+}
+
+/* 0, or the exit status after a complaint. */
+static int run_one(struct bench_context *context, const char *text, const char *type)
+{
+    struct fault fault = FAULT_INIT;
+    const struct bench *bench = find_bench(text);
+    if (bench)
+        return run_bench(context, bench, &fault) == 0 ? 0 : cli_complain(NULL, &fault);
+    struct plane shape = shape_for(context->options, text, type);
+    struct chain chain;
+    int status = cli_parse_chain(&chain, text, &context->config->definitions);
+    if (status == 0 && bench_chain(context, text, &chain, &shape, &fault) != 0)
+        status = cli_complain(text, &fault);
+    chain_finish(&chain);
+    return status;
+}
+
+static int run_all(struct bench_context *context, const char *chain, char **names, size_t count)
+{
+    const struct device_info *info = context->device ? device_info(context->device) : NULL;
+    int status = 0;
+    if (!context->rows) {
+        fprintf(cli_stdout, "%s, %s, driver %s; %u iterations\n", info ? info->name : "reference",
+                info ? info->platform : "plain C", info ? info->driver : "none",
+                context->iterations);
+        if (count == 0 || !find_bench(names[0]))
+            bench_print_head();
+    }
+    if (chain)
+        return run_one(context, chain, NULL);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        const struct card *card = find_card(names[i]);
+        status = run_one(context, card ? card->chain : names[i], card ? card->type : NULL);
+    }
+    for (size_t i = 0; i < N_CARDS && count == 0 && status == 0; i++)
+        status = run_one(context, cards[i].chain, cards[i].type);
+    return status;
+}
+
+static int bench(struct bench_context *context, const char *chain, char **names, size_t count)
+{
+    const struct bench_options *o = context->options;
+    struct device_options device_options;
+    struct fault fault = FAULT_INIT;
+    if (o->end_to_end)
+        return bench_files(context, chain ? chain : "", names, count);
+    if (open_device(o, &device_options, &context->device, &fault) != 0)
+        return cli_complain(NULL, &fault);
+    int status = run_all(context, chain, names, count);
+    if (status == 0 && context->rows)
+        bench_print_json(context, context->device);
+    device_close(&context->device);
+    return status;
+}
+
+static int check_operands(const struct bench_options *o, char **names, size_t count)
+{
+    if (o->end_to_end && count == 0) {
+        fputs("sluice: bench: --end-to-end times files: which? (see sluice bench --help)\n",
+              stderr);
+        return 64;
+    }
+    if (!o->end_to_end && o->chain && count > 0) {
+        fprintf(stderr, "sluice: bench: either -c or stages, not both: %s\n", names[0]);
+        return 64;
+    }
+    for (size_t i = 0; i < count && !o->end_to_end; i++)
+        if (!is_known_word(names[i]))
+            return 64;
+    return 0;
+}
+
+int command_bench(int argc, char **argv)
+{
+    struct bench_options o = {0};
+    struct config config;
+    struct plane size;
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o.common);
+    size_t count = (size_t)(argc - first);
+    int status = check_options(&o, &size);
+    if (status == 0)
+        status = check_operands(&o, argv + first, count);
+    const char *chain = o.chain;
+    if (status == 0)
+        status = cli_read_config(&o.common, &config, &chain);
+    if (status != 0)
+        return status;
+    struct bench_context context = {.options = &o,
+                                    .iterations = o.iterations   ? (unsigned)o.iterations
+                                                  : o.end_to_end ? 5
+                                                                 : 20,
+                                    .config = &config,
+                                    .rows = o.common.json ? json_array() : NULL};
+    status = bench(&context, chain, argv + first, count);
+    json_decref(context.rows);
+    config_finish(&config);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* Rows of one chain: as planned, in its other ways, and by the references. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "chain/plan.h"
+#include "chain/source.h"
+#include "bench/bench.h"
+
+/* How long a reference may take; a picture that would take longer is cut to fewer rows. */
+#define REFERENCE_SECONDS 4.0
+
+void bench_set_real(json_t *row, const char *key, double value)
+{
+    json_object_set_new(row, key, isfinite(value) && value >= 0 ? json_real(value) : json_null());
+}
+
+json_t *bench_row_json(const char *name, const char *variant, const struct plane *shape,
+                       unsigned iterations)
+{
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:i}", "name", name, "variant", variant,
+                     "width", (int)shape->width, "height", (int)shape->height, "channels",
+                     (int)shape->channels, "type", sample_name(shape->type), "iterations",
+                     (int)iterations);
+}
+
+/* One chain under measurement. */
+struct subject {
+    const struct bench_context *context;
+    struct picture in;
+    struct text *seen; /* owned: programs that rows stand for */
+    size_t n_seen;
+};
+
+void bench_print_head(void)
+{
+    fprintf(cli_stdout, "%-34s %-16s %-20s %9s %9s %8s %8s %7s %7s %9s %8s %9s\n", "chain",
+            "picture", "variant", "median ms", "min ms", "MP/s", "MB", "GB/s", "of copy",
+            "queued ms", "wait ms", "job ms");
+}
+
+static void print_ratio(double value, int width, int decimals, const char *unit)
+{
+    if (isfinite(value) && value >= 0)
+        fprintf(cli_stdout, " %*.*f%s", width, decimals, value, unit);
+    else
+        fprintf(cli_stdout, " %*s", width + (int)strlen(unit), "-");
+}
+
+static void print_row(const char *name, const char *variant, const struct plane *shape,
+                      const struct bench_result *r, const struct bench_time *time, bool on_device,
+                      double share)
+{
+    char picture[48];
+    snprintf(picture, sizeof picture, "%ux%ux%u %s", shape->width, shape->height, shape->channels,
+             sample_name(shape->type));
+    fprintf(cli_stdout, "%-34s %-16s %-20s", name, picture, variant);
+    print_ratio(time->median * 1e3, 9, 3, "");
+    print_ratio(time->min * 1e3, 9, 3, "");
+    print_ratio((double)shape->width * shape->height * 1e-6 / time->median, 8, 0, "");
+    print_ratio((double)r->bytes * 1e-6, 8, 1, "");
+    print_ratio((double)r->bytes * 1e-9 / time->median, 7, 2, "");
+    print_ratio(share * 100, 6, 0, "%");
+    print_ratio(on_device ? r->queued * 1e3 : -1, 9, 3, "");
+    print_ratio(on_device ? r->wait * 1e3 : -1, 8, 3, "");
+    print_ratio(r->job.median * 1e3, 9, 3, "");
+    fputc('\n', cli_stdout);
+    fflush(cli_stdout);
+}
+
+static void add_row(const struct subject *s, const struct chain *chain, const char *variant,
+                    const struct plane *shape, const struct bench_result *r, bool on_device)
+{
+    struct text name = {0};
+    const struct bench_time *time = on_device ? &r->kernels : &r->job;
+    double rate = (double)r->bytes / time->median;
+    double share = r->copy_per_second > 0 ? rate / r->copy_per_second : -1;
+    unsigned iterations = on_device ? s->context->iterations : 1;
+    chain_print_short(chain, &name);
+    if (!s->context->rows) {
+        print_row(text_string(&name), variant, shape, r, time, on_device, share);
+        text_finish(&name);
+        return;
+    }
+    json_t *row = bench_row_json(text_string(&name), variant, shape, iterations);
+    text_finish(&name);
+    bench_set_real(row, "median_s", time->median);
+    bench_set_real(row, "min_s", time->min);
+    bench_set_real(row, "mp_per_s", (double)shape->width * shape->height * 1e-6 / time->median);
+    json_object_set_new(row, "bytes", json_integer((json_int_t)r->bytes));
+    bench_set_real(row, "gb_per_s", rate * 1e-9);
+    bench_set_real(row, "copy_gb_per_s", on_device ? r->copy_per_second * 1e-9 : -1);
+    bench_set_real(row, "share", share);
+    bench_set_real(row, "best_share",
+                   r->copy_best > 0 ? (double)r->bytes / time->min / r->copy_best : -1);
+    bench_set_real(row, "queued_s", on_device ? r->queued : -1);
+    bench_set_real(row, "wait_s", on_device ? r->wait : -1);
+    bench_set_real(row, "run_s", on_device ? r->kernels.median : -1);
+    bench_set_real(row, "job_median_s", r->job.median);
+    bench_set_real(row, "job_min_s", r->job.min);
+    json_object_set_new(row, "launches", json_integer((json_int_t)r->launches));
+    json_object_set_new(row, "bytes_moved", json_integer((json_int_t)r->moved));
+    json_array_append_new(s->context->rows, row);
+}
+
+/* True the first time that a plan has this program: forms that a stage does not have are planned as
+ * one that it has. */
+static bool is_new(struct subject *s, const struct chain *chain, const struct bench_way *way)
+{
+    struct plan_options options = bench_plan_options(s->context, way);
+    struct program_source source = {0};
+    struct plan *plan = NULL;
+    bool found = plan_create(&plan, chain, &s->in.frame, &options, NULL) != 0 ||
+                 program_source_create(&source, plan, NULL) != 0;
+    for (size_t i = 0; i < s->n_seen && !found; i++)
+        found = strcmp(text_string(&s->seen[i]), text_string(&source.text)) == 0;
+    struct text *grown = found ? NULL : realloc(s->seen, (s->n_seen + 1) * sizeof *grown);
+    if (grown) {
+        s->seen = grown;
+        s->seen[s->n_seen++] = source.text;
+        source.text = (struct text){0};
+    }
+    program_source_finish(&source);
+    plan_destroy(&plan);
+    return grown != NULL;
+}
+
+/* A row of the chain planned in `way`; `variant` NULL: called after its kernels' forms. */
+static int on_device(struct subject *s, const struct chain *chain, const struct bench_way *way,
+                     const char *variant, struct fault *fault)
+{
+    struct bench_result result;
+    int code = bench_run_device(s->context, chain, &s->in, way, &result, fault);
+    if (code == 0)
+        add_row(s, chain, variant ? variant : result.forms, &s->in.frame.planes[0], &result, true);
+    bench_result_finish(&result);
+    return code;
+}
+
+/* A variant that this device or this picture does not take is told of and left out. */
+static int optional(int code, const char *variant, struct fault *fault)
+{
+    if (code != FAULT_SHAPE && code != FAULT_NO_DEVICE && code != FAULT_CHAIN)
+        return code;
+    log_info("bench: %s: %s", variant, fault->text);
+    fault_clear(fault);
+    return 0;
+}
+
+static int unfused(struct subject *s, const struct chain *chain, struct fault *fault)
+{
+    static const struct bench_way way = {.no_fuse = true, .copy = true};
+    return is_new(s, chain, &way) ? on_device(s, chain, &way, "no-fuse", fault) : 0;
+}
+
+static int other_forms(struct subject *s, const struct chain *chain, struct fault *fault)
+{
+    const struct device_profile *own = device_profile(s->context->device);
+    int code = 0;
+    for (int form = 0; form < KERNEL_FORMS && code == 0; form++) {
+        struct device_profile profile = *own;
+        struct bench_way way = {.profile = &profile, .copy = true};
+        profile.form = (enum kernel_form)form;
+        if (is_new(s, chain, &way))
+            code = optional(on_device(s, chain, &way, NULL, fault),
+                            kernel_form_name((enum kernel_form)form), fault);
+    }
+    return code;
+}
+
+static int other_ways(struct subject *s, const char *text, struct fault *fault)
+{
+    static const struct bench_way as_planned = {.copy = true};
+    struct bench_variant *variants;
+    size_t count;
+    int code = bench_variants(text, &variants, &count, fault);
+    for (size_t i = 0; i < count; i++) {
+        struct chain chain = {0};
+        if (code == 0)
+            code = chain_parse_with(&chain, variants[i].chain, &s->context->config->definitions,
+                                    fault);
+        if (code == 0)
+            code = on_device(s, &chain, &as_planned, variants[i].name, fault);
+        code = optional(code, variants[i].name, fault);
+        chain_finish(&chain);
+        free(variants[i].chain);
+    }
+    free(variants);
+    return code;
+}
+
+/* The references are naive, and a wide window would take them minutes: a strip of the picture tells
+ * how many rows they have time for, and the row says how many they had. */
+static int by_reference(struct subject *s, const struct chain *chain, struct fault *fault)
+{
+    struct bench_result result;
+    struct plane shape = s->in.frame.planes[0];
+    uint32_t rows = shape.height, first = rows < 16 ? rows : 16;
+    for (uint32_t height = first;; height = rows) {
+        struct picture part;
+        struct plane cut = shape;
+        cut.height = height;
+        int code = bench_picture(&part, &cut, fault);
+        if (code != 0)
+            return code;
+        code = bench_run_reference(chain, &part, &result, fault);
+        double seconds = result.job.median;
+        bool last = code != 0 || height == rows;
+        if (last && code == 0)
+            add_row(s, chain, "reference", &part.frame.planes[0], &result, false);
+        bench_result_finish(&result);
+        picture_destroy(&part);
+        if (last)
+            return code;
+        double fitting = REFERENCE_SECONDS / (seconds / height);
+        rows = fitting < first ? first : fitting < rows ? (uint32_t)fitting : rows;
+    }
+}
+
+static int all_rows(struct subject *s, const char *text, const struct chain *chain,
+                    struct fault *fault)
+{
+    const struct bench_context *context = s->context;
+    struct bench_way way = {.copy = true};
+    if (!context->device)
+        return by_reference(s, chain, fault);
+    is_new(s, chain, &way);
+    int code = on_device(s, chain, &way, NULL, fault);
+    if (code != 0 || !context->options->variants)
+        return code;
+    code = unfused(s, chain, fault);
+    if (code == 0)
+        code = other_forms(s, chain, fault);
+    if (code == 0)
+        code = other_ways(s, text, fault);
+    return code ? code : by_reference(s, chain, fault);
+}
+
+int bench_chain(const struct bench_context *context, const char *text, const struct chain *chain,
+                const struct plane *shape, struct fault *fault)
+{
+    struct subject s = {.context = context};
+    int code = bench_picture(&s.in, shape, fault);
+    if (code == 0)
+        code = all_rows(&s, text, chain, fault);
+    for (size_t i = 0; i < s.n_seen; i++)
+        text_finish(&s.seen[i]);
+    free(s.seen);
+    picture_destroy(&s.in);
+    return code;
+}

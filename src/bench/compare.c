@@ -1,0 +1,189 @@
+/* sluice compare: how far two pictures are apart, by value, whatever their types. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "cli/commands.h"
+#include "cli/common.h"
+
+struct compare_options {
+    struct common_options common;
+    const char *input;
+};
+
+static const struct options_row options[] = {
+    {0,
+     "OPTIONS",
+     {.name = "input",
+      .type = PARAM_TEXT,
+      .offset = offsetof(struct compare_options, input),
+      .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
+              "files, strict=1 refuses odd ones"}},
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "compare",
+    .operands = "A B",
+    .summary =
+        "Prints mean squared error, PSNR, largest difference and number of differing samples "
+        "of two pictures.",
+    .details = "Exit status 1 when they differ, 65 when their shapes do.\n",
+    .tables = {options, cli_limit_options, cli_output_options},
+};
+
+struct difference {
+    double squares, largest, min, max; /* min and max of A */
+    uint64_t differing, samples;
+};
+
+static int read_picture(const struct compare_options *o, const char *path, struct picture *picture,
+                        struct fault *fault)
+{
+    struct bytes file = {0};
+    struct decoder decoder = {0};
+    struct decode_options decode;
+    struct codec_limits limits = {o->common.max_pixels, o->common.memory};
+    int result = decode_options_parse(&decode, o->input, "--input", fault);
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (result == 0 && fd < 0)
+        result = fault_set_errno(fault, FAULT_NO_INPUT, "open");
+    if (result == 0)
+        result = file_read(fd, o->common.max_file, &file, fault);
+    if (fd >= 0)
+        close(fd);
+    if (result == 0)
+        result = decoder_open(&decoder, file.data, file.size, &decode, &limits, fault);
+    if (result == 0 && !picture_create(picture, &decoder.frame))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
+    if (result == 0)
+        result = decoder_read(&decoder, picture, fault);
+    cli_tell_warnings(path, text_string(&decoder.warnings));
+    decoder_close(&decoder);
+    bytes_finish(&file);
+    return result;
+}
+
+/* Complains and returns false when number or sizes of planes differ. */
+static bool same_dimensions(char **paths, const struct frame *a, const struct frame *b)
+{
+    if (a->n_planes != b->n_planes) {
+        fprintf(stderr, "sluice: compare: shapes differ: %s has %zu planes, %s has %zu\n", paths[0],
+                a->n_planes, paths[1], b->n_planes);
+        return false;
+    }
+    for (size_t i = 0; i < a->n_planes; i++) {
+        const struct plane *p = &a->planes[i], *q = &b->planes[i];
+        if (p->width == q->width && p->height == q->height && p->channels == q->channels)
+            continue;
+        fprintf(stderr, "sluice: compare: shapes differ: %s is %ux%ux%u, %s is %ux%ux%u\n",
+                paths[0], p->width, p->height, p->channels, paths[1], q->width, q->height,
+                q->channels);
+        return false;
+    }
+    return true;
+}
+
+static void add_sample(struct difference *d, double a, double b)
+{
+    double apart = isnan(a) && isnan(b) ? 0 : a == b ? 0 : fabs(a - b);
+    if (apart != 0) /* NaN against a number, too */
+        d->differing++;
+    d->squares += apart * apart;
+    if (!(apart <= d->largest) && !isnan(d->largest))
+        d->largest = apart;
+    d->min = fmin(d->min, a); /* of a number and NaN the number */
+    d->max = fmax(d->max, a);
+    d->samples++;
+}
+
+static struct difference compare(const struct picture *a, const struct picture *b)
+{
+    struct difference d = {.min = INFINITY, .max = -INFINITY};
+    for (size_t i = 0; i < a->frame.n_planes; i++) {
+        const struct plane *p = &a->frame.planes[i], *q = &b->frame.planes[i];
+        size_t p_size = sample_size(p->type), q_size = sample_size(q->type);
+        for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *from_a = picture_row(a, i, y), *from_b = picture_row(b, i, y);
+            for (size_t x = 0; x < (size_t)p->width * p->channels; x++)
+                add_sample(&d, sample_load(p->type, from_a + x * p_size),
+                           sample_load(q->type, from_b + x * q_size));
+        }
+    }
+    return d;
+}
+
+/* 255 or 65535 for integers, the range of A for floats. */
+static double peak_of(const struct plane *plane, const struct difference *d)
+{
+    if (plane->type == SAMPLE_U8 || plane->type == SAMPLE_I8)
+        return 255;
+    if (sample_is_integer(plane->type))
+        return 65535;
+    return d->max - d->min;
+}
+
+/* JSON has no infinities and no NaN. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void print(const struct compare_options *o, const struct picture *a,
+                  const struct difference *d)
+{
+    char text[NUMBER_TEXT_MAX];
+    double mse = d->squares / (double)d->samples;
+    double peak = peak_of(&a->frame.planes[0], d);
+    double psnr = mse == 0 ? INFINITY : 10 * log10(peak * peak / mse);
+    if (o->common.json) {
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr", real_or_null(psnr),
+                      "max_abs", real_or_null(d->largest), "differing", (json_int_t)d->differing);
+        cli_print_json(json);
+        return;
+    }
+    fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));
+    fprintf(cli_stdout, "psnr %.4f\n", isnan(psnr) ? (double)NAN : psnr); /* NaN has a sign */
+    fprintf(cli_stdout, "max_abs %s\n", number_format_real(d->largest, text));
+    fprintf(cli_stdout, "differing %" PRIu64 "\n", d->differing);
+}
+
+static int compare_files(const struct compare_options *o, char **paths)
+{
+    struct picture pictures[2] = {0};
+    struct fault fault = FAULT_INIT;
+    int status = 0;
+    for (int i = 0; i < 2 && status == 0; i++)
+        if (read_picture(o, paths[i], &pictures[i], &fault) != 0)
+            status = cli_complain(paths[i], &fault);
+    if (status == 0 && !same_dimensions(paths, &pictures[0].frame, &pictures[1].frame))
+        status = 65;
+    if (status == 0) {
+        struct difference d = compare(&pictures[0], &pictures[1]);
+        print(o, &pictures[0], &d);
+        status = d.differing ? 1 : 0;
+    }
+    picture_destroy(&pictures[0]);
+    picture_destroy(&pictures[1]);
+    return status;
+}
+
+int command_compare(int argc, char **argv)
+{
+    struct compare_options o = {0};
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o.common);
+    if (argc - first != 2) {
+        fputs("sluice: compare: two pictures are compared (see sluice compare --help)\n", stderr);
+        return 64;
+    }
+    return compare_files(&o, argv + first);
+}

@@ -1,0 +1,95 @@
+#include "chain/tried.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "stage/stage.h"
+
+/* A stage that gets one of these names is found before this table is asked; its name is to be taken
+ * out here then, and others may have become better advice (tests/unit/test_chain.c looks). */
+const struct tried tried_stages[] = {
+    {"grey gray greyscale grayscale monochrome mono luma desaturate bw rgb2gray", "luminance",
+     NULL},
+    {"blur gaussian gauss gaussianblur smooth lowpass", "fir:gaussian5",
+     "or box:radius=4 for a mean"},
+    {"mean average avg uniform boxblur boxfilter meanblur", "box:radius=4", NULL},
+    {"negative negate inverse complement", "invert", NULL},
+    {"edges edge edgedetect findedges gradient prewitt scharr", "luminance,sobel", NULL},
+    {"canny", "luminance,sobel,threshold:otsu",
+     "which is not quite Canny's: edges are not thinned"},
+    {"sharpen sharp unsharp unsharpmask usm", "fir:sharpen", NULL},
+    {"laplacian laplace", "fir:laplacian", NULL},
+    {"emboss", "fir:emboss", NULL},
+    {"conv convolve convolution conv2d filter filter2d kernel correlate", "fir:1_2_1/2_4_2/1_2_1",
+     "with the numbers of your own"},
+    {"denoise noise nr bilateral nlmeans wiener", "dwt:db4:levels=4,shrink:threshold=bayes,idwt",
+     NULL},
+    {"wavelet wavelets dwt2 wavedec wavedec2 fwt", "dwt:db4:levels=3", NULL},
+    {"waverec waverec2 idwt2 iwt", "idwt", NULL},
+    {"filterbank", "analysis:cdf97", NULL},
+    {"binarize binarise binary bilevel otsu", "threshold:otsu", NULL},
+    {"multiply mul brightness brighten contrast add offset bias", "gain:1.5:offset=-20", NULL},
+    {"cast astype type depth float float32 uint8 u8 u16 f32", "convert:type=f32", NULL},
+    {"absolute magnitude fabs", "abs", NULL},
+    {"scale", NULL,
+     "gain:0.5 multiplies samples; resize, which will change the size, is not there yet"},
+    {"resize rescale thumbnail thumb zoom enlarge reduce downscale upscale downsample upsample",
+     NULL, "no stage changes the size of a picture"},
+    {"crop cut clip trim roi extract", NULL, "no stage cuts a part out of a picture"},
+    {"rotate turn transpose flip flop mirror", NULL,
+     "no stage turns a picture; the orientation in Exif data is applied when it is read"},
+    {"pad border extend", NULL, "no stage adds a border"},
+    {"median rank", NULL, "dwt:db4:levels=4,shrink:threshold=bayes,idwt takes noise away"},
+    {"gamma level levels curve tone normalize normalise stretch autolevel equalize equalise hist "
+     "histogram clahe",
+     NULL, "no stage changes tones but gain, invert and threshold"},
+    {"erode dilate open close morphology opening closing", NULL, "no stage works on shapes"},
+    {"hsv hsl lab ycbcr yuv color colour colorspace saturation hue", NULL,
+     "no stage works on colours but luminance"},
+    {"fft dft dct fourier", NULL, "dwt and analysis are the transforms that there are"},
+    {NULL, NULL, NULL},
+};
+
+static const struct tried *find(const char *name, size_t length)
+{
+    for (const struct tried *t = tried_stages; t->names; t++)
+        if (nearest_lists(t->names, name, length))
+            return t;
+    return NULL;
+}
+
+static void print_stages(const char *name, size_t length, struct text *text)
+{
+    struct nearest nearest = {0};
+    struct text all = {0};
+    char small[64];
+    snprintf(small, sizeof small, "%.*s", (int)(length < sizeof small ? length : 0), name);
+    for (char *c = small; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    for (const struct stage *const *s = stage_registry; *s; s++) {
+        if ((*s)->internal)
+            continue;
+        nearest_offer(&nearest, small, strlen(small), (*s)->name);
+        text_printf(&all, "%s%s", all.length ? ", " : "", (*s)->name);
+    }
+    if (nearest.best)
+        text_printf(text, "; did you mean '%s'? (there are %s)", nearest.best, text_string(&all));
+    else
+        text_printf(text, "; there are %s", text_string(&all));
+    text_finish(&all);
+}
+
+void tried_explain(const char *name, size_t length, struct text *text)
+{
+    const struct tried *tried = find(name, length);
+    text_printf(text, "unknown stage '%.*s'", (int)(length > 60 ? 60 : length), name);
+    if (!tried)
+        print_stages(name, length, text);
+    else if (!tried->chain)
+        text_printf(text, "; sluice has none: %s", tried->advice);
+    else
+        text_printf(text, "; sluice calls it %s%s%s", tried->chain, tried->advice ? ", " : "",
+                    tried->advice ? tried->advice : "");
+}

@@ -1,0 +1,351 @@
+#include "config/loops.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/name.h"
+
+/* ---- circles: pure ---- */
+
+static bool is_passed_over(const char *path, const char *const *ignore)
+{
+    char name[NAME_MAX + 1];
+    for (; *path; path += strspn(path, "/")) {
+        size_t length = strcspn(path, "/");
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        if (name_is_ignored(name, ignore))
+            return true;
+        path += length;
+    }
+    return false;
+}
+
+/* What of `path` is below `folder`; NULL: it is elsewhere, or the folder itself. */
+static const char *part_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' && path[length + 1]
+               ? path + length + 1
+               : NULL;
+}
+
+static bool takes(const struct loop_folder *folder, const char *output)
+{
+    if (strcmp(output, folder->input) == 0)
+        return true;
+    if (!folder->recursive)
+        return false;
+    const char *below = part_below(output, folder->input);
+    if (below && !is_passed_over(below, folder->ignore))
+        return true;
+    for (const char *const *mounted = folder->mounted; *mounted; mounted++) {
+        below = part_below(output, *mounted);
+        if (strcmp(output, *mounted) == 0 || (below && !is_passed_over(below, folder->ignore)))
+            return true;
+    }
+    return false;
+}
+
+/* A walk in depth. A folder on the way that is met again closes a circle. */
+struct search {
+    size_t next;  /* the folder to look at from this one */
+    size_t depth; /* of this one on the way, from 1; 0: it is not on it */
+    bool seen, told;
+};
+
+static void close_circle(struct search *search, const size_t *circle, size_t length,
+                         void (*found)(void *context, const size_t *circle, size_t length),
+                         void *context)
+{
+    for (size_t i = 0; i < length; i++)
+        if (search[circle[i]].told)
+            return;
+    for (size_t i = 0; i < length; i++)
+        search[circle[i]].told = true;
+    found(context, circle, length);
+}
+
+bool loops_find(const struct loop_folder *folders, size_t count,
+                void (*found)(void *context, const size_t *circle, size_t length), void *context)
+{
+    struct search *search = calloc(count + 1, sizeof *search);
+    size_t *way = calloc(count + 1, sizeof *way);
+    for (size_t start = 0; search && way && start < count; start++) {
+        size_t depth = 0, to = start;
+        if (search[start].seen)
+            continue;
+        do {
+            if (to < count) { /* one step on */
+                way[depth++] = to;
+                search[to] = (struct search){.depth = depth, .seen = true};
+            }
+            size_t from = way[depth - 1];
+            for (to = search[from].next; to < count; to++) {
+                if (!takes(&folders[to], folders[from].output))
+                    continue;
+                if (!search[to].seen)
+                    break;
+                if (search[to].depth > 0)
+                    close_circle(search, way + search[to].depth - 1, depth - search[to].depth + 1,
+                                 found, context);
+            }
+            search[from].next = to + 1;
+            if (to >= count) { /* and one back */
+                search[from].depth = 0;
+                depth--;
+            }
+        } while (depth > 0);
+    }
+    bool good = search && way;
+    free(search);
+    free(way);
+    return good;
+}
+
+/* ---- where paths lead ---- */
+
+struct mount {
+    char device[24];
+    char *root, *point; /* which folder of the device stands where; "" for "/"; owned */
+};
+
+struct mounts {
+    size_t count;
+    struct mount *list; /* owned */
+};
+
+/* proc(5): blanks and backslashes are written as octal numbers. */
+static void unescape(char *path)
+{
+    char *to = path;
+    if (!path)
+        return;
+    for (const char *from = path; *from; to++) {
+        unsigned code;
+        if (from[0] == '\\' && sscanf(from + 1, "%3o", &code) == 1) {
+            *to = (char)code;
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+    if (strcmp(path, "/") == 0)
+        *path = '\0';
+}
+
+static bool read_mounts(struct mounts *mounts)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file = fopen("/proc/self/mountinfo", "re");
+    bool good = true;
+    while (file && good && getline(&line, &capacity, file) > 0) {
+        struct mount *list = realloc(mounts->list, (mounts->count + 1) * sizeof *list);
+        good = list != NULL;
+        if (!good)
+            break;
+        mounts->list = list;
+        struct mount *m = &list[mounts->count++];
+        *m = (struct mount){0};
+        good = sscanf(line, "%*d %*d %23s %ms %ms", m->device, &m->root, &m->point) == 3;
+        unescape(m->root);
+        unescape(m->point);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+static void forget_mounts(struct mounts *mounts)
+{
+    for (size_t i = 0; i < mounts->count; i++) {
+        free(mounts->list[i].root);
+        free(mounts->list[i].point);
+    }
+    free(mounts->list);
+}
+
+/* The mount that a path lies on: of several at one place the last is on top. */
+static const struct mount *find_mount(const struct mounts *mounts, const char *path)
+{
+    const struct mount *found = NULL;
+    for (size_t i = 0; i < mounts->count; i++) {
+        const struct mount *m = &mounts->list[i];
+        bool holds = strcmp(path, m->point) == 0 || part_below(path, m->point) || !m->point[0];
+        if (holds && (!found || strlen(m->point) >= strlen(found->point)))
+            found = m;
+    }
+    return found;
+}
+
+/* With links followed as far as there are folders, and the rest as it reads. */
+static void follow(const char *path, char real[PATH_MAX])
+{
+    char begin[PATH_MAX];
+    size_t length = strlen(path);
+    snprintf(begin, sizeof begin, "%s", path);
+    while (!realpath(begin, real)) {
+        char *slash = strrchr(begin, '/');
+        if (!slash || slash == begin) {
+            snprintf(real, PATH_MAX, "/");
+            length = 0;
+            break;
+        }
+        *slash = '\0';
+    }
+    size_t used = strcmp(real, "/") == 0 ? 0 : strlen(real);
+    for (path += length == 0 ? 0 : strlen(begin); *(path += strspn(path, "/"));) {
+        size_t part = strcspn(path, "/");
+        if (part == 2 && memcmp(path, "..", 2) == 0)
+            while (used > 0 && real[--used] != '/')
+                ;
+        else if (used + part + 2 < PATH_MAX)
+            used += (size_t)snprintf(real + used, PATH_MAX - used, "/%.*s", (int)part, path);
+        path += part;
+    }
+    real[used] = '\0';
+}
+
+static char *print_place(const struct mount *mount, const char *rest)
+{
+    struct text place = {0};
+    text_printf(&place, "%s%s%s", mount ? mount->device : "", mount ? mount->root : "", rest);
+    if (!place.failed)
+        return place.data;
+    text_finish(&place);
+    return NULL;
+}
+
+static char *find_place(const struct mounts *mounts, const char *path, char real[PATH_MAX])
+{
+    char *absolute = path_absolute(path);
+    if (!absolute)
+        return NULL;
+    follow(absolute, real);
+    free(absolute);
+    const struct mount *mount = find_mount(mounts, real);
+    return print_place(mount, real + (mount ? strlen(mount->point) : 0));
+}
+
+/* What a recursive input finds below itself on other file systems. */
+static const char **find_mounted(const struct mounts *mounts, const char *real,
+                                 const char *const *ignore)
+{
+    size_t count = 0;
+    const char **list = calloc(mounts->count + 1, sizeof *list);
+    for (size_t i = 0; list && i < mounts->count; i++) {
+        const char *below = part_below(mounts->list[i].point, real);
+        if (below && !is_passed_over(below, ignore) &&
+            (list[count] = print_place(&mounts->list[i], "")) != NULL)
+            count++;
+    }
+    return list;
+}
+
+/* ---- all of it ---- */
+
+struct check {
+    const struct settings *settings;
+    size_t count;
+    const struct watch_settings **watches; /* those that are whole; owned */
+    struct loop_folder *folders;           /* where they lead; owned, with the texts */
+    struct text *errors;
+};
+
+static void begin_error(const struct check *check, const struct watch_settings *watch)
+{
+    if (check->settings->file && watch->at.line > 0)
+        text_printf(check->errors, "%s:%zu:%zu: watch: ", check->settings->file, watch->at.line,
+                    watch->at.column);
+}
+
+static void complain_of_circle(void *context, const size_t *circle, size_t length)
+{
+    const struct check *check = context;
+    const struct watch_settings *first = check->watches[circle[0]];
+    const struct loop_folder *folder = &check->folders[circle[0]];
+    struct text *errors = check->errors;
+    begin_error(check, first);
+    text_append(errors, "results would be taken for new pictures");
+    if (length == 1 && strcmp(folder->input, folder->output) == 0)
+        text_printf(errors, ": input and output are one folder (%s, %s)", first->input,
+                    first->output);
+    else if (length == 1)
+        text_printf(errors, ": output %s is below input %s, which is recursive", first->output,
+                    first->input);
+    else
+        text_append(errors, ", round a circle of folders: ");
+    for (size_t i = 0; length > 1 && i < length; i++)
+        text_printf(errors, "%sfrom %s to %s", i > 0 ? ", " : "", check->watches[circle[i]]->input,
+                    check->watches[circle[i]]->output);
+    text_append(errors, "\n");
+}
+
+static void complain_of_twin(const struct check *check, size_t index)
+{
+    const struct watch_settings *watch = check->watches[index];
+    size_t i = 0;
+    while (strcmp(check->folders[i].input, check->folders[index].input) != 0)
+        i++;
+    if (i == index)
+        return;
+    begin_error(check, watch);
+    text_printf(check->errors, "%s is watched twice", watch->input);
+    if (strcmp(check->watches[i]->input, watch->input) != 0)
+        text_printf(check->errors, ": %s leads there, too", check->watches[i]->input);
+    text_append(check->errors, "\n");
+}
+
+/* False without memory. */
+static bool add(struct check *check, const struct mounts *mounts,
+                const struct watch_settings *watch)
+{
+    char real[PATH_MAX];
+    const char *const *ignore = (const char *const *)watch->ignore;
+    struct loop_folder *folder = &check->folders[check->count];
+    if (!watch->input || !watch->output)
+        return true;
+    check->watches[check->count++] = watch;
+    *folder = (struct loop_folder){.recursive = watch->recursive, .ignore = ignore};
+    folder->output = find_place(mounts, watch->output, real);
+    folder->input = find_place(mounts, watch->input, real);
+    folder->mounted = find_mounted(mounts, real, ignore);
+    return folder->output && folder->input && folder->mounted;
+}
+
+static void finish(struct check *check)
+{
+    for (size_t i = 0; i < check->count; i++) {
+        struct loop_folder *folder = &check->folders[i];
+        for (const char *const *mounted = folder->mounted; mounted && *mounted; mounted++)
+            free((char *)*mounted);
+        free((void *)folder->mounted);
+        free((char *)folder->input);
+        free((char *)folder->output);
+    }
+    free(check->folders);
+    free((void *)check->watches);
+}
+
+void settings_check_loops(const struct settings *settings, struct text *errors)
+{
+    struct mounts mounts = {0};
+    size_t n = settings->n_watches;
+    struct check check = {.settings = settings,
+                          .watches = calloc(n + 1, sizeof *check.watches),
+                          .folders = calloc(n + 1, sizeof *check.folders),
+                          .errors = errors};
+    bool good = check.watches && check.folders && read_mounts(&mounts);
+    for (size_t i = 0; good && i < n; i++)
+        good = add(&check, &mounts, &settings->watches[i]);
+    for (size_t i = 0; good && i < check.count; i++)
+        complain_of_twin(&check, i);
+    errors->failed |= !good || !loops_find(check.folders, check.count, complain_of_circle, &check);
+    finish(&check);
+    forget_mounts(&mounts);
+}

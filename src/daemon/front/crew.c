@@ -1,0 +1,300 @@
+/* The worker of one configuration. */
+#include "daemon/front/front_internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "param/options.h"
+#include "worker/message.h"
+
+/* ---- what is wrong with a chain, said where it stands ---- */
+
+static const char *source_of(const struct supervisor_check *check, const char *subject)
+{
+    if (!check || !subject)
+        return "";
+    const char *source = strcmp(subject, "chain") == 0    ? check->chain
+                         : strcmp(subject, "format") == 0 ? check->format
+                                                          : check->reading;
+    return source ? source : "";
+}
+
+static struct place place_of(const struct config *config, size_t index, const char *subject)
+{
+    const struct settings *settings = &config->settings;
+    if (index >= settings->n_watches + config->n_chains)
+        return (struct place){0};
+    if (index >= settings->n_watches)
+        return config->chains[index - settings->n_watches].place;
+    const struct watch_settings *watch = &settings->watches[index];
+    if (subject && strcmp(subject, "format") == 0)
+        return watch->format_at;
+    return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
+}
+
+/* "FILE:LINE:COLUMN: " for what the file says; else "". */
+static void print_place(const struct crew *crew, const struct supervisor_check *check,
+                        const char *subject, struct text *text)
+{
+    const struct config *config = &crew->book->config;
+    struct place place = place_of(config, (size_t)(check - crew->checks), subject);
+    if (config->settings.file && place.line > 0)
+        text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
+}
+
+static void complain(const struct crew *crew, const struct supervisor_check *check,
+                     const char *subject, const struct fault *fault)
+{
+    struct text what = {0}, caret = {0};
+    if (check)
+        print_place(crew, check, subject, &what);
+    text_printf(&what, "%s", subject ? subject : "");
+    fault_print_caret(fault, source_of(check, subject), &caret);
+    options_complain("sluiced", what.length > 0 ? text_string(&what) : NULL, fault);
+    fputs(text_string(&caret), stderr);
+    text_finish(&caret);
+    text_finish(&what);
+}
+
+/* ---- news of the worker ---- */
+
+static void on_ready(void *context)
+{
+    struct crew *crew = context;
+    if (crew == crew->front->crew)
+        front_ready(crew->front);
+    else if (crew == crew->front->next_crew)
+        reload_crew_ready(crew->front);
+}
+
+static void on_refused(void *context, const struct supervisor_check *check, const char *subject,
+                       const struct faults *faults)
+{
+    struct crew *crew = context;
+    struct fault why = faults->list[0];
+    if (crew != crew->front->crew && crew != crew->front->next_crew)
+        return;
+    for (size_t i = 0; i < faults_count(faults); i++)
+        complain(crew, check, subject, &faults->list[i]);
+    if (check && crew->book->config.settings.file)
+        why.code = FAULT_CONFIG;
+    if (crew == crew->front->crew)
+        front_refused(crew->front, &why);
+    else
+        reload_crew_refused(crew->front);
+}
+
+static void on_died(void *context)
+{
+    struct crew *crew = context;
+    if (crew == crew->front->crew)
+        front_died(crew->front);
+}
+
+static void on_said(void *context, const struct message *message)
+{
+    struct crew *crew = context;
+    if (crew != crew->front->crew)
+        return;
+    if (message->kind == MESSAGE_DESCRIBED)
+        service_described(&crew->front->sockets.service);
+    else
+        queue_worker_said(&crew->front->queue, message);
+}
+
+static void on_stopped(void *context)
+{
+    struct crew *crew = context;
+    struct front *front = crew->front;
+    if (crew == front->crew)
+        front_stopped(front);
+    else
+        crew_close(&crew);
+}
+
+static void on_closed(void *context)
+{
+    struct crew *crew = context;
+    rulebook_leave(&crew->book);
+    if (crew->config_fd >= 0)
+        close(crew->config_fd);
+    free(crew->checks);
+    free(crew);
+}
+
+static const struct supervisor_events events = {.ready = on_ready,
+                                                .refused = on_refused,
+                                                .died = on_died,
+                                                .said = on_said,
+                                                .stopped = on_stopped,
+                                                .closed = on_closed};
+
+/* ---- life ---- */
+
+/* What a worker is asked where no chain is configured and clients bring their own: a device that
+ * cannot be used shows before READY, not to the first of them. */
+#define ANY_CHAIN "invert"
+
+static size_t count_checks(const struct config *config)
+{
+    size_t configured = config->settings.n_watches + config->n_chains;
+    return configured > 0 ? configured : 1;
+}
+
+/* Every chain of the file is compiled before the worker counts as ready, whether a folder uses it
+ * or not. */
+static void fill_checks(struct crew *crew)
+{
+    const struct config *config = &crew->book->config;
+    const struct settings *settings = &config->settings;
+    struct supervisor_check *check = crew->checks;
+    for (size_t i = 0; i < settings->n_watches; i++, check++) {
+        check->chain = settings->watches[i].chain;
+        check->format = settings->watches[i].format;
+        check->reading = settings->watches[i].reading;
+    }
+    for (size_t i = 0; i < config->n_chains; i++, check++) {
+        check->chain = config->chains[i].text;
+        check->format = "npz"; /* which any result fits */
+    }
+    if (check == crew->checks)
+        *check = (struct supervisor_check){.chain = ANY_CHAIN, .format = "npz"};
+}
+
+/* Workers read for themselves what chains refer to as @name: from the text that was accepted, not
+ * from a file that may have changed since. */
+static int open_source(const struct config *config, int *fd, struct fault *fault)
+{
+    if (!config->source)
+        return 0;
+    *fd = memfd_create("sluice-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd < 0)
+        return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
+    if (file_write(*fd, config->source, config->source_length, fault) == 0 &&
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        return 0;
+    close(*fd);
+    *fd = -1;
+    return fault_set_errno(fault, FAULT_MEMORY, "a copy of the configuration");
+}
+
+int crew_create(struct crew **crew, struct front *front, struct rulebook *book, struct fault *fault)
+{
+    const struct settings *settings = &book->config.settings;
+    struct crew *c = calloc(1, sizeof *c);
+    *crew = NULL;
+    if (!c)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    c->front = front;
+    c->n_checks = count_checks(&book->config);
+    c->checks = calloc(c->n_checks, sizeof *c->checks);
+    if (!c->checks) {
+        free(c);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    }
+    c->book = rulebook_use(book);
+    c->config_fd = -1;
+    if (open_source(&book->config, &c->config_fd, fault) != 0) {
+        rulebook_leave(&c->book);
+        free(c->checks);
+        free(c);
+        return fault->code;
+    }
+    fill_checks(c);
+    c->supervisor = (struct supervisor){.loop = &front->loop,
+                                        .settings = settings,
+                                        .config_fd = c->config_fd,
+                                        .n_checks = c->n_checks,
+                                        .checks = c->checks,
+                                        .events = &events,
+                                        .context = c,
+                                        .metrics = front->metrics};
+    int result = supervisor_init(&c->supervisor, fault);
+    if (result != 0) {
+        if (c->config_fd >= 0)
+            close(c->config_fd);
+        rulebook_leave(&c->book);
+        free(c->checks);
+        free(c);
+        return result;
+    }
+    *crew = c;
+    return 0;
+}
+
+void crew_start(struct crew *crew)
+{
+    supervisor_start(&crew->supervisor);
+}
+
+void crew_stop(struct crew *crew)
+{
+    supervisor_stop(&crew->supervisor);
+}
+
+void crew_close(struct crew **crew)
+{
+    struct crew *c = *crew;
+    *crew = NULL;
+    if (!c || c->stopped)
+        return;
+    c->stopped = true;
+    supervisor_close(&c->supervisor);
+}
+
+const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
+{
+    for (size_t i = 0; i < crew->n_checks; i++)
+        if (texts_equal(crew->checks[i].chain, watch->chain) &&
+            texts_equal(crew->checks[i].format, watch->format) &&
+            texts_equal(crew->checks[i].reading, watch->reading))
+            return crew->checks[i].extension;
+    return "out";
+}
+
+static bool has_check(const struct settings *settings, const struct watch_settings *watch)
+{
+    for (size_t i = 0; i < settings->n_watches; i++)
+        if (texts_equal(settings->watches[i].chain, watch->chain) &&
+            texts_equal(settings->watches[i].format, watch->format) &&
+            texts_equal(settings->watches[i].reading, watch->reading))
+            return true;
+    return false;
+}
+
+/* What stands behind @name is not compared: any other text of a file that defines some counts. */
+static bool same_definitions(const struct config *a, const struct config *b)
+{
+    size_t defined = a->definitions.n_banks + a->definitions.n_kernels + b->definitions.n_banks +
+                     b->definitions.n_kernels;
+    if (defined > 0 && (a->source_length != b->source_length ||
+                        memcmp(a->source, b->source, a->source_length) != 0))
+        return false;
+    if (a->n_chains != b->n_chains)
+        return false;
+    for (size_t i = 0; i < a->n_chains; i++)
+        if (strcmp(a->chains[i].text, b->chains[i].text) != 0)
+            return false;
+    return true;
+}
+
+bool crew_serves(const struct rulebook *a, const struct rulebook *b)
+{
+    const struct settings *x = &a->config.settings, *y = &b->config.settings;
+    bool equal = texts_equal(x->device, y->device) && texts_equal(x->fallback, y->fallback) &&
+                 x->self_check == y->self_check && x->sandbox == y->sandbox &&
+                 x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
+                 x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&
+                 x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&
+                 x->log_level == y->log_level && same_definitions(&a->config, &b->config);
+    for (size_t i = 0; i < y->n_watches && equal; i++)
+        equal = has_check(x, &y->watches[i]);
+    return equal;
+}

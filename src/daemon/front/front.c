@@ -1,0 +1,398 @@
+#include "daemon/front/front_internal.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "daemon/work/metrics.h"
+#include "param/options.h"
+
+/* How long after a cancel everything may take that cannot be hurried: then what is on disk is left
+ * to the next start. Milliseconds. */
+#define CANCEL_LIMIT 15000
+
+/* What a service manager is told that the end takes beyond `shutdown`: the cancel, and leaving. */
+#define STOP_REST (CANCEL_LIMIT + 5000)
+
+static const struct settings *settings_of(const struct front *front)
+{
+    return &front->book->config.settings;
+}
+
+/* ---- the end ---- */
+
+static void close_all(struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_destroy(&front->folders[i].folder);
+    sockets_close(&front->sockets);
+    queue_close(&front->queue);
+    crew_close(&front->crew);
+    uv_close((uv_handle_t *)&front->limit, NULL);
+    uv_close((uv_handle_t *)&front->tick, NULL);
+    for (size_t i = 0; i < front->n_signals; i++)
+        uv_close((uv_handle_t *)&front->signals[i], NULL);
+    front->state = FRONT_CLOSED;
+}
+
+static bool all_stopped(const struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            return false;
+    return true;
+}
+
+void front_leave_if_done(struct front *front)
+{
+    bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
+    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue))
+        return;
+    if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
+        return; /* the last answers go out */
+    front->state = FRONT_LEAVING;
+    crew_stop(front->crew); /* → front_stopped, at once when there is no worker */
+}
+
+void front_stopped(struct front *front)
+{
+    close_all(front);
+}
+
+static void on_limit(uv_timer_t *timer);
+
+static void drain(struct front *front)
+{
+    front->state = FRONT_DRAINING;
+    reload_abandon(front);
+    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / 1000000, 0);
+    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * UINT64_C(1000000));
+    queue_drain(&front->queue);
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            folder_stop(front->folders[i].folder);
+    if (front->state == FRONT_DRAINING)
+        front_leave_if_done(front);
+}
+
+/* The dead worker's jobs are given back when its death is known: on_died. */
+static void cancel(struct front *front)
+{
+    front->state = FRONT_CANCELLED;
+    uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
+    queue_drain(&front->queue);
+    supervisor_kill(&front->crew->supervisor);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    struct front *front = timer->data;
+    if (front->state == FRONT_DRAINING) {
+        log_warning("some jobs are still not done: they are left to the next start");
+        cancel(front);
+    } else if (front->state == FRONT_CANCELLED) {
+        log_error("the disk or the worker does not answer: ending without them");
+        _exit(74);
+    }
+}
+
+static void stop_with(struct front *front, int status)
+{
+    front->status = status;
+    if (front->state < FRONT_DRAINING)
+        drain(front);
+}
+
+/* There may be no folder, only sockets. */
+static void be_ready_if_scanned(struct front *front)
+{
+    if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
+        return;
+    front->state = FRONT_READY;
+    log_info("ready");
+    front_manager_ready(front);
+    if (front->reload_again)
+        reload_begin(front);
+}
+
+/* ---- news of the worker ---- */
+
+void front_ready(struct front *front)
+{
+    if (front->state == FRONT_STARTING) {
+        front->state = FRONT_SCANNING;
+        for (size_t i = 0; i < front->n_folders; i++) {
+            struct folder *folder = front->folders[i].folder;
+            folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
+        }
+    }
+    queue_worker_ready(&front->queue);
+    service_worker_ready(&front->sockets.service);
+    be_ready_if_scanned(front);
+}
+
+void front_refused(struct front *front, const struct fault *fault)
+{
+    if (front->state == FRONT_STARTING)
+        stop_with(front, fault_exit_status(fault->code));
+}
+
+void front_died(struct front *front)
+{
+    if (front->state == FRONT_CANCELLED)
+        queue_cancel(&front->queue);
+    else
+        queue_worker_died(&front->queue);
+}
+
+/* ---- news of folders and queue ---- */
+
+static void on_scanned(void *context)
+{
+    struct front *front = context;
+    front->n_scanned++;
+    be_ready_if_scanned(front);
+}
+
+/* A reload goes on in the queue's next turn: this may come from within anything. */
+static void on_folder_stopped(void *context, struct folder *folder)
+{
+    struct front *front = context;
+    for (size_t i = 0; i < front->n_folders; i++)
+        front->folders[i].stopped |= front->folders[i].folder == folder;
+    queue_hold(&front->queue, front->queue.held);
+    front_leave_if_done(front);
+}
+
+static const struct folder_events folder_events = {.scanned = on_scanned,
+                                                   .stopped = on_folder_stopped};
+
+static void on_queue_changed(void *context)
+{
+    struct front *front = context;
+    reload_go_on(front);
+    if (front->state < FRONT_DRAINING)
+        for (size_t i = 0; i < front->n_folders; i++)
+            if (!front->folders[i].stopped)
+                folder_pump(front->folders[i].folder);
+    front_leave_if_done(front);
+}
+
+static bool is_quiet(void *context)
+{
+    const struct front *front = context;
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped && !folder_is_quiet(front->folders[i].folder))
+            return false;
+    return true;
+}
+
+/* ---- signals: only what is wanted is kept; the loop acts on it ---- */
+
+static void log_metrics(struct front *front)
+{
+    struct text text = {0};
+    front_measure(front);
+    metrics_print(front->metrics, &text);
+    for (const char *line = text_string(&text); *line;) {
+        int length = (int)strcspn(line, "\n");
+        if (line[0] != '#')
+            log_info("%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+    text_finish(&text);
+}
+
+const char *front_state_name(const struct front *front)
+{
+    static const char *const states[] = {"starting",  "scanning", "ready", "draining",
+                                         "cancelled", "leaving",  "closed"};
+    return states[front->state];
+}
+
+static void log_state(struct front *front)
+{
+    const struct queue *q = &front->queue;
+    const struct supervisor *s = &front->crew->supervisor;
+    log_info(
+        "%s: %u jobs wait, %u are opened, %u run, %u settle, %u are to be tried again; %" PRIu64
+        " done, %" PRIu64 " failed",
+        front_state_name(front), queue_count(q, JOB_QUEUED),
+        queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
+        queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
+        queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
+    supervisor_log_state(s);
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_log_state(front->folders[i].folder);
+    log_metrics(front);
+}
+
+static void on_stop_signal(struct front *front, int number)
+{
+    if (front->state < FRONT_DRAINING) {
+        log_info("%s: what runs may finish, nothing new is begun",
+                 number == SIGINT ? "SIGINT" : "SIGTERM");
+        drain(front);
+    } else if (front->state == FRONT_DRAINING) {
+        log_info("once more: what runs is given up");
+        cancel(front);
+    }
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct front *front = handle->data;
+    switch (number) {
+    case SIGTERM:
+    case SIGINT:
+        on_stop_signal(front, number);
+        break;
+    case SIGUSR1:
+        log_state(front);
+        break;
+    case SIGHUP:
+        if (front->state < FRONT_DRAINING)
+            reload_begin(front);
+        break;
+    }
+}
+
+static int watch_signals(struct front *front)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+    int error = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && error == 0; i++) {
+        uv_signal_t *handle = &front->signals[i];
+        handle->data = front;
+        error = uv_signal_init(&front->loop, handle);
+        if (error == 0) {
+            front->n_signals++;
+            error = uv_signal_start(handle, on_signal, numbers[i]);
+        }
+    }
+    return error;
+}
+
+/* ---- the beginning ---- */
+
+int front_add_folder(struct front *front, struct rulebook *book,
+                     const struct watch_settings *settings, struct fault *fault)
+{
+    if (settings->originals == ORIGINALS_KEEP && !front->world.spools.ledger)
+        return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
+                         settings->input);
+    struct front_folder *folders =
+        realloc(front->folders, (front->n_folders + 1) * sizeof *folders);
+    if (!folders)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    front->folders = folders;
+    struct front_folder *added = &folders[front->n_folders];
+    *added = (struct front_folder){0};
+    int result = folder_create(&added->folder, &front->world, book, settings, fault);
+    if (result == 0)
+        front->n_folders++;
+    return result;
+}
+
+static int open_folders(struct front *front, struct fault *fault)
+{
+    const struct settings *settings = settings_of(front);
+    int result = 0;
+    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
+        result = front_add_folder(front, front->book, &settings->watches[i], fault);
+    return result;
+}
+
+void front_set_queue(struct front *front)
+{
+    const struct settings *settings = settings_of(front);
+    struct queue *queue = &front->queue;
+    queue->limit = (unsigned)settings->queue;
+    queue->slots = settings->jobs;
+    queue->job_time = settings->job_time;
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_set_share(front->folders[i].folder, (queue->limit + (unsigned)front->n_folders - 1) /
+                                                       (unsigned)front->n_folders);
+}
+
+/* All handles exist after this, or none could be made and the fault says why; then nothing runs. */
+static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
+{
+    front->world = (struct folder_world){.loop = &front->loop,
+                                         .queue = &front->queue,
+                                         .spools = *spools,
+                                         .events = &folder_events,
+                                         .context = front};
+    front->limit.data = front;
+    int result = crew_create(&front->crew, front, front->book, fault);
+    if (result != 0)
+        return result;
+    front->queue = (struct queue){.supervisor = &front->crew->supervisor,
+                                  .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
+                                  .context = front,
+                                  .metrics = front->metrics};
+    result = queue_init(&front->queue, &front->loop, fault);
+    int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
+    if (result == 0 && error == 0)
+        error = front_manager_init(front);
+    if (result == 0 && error == 0)
+        error = watch_signals(front);
+    return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+}
+
+static int start(struct front *front, const struct spool_world *spools, struct fault *fault)
+{
+    int result = wire(front, spools, fault);
+    if (result != 0)
+        abort(); /* no descriptor is left for a loop: nothing to unwind with */
+    result = open_folders(front, fault);
+    if (result == 0)
+        result = front_open_sockets(front, fault);
+    if (result != 0) {
+        close_all(front);
+        return result;
+    }
+    front_set_queue(front);
+    front_manager_starting(front);
+    crew_start(front->crew);
+    return 0;
+}
+
+static void finish(struct front *front)
+{
+    if (uv_loop_close(&front->loop) != 0)
+        log_error("handles are left open at the end");
+    metrics_destroy(&front->metrics);
+    rulebook_leave(&front->book);
+    free(front->folders);
+}
+
+int front_run(const struct daemon_options *options, struct rulebook *book,
+              const struct spool_world *spools)
+{
+    struct front front = {.options = options};
+    struct fault fault = FAULT_INIT;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGIO, SIG_IGN); /* somebody waits for the lease of a look (spool.c) */
+    front.metrics = metrics_create();
+    front_measure_once(front.metrics);
+    if (!front.metrics || uv_loop_init(&front.loop) != 0) {
+        fault_set(&fault, FAULT_MEMORY, "no memory for a loop");
+        metrics_destroy(&front.metrics);
+        return options_complain("sluiced", NULL, &fault);
+    }
+    front.book = rulebook_use(book);
+    if (start(&front, spools, &fault) != 0)
+        front.status = options_complain("sluiced", NULL, &fault);
+    uv_run(&front.loop, UV_RUN_DEFAULT);
+    finish(&front);
+    if (front.status == 0)
+        log_info("ended: %" PRIu64 " done, %" PRIu64 " failed", front.queue.n_done,
+                 front.queue.n_failed);
+    return front.status;
+}

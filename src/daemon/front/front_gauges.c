@@ -1,0 +1,82 @@
+/* Metrics that nobody counts: measured when somebody asks. */
+#include "daemon/front/front_internal.h"
+
+#include "base/text.h"
+#include "daemon/work/metrics.h"
+#include "daemon/front/process.h"
+#include "version.h"
+
+static void set_files(struct metrics *metrics, const char *dir, const char *state, size_t count)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "dir", dir);
+    metrics_label(&labels, "state", state);
+    metrics_set(metrics, METRIC_FILES, text_string(&labels), (double)count);
+    text_finish(&labels);
+}
+
+/* After a reload a folder may be there twice, until the jobs of the old one have ended: the sum. */
+static void measure_folders(struct front *front)
+{
+    struct metrics *metrics = front->metrics;
+    metrics_clear(metrics, METRIC_FILES);
+    metrics_clear(metrics, METRIC_WATCH_MODE);
+    metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
+    for (size_t i = 0; i < front->n_folders; i++) {
+        const struct folder *folder = front->folders[i].folder;
+        const char *dir = folder_settings(folder)->input;
+        struct folder_census census;
+        struct text labels = {0};
+        if (front->folders[i].stopped || front->folders[i].waits)
+            continue;
+        folder_count(folder, &census);
+        set_files(metrics, dir, "waiting", census.waiting);
+        set_files(metrics, dir, "queued", census.queued);
+        set_files(metrics, dir, "running", census.running);
+        set_files(metrics, dir, "retrying", census.retrying);
+        set_files(metrics, dir, "done", census.done);
+        set_files(metrics, dir, "failed", census.failed);
+        metrics_label(&labels, "dir", dir);
+        metrics_set(metrics, METRIC_WATCH_OVERFLOWS, text_string(&labels), census.overflows);
+        metrics_label(&labels, "mode", census.mode);
+        metrics_set(metrics, METRIC_WATCH_MODE, text_string(&labels), 1);
+        text_finish(&labels);
+    }
+}
+
+static void measure_process(struct metrics *metrics)
+{
+    struct process_figures figures;
+    process_measure(&figures);
+    const struct {
+        enum metric metric;
+        double value;
+    } rows[] = {
+        {METRIC_CPU_SECONDS, figures.cpu_seconds}, {METRIC_RESIDENT_MEMORY, figures.resident},
+        {METRIC_VIRTUAL_MEMORY, figures.virtual},  {METRIC_OPEN_FDS, figures.open_fds},
+        {METRIC_MAX_FDS, figures.max_fds},         {METRIC_START_TIME, figures.start_time},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].value >= 0)
+            metrics_set(metrics, rows[i].metric, NULL, rows[i].value);
+        else
+            metrics_clear(metrics, rows[i].metric);
+    }
+}
+
+void front_measure(struct front *front)
+{
+    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    measure_folders(front);
+    measure_process(front->metrics);
+}
+
+void front_measure_once(struct metrics *metrics)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "version", SLUICE_VERSION);
+    metrics_set(metrics, METRIC_BUILD_INFO, text_string(&labels), 1);
+    metrics_set(metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
+    measure_process(metrics); /* among it when it started, by a clock that may be set later */
+    text_finish(&labels);
+}

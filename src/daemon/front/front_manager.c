@@ -1,0 +1,123 @@
+/* What the front tells a service manager: that it is ready, reads its configuration again or ends;
+ * how it is, in words; that it is alive; and that a start takes longer because there is something
+ * to compile. */
+#include "daemon/front/front_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/front/manager.h"
+#include "daemon/work/stint.h"
+
+/* Milliseconds. */
+#define TICK_STARTING 2000
+#define TICK_READY    10000
+/* Seconds that a start is given beyond the last sign of it. Signs end with the supervisor's own
+ * patience, so a start that hangs does end. */
+#define MORE_TIME 30
+
+static void describe(const struct front *front, char *text, size_t size)
+{
+    const struct queue *queue = &front->queue;
+    const struct supervisor *s = &front->crew->supervisor;
+    const struct stint *stint = s->current ? s->current : s->next;
+    unsigned done = 0, of = 0;
+    if (stint)
+        stint_progress(stint, &done, &of);
+    if (front->state == FRONT_STARTING && of > 0)
+        snprintf(text, size, "starting: kernels are prepared: %u of %u", done, of);
+    else if (front->state == FRONT_STARTING)
+        snprintf(text, size, "starting: the device is opened, kernels are prepared");
+    else if (front->state == FRONT_SCANNING)
+        snprintf(text, size, "starting: folders are read");
+    else
+        snprintf(text, size, "%s%s on %s; %u jobs held, %" PRIu64 " done, %" PRIu64 " failed",
+                 front_state_name(front), front->reload != RELOAD_NONE ? ", reloading" : "",
+                 stint && stint->name[0] ? stint->name : "no device", queue->n_jobs, queue->n_done,
+                 queue->n_failed);
+}
+
+static void say_status(struct front *front)
+{
+    char text[sizeof front->told];
+    describe(front, text, sizeof text);
+    if (strcmp(text, front->told) == 0)
+        return;
+    memcpy(front->told, text, sizeof text);
+    manager_say("STATUS=%s", text);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct front *front = timer->data;
+    say_status(front);
+    if (front->state < FRONT_READY)
+        manager_say("EXTEND_TIMEOUT_USEC=%d000000", MORE_TIME);
+    else if (manager_watchdog() > 0 && supervisor_is_sound(&front->crew->supervisor))
+        manager_say("WATCHDOG=1");
+}
+
+/* The watchdog is fed three times in its time, so that one late turn of the loop is none too many.
+ */
+static void tick_ready(struct front *front)
+{
+    uint64_t every = manager_watchdog() / 3000000;
+    if (every == 0 || every > TICK_READY)
+        every = TICK_READY;
+    uv_timer_start(&front->tick, on_tick, every, every);
+}
+
+int front_manager_init(struct front *front)
+{
+    front->tick.data = front;
+    return uv_timer_init(&front->loop, &front->tick);
+}
+
+void front_manager_starting(struct front *front)
+{
+    if (!manager_listens())
+        return;
+    say_status(front);
+    uv_timer_start(&front->tick, on_tick, TICK_STARTING, TICK_STARTING);
+}
+
+void front_manager_ready(struct front *front)
+{
+    if (!manager_listens())
+        return;
+    describe(front, front->told, sizeof front->told);
+    manager_say("READY=1\nSTATUS=%s\nWATCHDOG=1", front->told);
+    tick_ready(front);
+}
+
+void front_manager_reloading(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    manager_say("RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=reading the configuration again",
+                (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+}
+
+/* READY in any case: a configuration that is refused leaves a daemon that works. */
+void front_manager_reloaded(struct front *front, const char *refused)
+{
+    front->told[0] = '\0';
+    if (refused)
+        manager_say("READY=1\nSTATUS=the new configuration is refused (%s), the old one stays",
+                    refused);
+    else
+        manager_say("READY=1");
+    if (!refused && manager_listens())
+        say_status(front);
+}
+
+void front_manager_stopping(struct front *front, uint64_t patience)
+{
+    if (!manager_listens())
+        return;
+    describe(front, front->told, sizeof front->told);
+    manager_say("STOPPING=1\nSTATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, front->told,
+                patience / 1000);
+}

@@ -1,0 +1,260 @@
+#include "daemon/front/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/loops.h"
+#include "daemon/front/manager.h"
+#include "param/options.h"
+#include "version.h"
+
+#define AT(member)      offsetof(struct daemon_options, member)
+#define CHAIN_BYTES_MAX 50000 /* what fits a message; a chain may be shorter still */
+#define HELP_MAX        300
+
+static const struct options_row other_rows[] = {
+    {0,
+     "FILE",
+     {.name = "config",
+      .type = PARAM_TEXT,
+      .offset = AT(config),
+      .help = "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"}},
+    {'q',
+     NULL,
+     {.name = "quiet",
+      .type = PARAM_FLAG,
+      .offset = AT(quiet),
+      .fallback = "0",
+      .help = "log errors alone"}},
+    {'v',
+     NULL,
+     {.name = "verbose",
+      .type = PARAM_FLAG,
+      .offset = AT(verbose),
+      .fallback = "0",
+      .help = "log more"}},
+    {'V',
+     NULL,
+     {.name = "version",
+      .type = PARAM_FLAG,
+      .offset = AT(version),
+      .fallback = "0",
+      .help = "print the version"}},
+    {0},
+};
+
+/* ---- settings as options: their texts are kept, and set after file and environment ---- */
+
+struct rows {
+    struct options_row watch[DAEMON_OPTIONS_MAX], others[DAEMON_OPTIONS_MAX];
+    char help[DAEMON_OPTIONS_MAX][HELP_MAX];
+    const struct setting *settings[DAEMON_OPTIONS_MAX]; /* by their place in daemon_options.texts */
+    size_t count;
+};
+
+static void print_help_of(const struct param *param, char help[HELP_MAX])
+{
+    struct text text = {0};
+    text_append(&text, param->help);
+    for (const struct param_choice *c = param->choices; c && c->name; c++)
+        text_printf(&text, "%s%s%s", c == param->choices ? " (" : ", ", c->name,
+                    c[1].name ? "" : ")");
+    if (param->fallback)
+        text_printf(&text, " [%s]", param->fallback);
+    snprintf(help, HELP_MAX, "%s", text_string(&text));
+    text_finish(&text);
+}
+
+static void add_rows(struct rows *rows, struct options_row *to, const struct setting *table)
+{
+    while (to->param.name)
+        to++;
+    for (const struct setting *s = table; s->param.name; s++) {
+        if (!s->option || rows->count == DAEMON_OPTIONS_MAX)
+            continue;
+        char *help = rows->help[rows->count];
+        print_help_of(&s->param, help);
+        *to++ = (struct options_row){s->letter,
+                                     s->value_name,
+                                     {.name = s->option,
+                                      .type = PARAM_TEXT,
+                                      .offset = AT(texts) + rows->count * sizeof(char *),
+                                      .help = help}};
+        rows->settings[rows->count++] = s;
+    }
+}
+
+static size_t add_all_rows(struct rows *rows)
+{
+    *rows = (struct rows){0};
+    add_rows(rows, rows->watch, settings_watch.table);
+    size_t n_watch = rows->count;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        add_rows(rows, rows->others, s->table);
+    return n_watch;
+}
+
+int daemon_options_read(struct daemon_options *options, int argc, char **argv)
+{
+    struct rows *rows = malloc(sizeof *rows);
+    *options = (struct daemon_options){0};
+    if (!rows)
+        return 70;
+    add_all_rows(rows);
+    const struct options_usage usage = {
+        .program = "sluiced",
+        .operands = "--config FILE | --watch DIR --output DIR --chain CHAIN [OPTIONS]",
+        .summary = "Runs a chain on every picture that is put into a folder.",
+        .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
+                   "sluiced --config /etc/sluice/sluice.yaml\n\n"
+                   "An original goes to DIR/.sluice/done/ when its result is there, to "
+                   "DIR/.sluice/failed/ with\nthe reason when there can be none. Folders that are "
+                   "named here are made when they are missing.\n",
+        .tables = {rows->watch, rows->others, other_rows},
+    };
+    int first = options_parse(&usage, options, argc, argv, stdout);
+    free(rows);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    if (options->version) {
+        puts("sluiced " SLUICE_VERSION);
+        return 0;
+    }
+    if (first < argc) {
+        fprintf(stderr, "sluiced: there are no operands; the folder is named by --watch (see "
+                        "sluiced --help)\n");
+        return 64;
+    }
+    if (!options->config && getenv("SLUICE_CONFIG") && getenv("SLUICE_CONFIG")[0])
+        options->config = getenv("SLUICE_CONFIG");
+    return -1;
+}
+
+/* ---- all that is told ---- */
+
+static void set_one(const struct setting *setting, void *to, const char *text, struct text *errors)
+{
+    struct setting named = *setting;
+    struct fault fault = FAULT_INIT;
+    static const char what[] = "option";
+    named.param.name = setting->option;
+    if (setting_set(&named, to, text, true, what, &fault) != 0)
+        text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
+}
+
+/* The options of a folder come first. */
+bool daemon_options_name_folder(const struct daemon_options *options)
+{
+    size_t i = 0;
+    bool has = false;
+    for (const struct setting *s = settings_watch.table; s->param.name; s++)
+        if (s->option)
+            has |= options->texts[i++] != NULL;
+    return has;
+}
+
+/* A folder of the command line is the only one by now. */
+static void set_all(const struct daemon_options *options, struct settings *settings,
+                    struct text *errors)
+{
+    struct rows *rows = malloc(sizeof *rows);
+    if (!rows) {
+        errors->failed = true;
+        return;
+    }
+    size_t n_watch = add_all_rows(rows);
+    for (size_t i = 0; i < rows->count; i++)
+        if (options->texts[i])
+            set_one(rows->settings[i], i < n_watch ? (void *)settings->watches : settings,
+                    options->texts[i], errors);
+    free(rows);
+}
+
+static bool listens(const struct settings *settings)
+{
+    return settings->http.unix_path || settings->jobs_socket.unix_path || manager_gave_sockets();
+}
+
+static void check_watch(const struct watch_settings *w, size_t index, bool own_folder,
+                        struct text *errors)
+{
+    const struct {
+        const char *value, *what, *key;
+    } needed[] = {{w->input, "which folder? --watch DIR", "INPUT"},
+                  {w->output, "where to? --output DIR", "OUTPUT"},
+                  {w->chain, "what is to be done? --chain CHAIN", "CHAIN"}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!needed[i].value && own_folder)
+            text_printf(errors, "%s is missing\n", needed[i].what);
+        else if (!needed[i].value)
+            text_printf(errors, "%s is missing, or SLUICE_WATCH_%zu_%s\n", needed[i].what, index,
+                        needed[i].key);
+    if (w->chain && (strlen(w->chain) > CHAIN_BYTES_MAX || strlen(w->format) > 1000 ||
+                     (w->reading && strlen(w->reading) > 1000)))
+        text_append(errors, "such a long chain, format or input is no message to a worker\n");
+}
+
+static void check_watches(const struct settings *settings, bool own_folder, struct text *errors)
+{
+    if (settings->n_watches == 0 && !listens(settings))
+        text_append(errors, settings->file
+                                ? "the file has neither a folder to watch nor a socket, and "
+                                  "--watch DIR is missing\n"
+                                : "which folder? --watch DIR is missing, or --config FILE\n");
+    for (size_t i = 0; i < settings->n_watches; i++)
+        check_watch(&settings->watches[i], i, own_folder, errors);
+}
+
+/* From the defaults to what is in force. Each step may add to `errors`, and is the last then. */
+static int load(const struct daemon_options *options, struct config *config, struct text *errors,
+                struct fault *fault)
+{
+    struct settings *settings = &config->settings;
+    if (!options->config)
+        settings_defaults(settings);
+    else if (config_read(config, options->config, errors, fault) != 0) {
+        if (errors->length == 0)
+            text_printf(errors, "%s: %s\n", options->config, fault->text);
+        return fault->code;
+    }
+    bool own_folder = daemon_options_name_folder(options);
+    settings_read_environment(settings, own_folder, errors);
+    if (errors->length > 0)
+        return fault_set(fault, FAULT_CONFIG, "the environment is wrong");
+    if (errors->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    set_all(options, settings, errors);
+    check_watches(settings, own_folder, errors);
+    if (errors->length > 0)
+        return fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE,
+                         "the command line is wrong");
+    config_resolve_chains(config);
+    settings_complete(settings);
+    settings_check_loops(settings, errors);
+    if (errors->length > 0)
+        return fault_set(fault, FAULT_CONFIG, "results would be taken for new pictures");
+    if (errors->failed)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    if (options->quiet || options->verbose)
+        settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
+    return 0;
+}
+
+int daemon_options_load(const struct daemon_options *options, struct rulebook **book,
+                        struct text *errors, struct fault *fault)
+{
+    struct rulebook *b = calloc(1, sizeof *b);
+    *book = NULL;
+    if (!b)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    b->users = 1;
+    int result = load(options, &b->config, errors, fault);
+    if (result == 0)
+        *book = b;
+    else
+        rulebook_leave(&b);
+    return result;
+}

@@ -1,0 +1,231 @@
+/* SIGHUP. The new configuration is read and checked; if the worker is asked for anything new, a new
+ * one compiles it; only then do folders change. Until the last of these steps everything may be
+ * called off, and the old configuration stays. */
+#include "daemon/front/front_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "daemon/work/metrics.h"
+
+static void end(struct front *front, const char *refused)
+{
+    front->reload = RELOAD_NONE;
+    rulebook_leave(&front->wanted);
+    front_manager_reloaded(front, refused);
+    if (front->reload_again)
+        reload_begin(front);
+}
+
+/* Nothing has changed yet. */
+static void call_off(struct front *front, const char *why)
+{
+    log_error("%s: the configuration that was in force stays", why);
+    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
+    if (front->next_crew) {
+        struct crew *crew = front->next_crew;
+        front->next_crew = NULL;
+        crew_stop(crew);
+    }
+    end(front, why);
+}
+
+static bool is_wanted(const struct front *front, const struct watch_settings *settings)
+{
+    const struct settings *wanted = &front->wanted->config.settings;
+    for (size_t i = 0; i < wanted->n_watches; i++)
+        if (watch_settings_equal(&wanted->watches[i], settings))
+            return true;
+    return false;
+}
+
+static bool is_there(const struct front *front, size_t count, const struct watch_settings *settings)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!front->folders[i].stopped &&
+            watch_settings_equal(folder_settings(front->folders[i].folder), settings))
+            return true;
+    return false;
+}
+
+/* Those that were added in vain; the loop frees them. */
+static void drop_added(struct front *front, size_t count)
+{
+    while (front->n_folders > count)
+        folder_destroy(&front->folders[--front->n_folders].folder);
+}
+
+/* New folders are opened before anything else is touched: one that is missing calls all off. */
+static bool add_folders(struct front *front)
+{
+    const struct settings *wanted = &front->wanted->config.settings;
+    size_t before = front->n_folders;
+    struct fault fault = FAULT_INIT;
+    for (size_t i = 0; i < wanted->n_watches; i++) {
+        if (is_there(front, before, &wanted->watches[i]))
+            continue;
+        if (front_add_folder(front, front->wanted, &wanted->watches[i], &fault) != 0) {
+            log_error("%s", fault.text);
+            drop_added(front, before);
+            return false;
+        }
+        front->folders[front->n_folders - 1].waits = true;
+    }
+    return true;
+}
+
+static void retire_folders(struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++) {
+        struct front_folder *f = &front->folders[i];
+        if (!f->waits && !is_wanted(front, folder_settings(f->folder)))
+            f->retiring = true;
+    }
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (front->folders[i].retiring && !front->folders[i].stopped)
+            folder_stop(front->folders[i].folder); /* → folder's stopped, perhaps at once */
+}
+
+static void change_folders(struct front *front)
+{
+    if (!add_folders(front)) {
+        call_off(front, "reload");
+        return;
+    }
+    front->reload = RELOAD_RETIRING;
+    retire_folders(front);
+    reload_go_on(front);
+}
+
+void reload_begin(struct front *front)
+{
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    front->reload_again = false;
+    if (!front->options->config) {
+        log_info("SIGHUP: there is no configuration file to read again");
+        front_manager_reloading();
+        front_manager_reloaded(front, NULL);
+        return;
+    }
+    if (front->reload != RELOAD_NONE || front->state < FRONT_READY) {
+        front->reload_again = true;
+        return;
+    }
+    log_info("SIGHUP: reading %s again", front->options->config);
+    front_manager_reloading();
+    if (daemon_options_load(front->options, &front->wanted, &errors, &fault) != 0) {
+        const char *lines = text_string(&errors);
+        for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+            log_error("%.*s", (int)length, lines);
+        log_error("%s is wrong: the configuration that was in force stays", front->options->config);
+        metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
+        front_manager_reloaded(front, "its file is wrong");
+        text_finish(&errors);
+        return;
+    }
+    text_finish(&errors);
+    if (crew_serves(front->crew->book, front->wanted)) {
+        change_folders(front);
+        return;
+    }
+    front->reload = RELOAD_WARMING;
+    if (crew_create(&front->next_crew, front, front->wanted, &fault) != 0)
+        call_off(front, fault.text);
+    else
+        crew_start(front->next_crew);
+}
+
+void reload_crew_ready(struct front *front)
+{
+    if (front->reload == RELOAD_WARMING)
+        change_folders(front);
+}
+
+void reload_crew_refused(struct front *front)
+{
+    if (front->reload == RELOAD_WARMING)
+        call_off(front, "the new worker does not accept it");
+}
+
+static bool retired(const struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (front->folders[i].retiring && !front->folders[i].stopped)
+            return false;
+    return true;
+}
+
+static void remove_retired(struct front *front)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < front->n_folders; i++) {
+        if (front->folders[i].retiring)
+            folder_destroy(&front->folders[i].folder);
+        else
+            front->folders[kept++] = front->folders[i];
+    }
+    front->n_folders = kept;
+}
+
+static void start_added(struct front *front)
+{
+    for (size_t i = 0; i < front->n_folders; i++) {
+        struct front_folder *f = &front->folders[i];
+        if (!f->waits)
+            continue;
+        f->waits = false;
+        folder_start(f->folder, crew_extension(front->crew, folder_settings(f->folder)));
+    }
+}
+
+void reload_go_on(struct front *front)
+{
+    if (front->reload != RELOAD_RETIRING || !retired(front))
+        return;
+    if (front->next_crew && !queue_is_idle(&front->queue)) {
+        queue_hold(&front->queue, true); /* jobs of folders that stay go to the new worker */
+        return;
+    }
+    if (front->next_crew) {
+        struct crew *old = front->crew;
+        front->crew = front->next_crew;
+        front->next_crew = NULL;
+        front->queue.supervisor = &front->crew->supervisor;
+        crew_stop(old);
+    }
+    struct rulebook *old_book = front->book;
+    front->book = rulebook_use(front->wanted);
+    front_sockets_reloaded(front);
+    rulebook_leave(&old_book);
+    remove_retired(front);
+    front_set_queue(front);
+    queue_hold(&front->queue, false);
+    start_added(front);
+    log_init("sluiced", (enum log_level)front->book->config.settings.log_level);
+    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
+    log_info("reloaded: %zu folders", front->n_folders);
+    end(front, NULL);
+}
+
+/* The daemon ends. */
+void reload_abandon(struct front *front)
+{
+    queue_hold(&front->queue, false);
+    front->reload_again = false;
+    front->reload = RELOAD_NONE;
+    rulebook_leave(&front->wanted);
+    if (front->next_crew) {
+        struct crew *crew = front->next_crew;
+        front->next_crew = NULL;
+        crew_stop(crew);
+    }
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (front->folders[i].waits) { /* never started: nothing of it is under way */
+            front->folders[i].waits = false;
+            front->folders[i].stopped = true;
+        }
+}

@@ -1,0 +1,269 @@
+#include "daemon/serve/client_job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/work/metrics.h"
+#include "worker/message.h"
+
+/* Tries after trouble that may pass: with the queue's pauses of 1 s and 5 s. */
+#define RETRIES_MAX 2
+
+/* How much a new time counts in the mean. */
+#define MEAN_WEIGHT 0.1
+
+int client_job_memory(const char *name)
+{
+    return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+void client_job_seal(int fd)
+{
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+}
+
+static void drop_planes(struct client_job *job)
+{
+    for (size_t i = 0; i < job->n_planes; i++)
+        if (job->planes[i].fd >= 0)
+            close(job->planes[i].fd);
+    free(job->planes);
+    job->planes = NULL;
+    job->n_planes = 0;
+}
+
+static int add_plane(struct client_job *job, const char *name, struct fault *fault)
+{
+    void *planes = realloc(job->planes, (job->n_planes + 1) * sizeof *job->planes);
+    if (!planes)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a plane");
+    job->planes = planes;
+    struct client_plane *plane = &job->planes[job->n_planes];
+    *plane = (struct client_plane){.fd = client_job_memory("sluice-result")};
+    if (plane->fd < 0)
+        return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
+    snprintf(plane->name, sizeof plane->name, "%s", name);
+    job->n_planes++;
+    return 0;
+}
+
+void client_job_destroy(struct client_job **job)
+{
+    struct client_job *j = *job;
+    *job = NULL;
+    if (!j)
+        return;
+    drop_planes(j);
+    if (j->how.in_fd >= 0)
+        close(j->how.in_fd);
+    if (j->how.out_fd >= 0)
+        close(j->how.out_fd);
+    service_give(j->service, j->how.bytes);
+    free(j->chain);
+    free(j->format);
+    free(j->input);
+    free(j);
+}
+
+/* ---- what the queue asks ---- */
+
+static void leave_queue(struct client_job *job)
+{
+    queue_remove(job->service->queue, &job->job);
+    job->in_queue = false;
+}
+
+/* `ended` may destroy it. */
+static void end(struct client_job *job, const struct message *report)
+{
+    leave_queue(job);
+    if (job->how.ended)
+        job->how.ended(job, report);
+    else
+        client_job_destroy(&job);
+}
+
+/* What an earlier try left is written over: the worker writes where the file stands. */
+static void open_job(struct job *queued)
+{
+    struct client_job *job = (struct client_job *)queued;
+    int out = job->how.out_fd;
+    drop_planes(job);
+    if (!job->how.ended) { /* its worker died, and nobody waits for it any more */
+        fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
+    } else if (out >= 0) {
+        if (lseek(out, 0, SEEK_SET) != 0 || ftruncate(out, 0) != 0)
+            fault_set_errno(&queued->fault, FAULT_CREATE, "the output cannot be emptied");
+    } else if (add_plane(job, "", &queued->fault) == 0) {
+        out = job->planes[0].fd;
+    }
+    if (queued->fault.code != FAULT_NONE) {
+        queue_give_up(job->service->queue, queued);
+        return;
+    }
+    queued->in_fd = job->how.in_fd;
+    queued->out_fd = out;
+    queue_opened(job->service->queue, queued);
+}
+
+static void need_output(struct job *queued, const char *plane)
+{
+    struct client_job *job = (struct client_job *)queued;
+    struct fault fault = FAULT_INIT;
+    int fd = -1;
+    if (!job->how.several) {
+        job->several_refused = true;
+        fault_set(&fault, FAULT_SHAPE,
+                  "several planes do not fit one file of this format; ask for format=npz");
+    } else if (add_plane(job, plane, &fault) == 0) {
+        fd = job->planes[job->n_planes - 1].fd;
+    }
+    queue_give_output(job->service->queue, queued, plane, fd, &fault);
+}
+
+static void began(struct job *queued)
+{
+    (void)queued;
+}
+
+static void note_time(struct service *service, const struct message *report)
+{
+    double seconds = (double)report->total * 1e-9;
+    service->job_seconds = service->job_seconds == 0
+                               ? seconds
+                               : (1 - MEAN_WEIGHT) * service->job_seconds + MEAN_WEIGHT * seconds;
+}
+
+/* A chain that is not configured counts as "custom": clients make no labels. */
+static void count(const struct client_job *job)
+{
+    struct service *service = job->service;
+    bool good = job->job.fault.code == FAULT_NONE;
+    const char *name, *text, *label = "custom";
+    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+        if (strcmp(text, job->chain) == 0)
+            label = name ? name : text;
+    *(good ? &service->queue->n_done : &service->queue->n_failed) += 1;
+    metrics_count_job(service->metrics, job->job.source->name, label, good ? "done" : "failed");
+}
+
+static void done(struct job *queued, const struct message *report)
+{
+    struct client_job *job = (struct client_job *)queued;
+    struct queue *queue = job->service->queue;
+    char times[JOB_TIMES_MAX];
+    bool wanted = job->how.ended != NULL;
+    if (wanted && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
+        !queue->draining && !job->several_refused) {
+        queue_retry(queue, queued);
+        return;
+    }
+    if (report)
+        note_time(job->service, report);
+    if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
+        snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
+    for (size_t i = 0; i < job->n_planes; i++)
+        client_job_seal(job->planes[i].fd);
+    count(job);
+    job_print_times(queued, times);
+    if (queued->fault.code != FAULT_NONE)
+        job_log(queued, LOG_LEVEL_INFO, "%s: failed: %s: %s", queued->label,
+                fault_name(queued->fault.code), queued->fault.text);
+    else
+        job_log(queued, LOG_LEVEL_DEBUG, "%s: done in %s", queued->label, times);
+    end(job, report);
+}
+
+static void give_back(struct job *queued)
+{
+    struct client_job *job = (struct client_job *)queued;
+    fault_clear(&queued->fault);
+    fault_set(&queued->fault, FAULT_BUSY, "the daemon is ending");
+    end(job, NULL);
+}
+
+const struct job_source client_job_http = {.name = "http",
+                                           .open = open_job,
+                                           .need_output = need_output,
+                                           .began = began,
+                                           .done = done,
+                                           .give_back = give_back};
+const struct job_source client_job_jobs = {.name = "jobs",
+                                           .open = open_job,
+                                           .need_output = need_output,
+                                           .began = began,
+                                           .done = done,
+                                           .give_back = give_back};
+
+/* ---- what its client asks ---- */
+
+int client_job_start(struct client_job **job, struct service *service,
+                     const struct client_job_how *how, struct fault *fault)
+{
+    static unsigned long number;
+    struct client_job *j = calloc(1, sizeof *j);
+    *job = NULL;
+    if (!j) {
+        close(how->in_fd);
+        if (how->out_fd >= 0)
+            close(how->out_fd);
+        service_give(service, how->bytes);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    }
+    j->service = service;
+    j->how = *how;
+    j->chain = strdup(service_chain(service, how->chain));
+    j->format = strdup(how->format);
+    j->input = how->input ? strdup(how->input) : NULL;
+    j->how.chain = j->how.format = j->how.input = NULL;
+    snprintf(j->label, sizeof j->label, "%s job %lu", how->source->name, ++number);
+    int result = 0;
+    if (!j->chain || !j->format || (how->input && !j->input))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    else if (queue_client_room(service->queue) == 0)
+        result = fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later",
+                           service->queue->limit);
+    if (result != 0) {
+        client_job_destroy(&j);
+        return result;
+    }
+    j->job = (struct job){.source = how->source,
+                          .flow = how->flow,
+                          .label = j->label,
+                          .chain = j->chain,
+                          .format = j->format,
+                          .input = j->input,
+                          .lane = JOB_NORMAL};
+    j->in_queue = true;
+    queue_add(service->queue, &j->job);
+    *job = j;
+    return 0;
+}
+
+bool client_job_waits(const struct client_job *job)
+{
+    return job->in_queue && (job->job.state == JOB_QUEUED || job->job.state == JOB_OPEN ||
+                             job->job.state == JOB_WAITING);
+}
+
+void client_job_cancel(struct client_job **job)
+{
+    struct client_job *j = *job;
+    *job = NULL;
+    if (!j)
+        return;
+    if (client_job_waits(j))
+        leave_queue(j);
+    if (!j->in_queue) {
+        client_job_destroy(&j);
+        return;
+    }
+    j->how.ended = NULL; /* the worker has its descriptors: what it makes is dropped */
+    j->job.flow = &j->service->nobody;
+}

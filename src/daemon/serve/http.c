@@ -1,0 +1,386 @@
+/* Connections: accepted, counted, driven, cut off. */
+#include "daemon/serve/http_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "daemon/work/supervise.h"
+
+#define SECOND UINT64_C(1000000000)
+
+#define CONNECTIONS_MAX  256
+#define OF_ONE_USER_MAX  128
+#define HEADER_SECONDS   5
+#define BODY_SECONDS     30
+#define IDLE_SECONDS     15
+#define BODY_RATE        1024         /* bytes a second that a body has to come with, … */
+#define BODY_RATE_AFTER  5            /* … after so many seconds */
+#define TICK             250          /* milliseconds */
+#define CONNECTION_BYTES (128 * 1024) /* of headers, and of a piece of a body */
+#define EVENTS_MAX       32
+
+/* ---- phases ---- */
+
+void http_enter(struct http_connection *connection, enum http_phase phase, uint64_t seconds)
+{
+    connection->phase = phase;
+    connection->since = clock_now();
+    connection->deadline = seconds > 0 ? connection->since + seconds * SECOND : 0;
+}
+
+/* Into a socket buffer that is empty: a client that cannot take it gets nothing. */
+static void write_past(int fd, const struct problem *problem)
+{
+    char *document = problem_print(problem, NULL);
+    struct text text = {0};
+    if (document)
+        text_printf(&text,
+                    "HTTP/1.1 %u %s\r\nContent-Type: application/problem+json\r\n"
+                    "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+                    problem->status, problem_title(problem->status), strlen(document), document);
+    free(document);
+    if (text.length > 0 && !text.failed)
+        (void)!send(fd, text.data, text.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    text_finish(&text);
+}
+
+void http_cut(struct http_connection *connection, const struct problem *problem)
+{
+    if (problem)
+        write_past(connection->fd, problem);
+    shutdown(connection->fd, SHUT_RDWR);
+    http_enter(connection, HTTP_CUT, 0);
+    http_kick(connection->http);
+}
+
+static bool body_is_slow(const struct http_connection *connection, uint64_t now)
+{
+    const struct http_request *request = connection->request;
+    uint64_t seconds = (now - connection->since) / SECOND;
+    return seconds >= BODY_RATE_AFTER && request &&
+           request->body_bytes + request->dropped_bytes < seconds * BODY_RATE;
+}
+
+static void check_deadline(struct http_connection *c, uint64_t now)
+{
+    struct problem late;
+    problem_set(&late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
+                number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
+    bool over = c->deadline != 0 && now >= c->deadline;
+    switch (c->phase) {
+    case HTTP_HEADER:
+        if (over)
+            http_cut(c, &late);
+        break;
+    case HTTP_BODY:
+        if (over || body_is_slow(c, now))
+            http_cut(c, &late);
+        break;
+    case HTTP_IDLE:
+    case HTTP_ANSWER:
+        if (over)
+            http_cut(c, NULL);
+        break;
+    case HTTP_RUNNING: /* the job has a deadline of its own once a worker has it */
+        if (now - c->since > c->http->service->queue->job_time && c->request->job &&
+            client_job_waits(c->request->job) &&
+            !supervisor_is_ready(c->http->service->queue->supervisor))
+            http_process_give_up(c->request);
+        break;
+    case HTTP_CUT:
+        break;
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct http *http = timer->data;
+    struct http_connection *connection, *next;
+    uint64_t now = clock_now();
+    for (connection = LIST_FIRST(&http->connections); connection; connection = next) {
+        next = LIST_NEXT(connection, in_list);
+        check_deadline(connection, now);
+    }
+}
+
+/* ---- hang-ups ----
+ * While a job runs its connection is suspended, and libmicrohttpd does not look at the socket. An
+ * edge-triggered entry without events tells of nothing but a full hang-up: a client that has only
+ * shut its sending side down still waits for its answer. */
+
+void http_watch_hangup(struct http_connection *connection, bool watch)
+{
+    struct epoll_event event = {.events = EPOLLET, .data.ptr = connection};
+    epoll_ctl(connection->http->hangup_fd, watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, connection->fd,
+              &event);
+}
+
+static void on_hangup(uv_poll_t *poll, int status, int events)
+{
+    struct http *http = poll->data;
+    struct epoll_event list[EVENTS_MAX];
+    (void)status;
+    (void)events;
+    int count = epoll_wait(http->hangup_fd, list, EVENTS_MAX, 0);
+    for (int i = 0; i < count; i++) {
+        struct http_connection *connection = list[i].data.ptr;
+        if ((list[i].events & (EPOLLHUP | EPOLLERR)) && connection->phase == HTTP_RUNNING)
+            http_process_cancel(connection->request);
+    }
+}
+
+/* ---- driving libmicrohttpd ---- */
+
+static void on_timer(uv_timer_t *timer);
+
+static void drive(struct http *http)
+{
+    MHD_UNSIGNED_LONG_LONG wait;
+    MHD_run(http->daemon);
+    if (http->closed)
+        return;
+    if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
+        uv_timer_start(&http->timer, on_timer, wait, 0);
+    else
+        uv_timer_stop(&http->timer);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    drive(timer->data);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    drive(poll->data);
+}
+
+static void on_kick(uv_idle_t *idle)
+{
+    uv_idle_stop(idle);
+    drive(idle->data);
+}
+
+void http_kick(struct http *http)
+{
+    if (!http->closed)
+        uv_idle_start(&http->kick, on_kick);
+}
+
+/* ---- connections ---- */
+
+static void forget(struct http_connection *connection)
+{
+    struct http *http = connection->http;
+    LIST_REMOVE(connection, in_list);
+    listener_left(&http->listener, connection->peer.uid);
+    http->service->n_http--;
+    free(connection);
+}
+
+/* libmicrohttpd 1.0 begins a connection in its next turn, not in MHD_add_connection. */
+static struct http_connection *connection_of(struct http *http, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct http_connection *connection;
+    LIST_FOREACH(connection, &http->connections, in_list)
+    if (info && connection->fd == info->connect_fd)
+        return connection;
+    return NULL;
+}
+
+static void on_connection_event(void *context, struct MHD_Connection *mhd, void **ours,
+                                enum MHD_ConnectionNotificationCode code)
+{
+    struct http *http = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct http_connection *connection = connection_of(http, mhd);
+        *ours = connection;
+        if (connection)
+            connection->mhd = mhd;
+    } else if (*ours) {
+        if (http->adding == *ours)
+            http->adding = NULL;
+        forget(*ours);
+        *ours = NULL;
+    }
+}
+
+static void refuse(struct http *http, int fd)
+{
+    struct http_connection connection = {.http = http, .fd = fd};
+    struct problem full;
+    problem_set(&full, 503, "connections", "too many connections: %d, of one user %d",
+                CONNECTIONS_MAX, OF_ONE_USER_MAX);
+    http_cut(&connection, &full);
+    close(fd);
+}
+
+static void on_accepted(void *context, int fd, const struct peer *peer, bool full)
+{
+    struct http *http = context;
+    struct sockaddr address = {.sa_family = AF_UNIX};
+    if (full) {
+        refuse(http, fd);
+        return;
+    }
+    struct http_connection *connection = calloc(1, sizeof *connection);
+    if (!connection) {
+        listener_left(&http->listener, peer->uid);
+        close(fd);
+        return;
+    }
+    connection->http = http;
+    connection->fd = fd;
+    connection->peer = *peer;
+    http_enter(connection, HTTP_HEADER, HEADER_SECONDS);
+    LIST_INSERT_HEAD(&http->connections, connection, in_list);
+    http->service->n_http++;
+    http->adding = connection;
+    /* closes the descriptor itself when it does not take it */
+    if (MHD_add_connection(http->daemon, fd, &address, sizeof address) != MHD_YES && http->adding)
+        forget(http->adding);
+    http->adding = NULL;
+    http_kick(http);
+}
+
+/* ---- life ---- */
+
+static void log_mhd(void *context, const char *format, va_list arguments)
+{
+    char line[300];
+    (void)context;
+    vsnprintf(line, sizeof line, format, arguments);
+    line[strcspn(line, "\n")] = '\0';
+    log_debug("http: %s", line);
+}
+
+static int start_mhd(struct http *http, struct fault *fault)
+{
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+        NULL, NULL, http_request_go_on, http, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX + 8,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
+        1, MHD_OPTION_NOTIFY_CONNECTION, on_connection_event, http, MHD_OPTION_NOTIFY_COMPLETED,
+        http_request_end, http, MHD_OPTION_URI_LOG_CALLBACK, http_request_begin, http,
+        MHD_OPTION_END);
+    if (!http->daemon)
+        return fault_set(fault, FAULT_INTERNAL, "libmicrohttpd does not start");
+    return 0;
+}
+
+static void release(struct http *http)
+{
+    if (--http->n_users == 0)
+        free(http);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    release(handle->data);
+}
+
+static void on_listener_closed(void *context)
+{
+    release(context);
+}
+
+static int add_handles(struct http *http, struct fault *fault)
+{
+    uv_loop_t *loop = http->service->loop;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    http->poll.data = http->hangup_poll.data = http->timer.data = http->tick.data =
+        http->kick.data = http;
+    http->hangup_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (http->hangup_fd < 0)
+        return fault_set_errno(fault, FAULT_INTERNAL, "epoll_create1");
+    if (uv_poll_init(loop, &http->poll, info->epoll_fd) != 0)
+        return fault_set(fault, FAULT_INTERNAL, "libuv does not poll");
+    http->n_handles++;
+    if (uv_poll_init(loop, &http->hangup_poll, http->hangup_fd) != 0)
+        return fault_set(fault, FAULT_INTERNAL, "libuv does not poll");
+    http->n_handles++;
+    uv_timer_init(loop, &http->timer);
+    uv_timer_init(loop, &http->tick);
+    uv_idle_init(loop, &http->kick);
+    http->n_handles += 3;
+    uv_poll_start(&http->poll, UV_READABLE, on_readable);
+    uv_poll_start(&http->hangup_poll, UV_READABLE, on_hangup);
+    uv_timer_start(&http->tick, on_tick, TICK, TICK);
+    return 0;
+}
+
+int http_open(struct http **http, struct service *service, const struct socket_settings *settings,
+              void (*changed)(void *context), void *context, struct fault *fault)
+{
+    struct http *h = calloc(1, sizeof *h);
+    *http = NULL;
+    if (!h)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
+    h->service = service;
+    h->changed = changed;
+    h->context = context;
+    h->hangup_fd = -1;
+    LIST_INIT(&h->connections);
+    h->listener = (struct listener){.type = SOCK_STREAM,
+                                    .total = CONNECTIONS_MAX,
+                                    .each = OF_ONE_USER_MAX,
+                                    .accepted = on_accepted,
+                                    .closed = on_listener_closed,
+                                    .context = h};
+    int result = start_mhd(h, fault);
+    if (result == 0)
+        result = add_handles(h, fault);
+    if (result == 0)
+        result = listener_open(&h->listener, service->loop, settings, fault);
+    *http = h;
+    if (result != 0)
+        http_close(http);
+    return result;
+}
+
+bool http_is_idle(const struct http *http)
+{
+    return !http || http->n_requests == 0;
+}
+
+void http_close(struct http **http)
+{
+    struct http *h = *http;
+    *http = NULL;
+    if (!h)
+        return;
+    h->closed = true;
+    unsigned count = h->n_handles;
+    h->n_users = 1 + count + (h->listener.path != NULL);
+    listener_close(&h->listener);
+    struct http_connection *connection;
+    LIST_FOREACH(connection, &h->connections, in_list)
+    if (connection->phase == HTTP_RUNNING)
+        http_process_cancel(connection->request);
+    if (count > 0)
+        uv_poll_stop(&h->poll); /* before its descriptor is closed */
+    if (h->daemon)
+        MHD_stop_daemon(h->daemon);
+    if (h->hangup_fd >= 0 && count > 1)
+        uv_poll_stop(&h->hangup_poll);
+    if (h->hangup_fd >= 0)
+        close(h->hangup_fd);
+    void *const handles[] = {&h->poll, &h->hangup_poll, &h->timer, &h->tick, &h->kick};
+    for (unsigned i = 0; i < count; i++)
+        uv_close(handles[i], on_closed);
+    release(h);
+}

@@ -1,0 +1,290 @@
+/* One request: its header, its body, its answer. */
+#include "daemon/serve/http_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+
+#define BODY_SECONDS   30
+#define IDLE_SECONDS   15
+#define ANSWER_SECONDS 30
+#define ANSWER_RATE    (1 << 20)           /* bytes a second that an answer is given beyond that */
+#define DROPPED_MAX    (UINT64_C(1) << 28) /* of a body that is refused: then it is cut off */
+
+/* ---- answers ---- */
+
+void http_answer(struct http_request *request, unsigned status, struct MHD_Response *response)
+{
+    if (request->response)
+        MHD_destroy_response(request->response);
+    request->response = response;
+    request->status = status;
+}
+
+void http_answer_text(struct http_request *request, unsigned status, const char *media_type,
+                      const char *text)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    if (response) {
+        MHD_add_response_header(response, "Content-Type", media_type);
+        MHD_add_response_header(response, "Cache-Control", "no-store");
+    }
+    http_answer(request, status, response);
+}
+
+static void answer_problem(struct http_request *request)
+{
+    struct problem *problem = &request->problem;
+    char *document = problem_print(problem, &request->faults);
+    http_answer_text(request, problem->status, "application/problem+json",
+                     document ? document : "{}");
+    free(document);
+    if (request->response && problem->retry_after > 0) {
+        char seconds[16];
+        snprintf(seconds, sizeof seconds, "%u", problem->retry_after);
+        MHD_add_response_header(request->response, "Retry-After", seconds);
+    }
+    if (request->response && problem->status == 405)
+        MHD_add_response_header(request->response, "Allow", request->route->methods);
+}
+
+static uint64_t response_bytes(const struct http_request *request)
+{
+    return request->job && request->job->n_planes > 0
+               ? (uint64_t)lseek(request->job->planes[0].fd, 0, SEEK_END)
+               : 0;
+}
+
+/* A client that does not take its answer holds memory: it has until then. */
+static enum MHD_Result send_answer(struct http_request *request)
+{
+    struct http_connection *connection = request->connection;
+    if (request->problem.status != 0)
+        answer_problem(request);
+    if (!request->response)
+        return MHD_NO;
+    http_enter(connection, HTTP_ANSWER, ANSWER_SECONDS + response_bytes(request) / ANSWER_RATE);
+    return MHD_queue_response(connection->mhd, request->status, request->response);
+}
+
+/* ---- the header ---- */
+
+static struct http_connection *connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* A request for a proxy names the server too (RFC 9112, 3.2.2): what follows that. */
+static const char *origin_form(const char *target)
+{
+    if (strncasecmp(target, "http://", 7) != 0)
+        return target;
+    const char *path = strchr(target + 7, '/');
+    return path ? path : "/";
+}
+
+void *http_request_begin(void *context, const char *target, struct MHD_Connection *mhd)
+{
+    struct http *http = context;
+    struct http_connection *connection = connection_of(mhd);
+    struct http_request *request = connection ? calloc(1, sizeof *request) : NULL;
+    if (!request)
+        return NULL;
+    http->n_requests++;
+    request->connection = connection;
+    request->body_fd = -1;
+    fault_clear(&request->query_fault);
+    query_parse(&request->query, origin_form(target), &request->query_fault);
+    connection->request = request;
+    if (connection->phase == HTTP_IDLE)
+        http_enter(connection, HTTP_HEADER, 5);
+    return request;
+}
+
+static bool method_is_one_of(const char *method, const char *methods)
+{
+    size_t length = strlen(method);
+    for (const char *at = methods; (at = strstr(at, method)) != NULL; at += length)
+        if ((at == methods || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static void find_route(struct http_request *request, const char *method)
+{
+    const char *path = request->query.path ? request->query.path : "";
+    for (const struct http_route *route = http_routes; route->path; route++)
+        if (strcmp(route->path, path) == 0)
+            request->route = route;
+    if (!request->route)
+        problem_set(&request->problem, 404, "not-found", "there is nothing at %.200s", path);
+    else if (!method_is_one_of(method, request->route->methods))
+        problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
+    else if (request->query_fault.code != FAULT_NONE ||
+             query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
+        problem_set(&request->problem, 400, "query", "%s", request->query_fault.text);
+}
+
+/* What Content-Length says; 0 where it says nothing. */
+static uint64_t announced_bytes(struct MHD_Connection *mhd)
+{
+    const char *text = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void refuse_large(struct http_request *request)
+{
+    problem_set(&request->problem, 413, "max-file", "the body is larger than max_file %s",
+                number_size(request->connection->http->service->settings->max_file));
+    request->problem.limit = "max_file";
+}
+
+static void refuse_memory(struct http_request *request)
+{
+    problem_set(&request->problem, 503, "memory",
+                "other clients' inputs take all memory there is for them; try later");
+    request->problem.retry_after = service_retry_after(request->connection->http->service);
+}
+
+static enum MHD_Result begin(struct http_request *request, const char *method)
+{
+    struct http_connection *connection = request->connection;
+    struct service *service = connection->http->service;
+    uint64_t announced = announced_bytes(connection->mhd);
+    request->begun = true;
+    find_route(request, method);
+    if (request->problem.status == 0 && request->route->takes_body) {
+        const char *trouble = service_trouble(service);
+        if (trouble && strcmp(trouble, "draining") == 0)
+            problem_set(&request->problem, 503, "draining", "the daemon is ending");
+        else if (announced > service->settings->max_file)
+            refuse_large(request);
+        else if ((request->body_fd = client_job_memory("sluice-body")) < 0)
+            refuse_memory(request);
+    }
+    const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
+    if (request->problem.status != 0 && (expect || announced > DROPPED_MAX))
+        return send_answer(request); /* it waits for a word before it sends; or it had better */
+    http_enter(connection, HTTP_BODY, BODY_SECONDS);
+    return MHD_YES;
+}
+
+/* ---- the body ---- */
+
+static void drop_body(struct http_request *request)
+{
+    if (request->body_fd >= 0)
+        close(request->body_fd);
+    request->body_fd = -1;
+    service_give(request->connection->http->service, request->body_taken);
+    request->body_taken = 0;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        data += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* What is refused is read all the same, up to a bound: a client that is still sending would else
+ * find its connection closed before it reads why. */
+static enum MHD_Result take_body(struct http_request *request, const char *data, size_t size)
+{
+    struct service *service = request->connection->http->service;
+    if (request->body_fd >= 0 && request->problem.status == 0) {
+        if (request->body_bytes + size > service->settings->max_file)
+            refuse_large(request);
+        else if (!service_take(service, size))
+            refuse_memory(request);
+        else
+            request->body_taken += size;
+        if (request->problem.status == 0 && !write_all(request->body_fd, data, size))
+            refuse_memory(request);
+    }
+    if (request->body_fd < 0 || request->problem.status != 0) {
+        drop_body(request);
+        request->dropped_bytes += size;
+        if (request->dropped_bytes > DROPPED_MAX)
+            http_cut(request->connection, request->problem.status ? &request->problem : NULL);
+        return MHD_YES;
+    }
+    request->body_bytes += size;
+    return MHD_YES;
+}
+
+/* ---- libmicrohttpd's calls ---- */
+
+enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, const char *url,
+                                   const char *method, const char *version, const char *data,
+                                   size_t *size, void **context_of_request)
+{
+    struct http_request *request = *context_of_request;
+    (void)context;
+    (void)mhd;
+    (void)url;
+    (void)version;
+    if (!request || request->connection->phase == HTTP_CUT)
+        return MHD_NO;
+    if (!request->begun)
+        return begin(request, method);
+    if (*size > 0) {
+        size_t given = *size;
+        *size = 0;
+        return take_body(request, data, given);
+    }
+    if (!request->job_ended && request->problem.status == 0 && !request->response) {
+        request->route->handle(request);
+        if ((request->job && !request->job_ended) ||
+            request->inquiry) { /* → resumed when it has ended */
+            http_enter(request->connection, HTTP_RUNNING, 0);
+            MHD_suspend_connection(request->connection->mhd);
+            http_watch_hangup(request->connection, true);
+            return MHD_YES;
+        }
+    }
+    return send_answer(request);
+}
+
+void http_request_end(void *context, struct MHD_Connection *mhd, void **context_of_request,
+                      enum MHD_RequestTerminationCode why)
+{
+    struct http *http = context;
+    struct http_request *request = *context_of_request;
+    (void)mhd;
+    (void)why;
+    *context_of_request = NULL;
+    if (!request)
+        return;
+    if (request->job && request->job_ended)
+        client_job_destroy(&request->job);
+    client_job_cancel(&request->job);
+    inquiry_cancel(&request->inquiry);
+    drop_body(request);
+    if (request->response)
+        MHD_destroy_response(request->response);
+    query_finish(&request->query);
+    request->connection->request = NULL;
+    if (request->connection->phase != HTTP_CUT)
+        http_enter(request->connection, HTTP_IDLE, IDLE_SECONDS);
+    free(request);
+    http->n_requests--;
+    http->changed(http->context);
+}

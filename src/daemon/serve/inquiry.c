@@ -1,0 +1,423 @@
+#include "daemon/serve/inquiry_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/spool/json_text.h"
+
+#define WAITING_MAX 64
+#define TRIES_MAX   4 /* a file may be between two places while it is looked for */
+
+static void pump(struct inquiries *inquiries);
+static void destroy(struct inquiry *inquiry);
+
+void inquiries_init(struct inquiries *inquiries)
+{
+    TAILQ_INIT(&inquiries->waiting);
+}
+
+void inquiries_close(struct inquiries *inquiries)
+{
+    struct inquiry *inquiry;
+    inquiries->closed = true;
+    while ((inquiry = TAILQ_FIRST(&inquiries->waiting)) != NULL) {
+        TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
+        destroy(inquiry);
+    }
+}
+
+/* ---- targets ---- */
+
+static void leave_targets(struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < inquiry->n_targets; i++) {
+        spool_leave(&inquiry->targets[i].spool);
+        rulebook_leave(&inquiry->targets[i].book);
+    }
+    free(inquiry->targets);
+    inquiry->targets = NULL;
+    inquiry->n_targets = 0;
+}
+
+static bool take_targets(struct inquiry *inquiry)
+{
+    struct service *service = inquiry->service;
+    struct folder *folder;
+    size_t count = 0;
+    while (service->folder(service->context, count))
+        count++;
+    inquiry->targets = calloc(count + 1, sizeof *inquiry->targets);
+    if (!inquiry->targets)
+        return false;
+    for (; (folder = service->folder(service->context, inquiry->n_targets)); inquiry->n_targets++)
+        inquiry->targets[inquiry->n_targets] = (struct target){
+            folder, folder_use_book(folder), folder_settings(folder), folder_use_spool(folder)};
+    return true;
+}
+
+/* The folder of a target, if it is still there. */
+static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
+{
+    const struct service *service = inquiry->service;
+    struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        if (folder == inquiry->targets[index].folder)
+            return folder;
+    return NULL;
+}
+
+/* ---- one file, in the pool ---- */
+
+/* As a file of this folder's IN, by the name that it was configured with, and by where that leads.
+ */
+static void find_place(struct spot *place, const char *path, const struct target *target,
+                       bool result)
+{
+    const char *told = result ? target->settings->output : target->settings->input;
+    char *real = !target->spool ? NULL : result ? realpath(target->spool->out_path, NULL) : NULL;
+    const char *leads = result ? real : target->spool ? target->spool->folder : NULL;
+    char normal[PATH_MAX];
+    place->kind = SPOT_NONE;
+    if (leads)
+        (result ? spot_out : spot_in)(place, path, leads);
+    if (place->kind == SPOT_NONE && spot_normalise(told, normal))
+        (result ? spot_out : spot_in)(place, path, normal);
+    free(real);
+}
+
+static bool is_found(struct inquiry *inquiry, const struct target *target)
+{
+    if (inquiry->place.kind == SPOT_NONE)
+        return false;
+    fate_finish(&inquiry->fate);
+    if (target->spool) {
+        fate_find(&inquiry->fate, target->spool, &inquiry->place);
+    } else {
+        fate_init(&inquiry->fate);
+        fate_set(&inquiry->fate, "waiting", "folder-gone",
+                 "its folder is not there; it is taken up again when it returns");
+    }
+    inquiry->chosen = (size_t)(target - inquiry->targets);
+    return strcmp(inquiry->fate.state, "unknown") != 0;
+}
+
+/* One folder's results may be another's input: then it is a file of that one first. */
+static void find_file(struct inquiry *inquiry)
+{
+    static const struct spot nowhere = {.kind = SPOT_NONE};
+    fate_finish(&inquiry->fate);
+    fate_find(&inquiry->fate, NULL, &nowhere);
+    inquiry->chosen = inquiry->n_targets;
+    for (int result = 0; result < 2; result++) {
+        for (size_t i = 0; i < inquiry->n_targets; i++) {
+            find_place(&inquiry->place, inquiry->path, &inquiry->targets[i], result);
+            if (is_found(inquiry, &inquiry->targets[i]))
+                return;
+        }
+    }
+}
+
+static void put_one_back(struct inquiry *inquiry)
+{
+    if (inquiry->busy || inquiry->chosen == inquiry->n_targets ||
+        inquiry->fate.where == FATE_IN_PLACE || !inquiry->targets[inquiry->chosen].spool)
+        return;
+    inquiry->put_back = requeue_one(inquiry->targets[inquiry->chosen].spool, &inquiry->fate,
+                                    inquiry->name, &inquiry->fault) == 0;
+}
+
+static void do_inquiry(uv_work_t *work)
+{
+    struct inquiry *inquiry = work->data;
+    switch (inquiry->kind) {
+    case INQUIRY_WHY:
+        find_file(inquiry);
+        break;
+    case INQUIRY_REQUEUE:
+        find_file(inquiry);
+        put_one_back(inquiry);
+        break;
+    case INQUIRY_REQUEUE_FAILED:
+        inquiry->more = inquiry->at < inquiry->n_targets && inquiry->targets[inquiry->at].spool &&
+                        requeue_failed(inquiry->targets[inquiry->at].spool, &inquiry->requeued);
+        break;
+    case INQUIRY_LIST:
+        inquiry_list_ended(inquiry);
+        break;
+    }
+}
+
+/* ---- on the loop ---- */
+
+static void destroy(struct inquiry *inquiry)
+{
+    leave_targets(inquiry);
+    fate_finish(&inquiry->fate);
+    requeued_finish(&inquiry->requeued);
+    json_decref(inquiry->files);
+    free(inquiry->asked);
+    free(inquiry);
+}
+
+static void end(struct inquiry *inquiry, json_t *answer)
+{
+    struct inquiries *inquiries = &inquiry->service->inquiries;
+    inquiries->running = NULL;
+    inquiries->count--;
+    if (!answer)
+        fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
+    if (inquiry->ended)
+        inquiry->ended(inquiry->user, inquiry->fault.code ? NULL : json_incref(answer),
+                       &inquiry->fault);
+    json_decref(answer);
+    destroy(inquiry);
+    pump(inquiries);
+}
+
+static const char *input_of(const struct inquiry *inquiry)
+{
+    return inquiry->chosen < inquiry->n_targets ? inquiry->targets[inquiry->chosen].settings->input
+                                                : NULL;
+}
+
+static json_t *explanation(struct inquiry *inquiry)
+{
+    json_t *answer = fate_json(&inquiry->fate, input_of(inquiry));
+    if (answer)
+        json_object_set_new(answer, "file", json_text(inquiry->asked));
+    return answer;
+}
+
+static void again(struct inquiry *inquiry);
+
+/* By now a job may have it that had not been one, or none any more that was. */
+static bool explain(struct inquiry *inquiry)
+{
+    struct folder *folder =
+        inquiry->chosen < inquiry->n_targets ? folder_of(inquiry, inquiry->chosen) : NULL;
+    bool in_input = inquiry->place.kind == SPOT_INPUT || inquiry->place.kind == SPOT_WORK;
+    return folder && in_input && folder_explain(folder, &inquiry->fate);
+}
+
+static bool is_unsettled(const struct fate *fate)
+{
+    return strcmp(fate->state, "unknown") == 0 ||
+           (fate->reason && strcmp(fate->reason, "claimed") == 0);
+}
+
+static void after_why(struct inquiry *inquiry)
+{
+    bool whole = explain(inquiry);
+    if (!whole && is_unsettled(&inquiry->fate) && ++inquiry->tries < TRIES_MAX &&
+        inquiry->chosen < inquiry->n_targets)
+        again(inquiry);
+    else
+        end(inquiry, explanation(inquiry));
+}
+
+static void after_requeue(struct inquiry *inquiry)
+{
+    struct folder *folder = inquiry->put_back ? folder_of(inquiry, inquiry->chosen) : NULL;
+    bool failed = strcmp(inquiry->fate.state, "failed") == 0;
+    bool waits = inquiry->fate.where == FATE_IN_PLACE || inquiry->busy;
+    if (!inquiry->put_back && !waits && inquiry->fault.code == FAULT_NONE)
+        fault_set(&inquiry->fault, FAULT_NO_INPUT, "%s", inquiry->fate.message);
+    if (inquiry->put_back)
+        log_info("%s: put back to be done again (it was %s)", inquiry->name, inquiry->fate.state);
+    json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)inquiry->put_back, "name",
+                               json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
+                               "was", inquiry->fate.state, "folder",
+                               json_text(input_of(inquiry) ? input_of(inquiry) : ""));
+    if (folder) {
+        if (inquiry->fate.where != FATE_KEPT || failed)
+            folder_count_requeued(folder, failed);
+        folder_look_again(folder, inquiry->name);
+    }
+    end(inquiry, answer);
+}
+
+static void look_at_requeued(struct inquiry *inquiry)
+{
+    struct requeued *requeued = &inquiry->requeued;
+    struct folder *folder =
+        inquiry->at < inquiry->n_targets ? folder_of(inquiry, inquiry->at) : NULL;
+    for (size_t i = 0; i < requeued->n_names; i++) {
+        if (folder) {
+            folder_count_requeued(folder, true);
+            folder_look_again(folder, requeued->names[i]);
+        }
+        free(requeued->names[i]);
+    }
+    free(requeued->names);
+    requeued->names = NULL;
+    requeued->n_names = 0;
+}
+
+/* Behind those that came meanwhile: thousands of files take a while. */
+static void after_requeue_failed(struct inquiry *inquiry)
+{
+    struct requeued *requeued = &inquiry->requeued;
+    look_at_requeued(inquiry);
+    if (!inquiry->more && ++inquiry->at < inquiry->n_targets) {
+        for (size_t i = 0; i < requeued->n_skipped; i++)
+            free(requeued->skipped[i]);
+        requeued->n_skipped = 0;
+    }
+    if (inquiry->at < inquiry->n_targets && !inquiry->service->queue->draining) {
+        struct inquiries *inquiries = &inquiry->service->inquiries;
+        inquiries->running = NULL;
+        TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
+        pump(inquiries);
+        return;
+    }
+    if (requeued->n_done > 0)
+        log_info("%u failed files are put back to be done again", requeued->n_done);
+    json_t *answer = json_pack("{s:i, s:i}", "requeued", (int)requeued->n_done, "not_requeued",
+                               (int)requeued->n_failed);
+    if (answer && requeued->fault.code != FAULT_NONE)
+        json_object_set_new(answer, "text", json_text(requeued->fault.text));
+    end(inquiry, answer);
+}
+
+static void after_list(struct inquiry *inquiry)
+{
+    inquiry_list_live(inquiry);
+    if (inquiry_list_goes_on(inquiry))
+        again(inquiry);
+    else
+        end(inquiry, inquiry_list_answer(inquiry));
+}
+
+static void after_inquiry(uv_work_t *work, int status)
+{
+    struct inquiry *inquiry = work->data;
+    (void)status;
+    switch (inquiry->kind) {
+    case INQUIRY_WHY:
+        after_why(inquiry);
+        break;
+    case INQUIRY_REQUEUE:
+        after_requeue(inquiry);
+        break;
+    case INQUIRY_REQUEUE_FAILED:
+        after_requeue_failed(inquiry);
+        break;
+    case INQUIRY_LIST:
+        after_list(inquiry);
+        break;
+    }
+}
+
+static void again(struct inquiry *inquiry)
+{
+    inquiry->work.data = inquiry;
+    if (uv_queue_work(inquiry->service->loop, &inquiry->work, do_inquiry, after_inquiry) != 0)
+        abort(); /* it does so for no callback at all, which there is */
+}
+
+/* A job has a file of that name: what is asked about is that one. */
+static bool is_job(struct inquiry *inquiry)
+{
+    struct fate fate = {.state = ""};
+    bool found = false;
+    for (size_t i = 0; i < inquiry->n_targets && !found; i++) {
+        find_place(&inquiry->place, inquiry->path, &inquiry->targets[i], false);
+        snprintf(fate.name, sizeof fate.name, "%s", inquiry->place.name);
+        found =
+            inquiry->place.kind == SPOT_INPUT && folder_explain(inquiry->targets[i].folder, &fate);
+    }
+    return found;
+}
+
+static void begin(struct inquiry *inquiry)
+{
+    inquiry->service->inquiries.running = inquiry;
+    if (!inquiry->targets && !take_targets(inquiry))
+        fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
+    if (inquiry->kind == INQUIRY_LIST)
+        inquiry_list_live(inquiry);
+    if (inquiry->kind == INQUIRY_REQUEUE)
+        inquiry->busy = is_job(inquiry);
+    again(inquiry);
+}
+
+static void pump(struct inquiries *inquiries)
+{
+    struct inquiry *inquiry = TAILQ_FIRST(&inquiries->waiting);
+    if (inquiries->running || inquiries->closed || !inquiry)
+        return;
+    TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
+    begin(inquiry);
+}
+
+static int set_state(struct inquiry *inquiry, const char *state, struct fault *fault)
+{
+    static const char *const states[] = {"waiting",  "queued", "running",
+                                         "retrying", "failed", "done"};
+    for (size_t i = 0; state && i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i], state) == 0)
+            inquiry->state = states[i];
+    if (state && !inquiry->state)
+        return fault_set(
+            fault, FAULT_USAGE,
+            "state '%.40s' is none of waiting, queued, running, retrying, failed, done", state);
+    return 0;
+}
+
+static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct fault *fault)
+{
+    bool file = ask->kind == INQUIRY_WHY || ask->kind == INQUIRY_REQUEUE;
+    inquiry->asked = strdup(file ? ask->file : "");
+    if (!inquiry->asked)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a question");
+    if (file && !spot_normalise(ask->file, inquiry->path))
+        return fault_set(fault, FAULT_USAGE, "'%.200s' is no absolute path", ask->file);
+    if (ask->kind != INQUIRY_LIST)
+        return 0;
+    if (ask->limit < 1 || ask->limit > INQUIRY_LIMIT_MAX)
+        return fault_set(fault, FAULT_USAGE, "limit is 1 to %d", INQUIRY_LIMIT_MAX);
+    if (ask->after && !inquiry_read_cursor(ask->after, &inquiry->cursor))
+        return fault_set(fault, FAULT_USAGE, "after is no 'next' of an earlier page");
+    inquiry->limit = ask->limit;
+    inquiry->files = json_array();
+    return set_state(inquiry, ask->state, fault);
+}
+
+int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
+                  struct fault *fault)
+{
+    struct inquiries *inquiries = &service->inquiries;
+    *inquiry = NULL;
+    if (inquiries->count >= WAITING_MAX)
+        return fault_set(fault, FAULT_BUSY, "%d questions wait for their answers; try later",
+                         WAITING_MAX);
+    struct inquiry *i = calloc(1, sizeof *i);
+    if (!i)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a question");
+    i->service = service;
+    i->kind = ask->kind;
+    i->ended = ask->ended;
+    i->user = ask->user;
+    fault_clear(&i->fault);
+    fault_clear(&i->requeued.fault);
+    int result = fill(i, ask, fault);
+    if (result != 0) {
+        destroy(i);
+        return result;
+    }
+    inquiries->count++;
+    TAILQ_INSERT_TAIL(&inquiries->waiting, i, next);
+    *inquiry = i;
+    pump(inquiries);
+    return 0;
+}
+
+void inquiry_cancel(struct inquiry **inquiry)
+{
+    if (*inquiry)
+        (*inquiry)->ended = NULL;
+    *inquiry = NULL;
+}

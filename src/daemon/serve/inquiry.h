@@ -1,0 +1,58 @@
+/* Questions about files, and requeuing, for both sockets. What waits for the disk is done in the
+ * pool, one question at a time, so that they never take all the threads that files' own work needs;
+ * what is under way is told by the folders. All on the loop's thread. */
+#ifndef SLUICE_DAEMON_SERVE_INQUIRY_H
+#define SLUICE_DAEMON_SERVE_INQUIRY_H
+
+#include "base/fault.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+struct inquiry;
+struct service;
+
+enum inquiry_kind {
+    INQUIRY_WHY,            /* what became of one file */
+    INQUIRY_REQUEUE,        /* one file is to be done again */
+    INQUIRY_REQUEUE_FAILED, /* all in failed are */
+    INQUIRY_LIST,           /* a page of files */
+};
+
+#define INQUIRY_LIMIT     100 /* files of a page, unless said */
+#define INQUIRY_LIMIT_MAX 1000
+
+struct inquiry_ask {
+    enum inquiry_kind kind;
+    const char *file;  /* an absolute path */
+    const char *state; /* of a list; NULL: any */
+    const char *after; /* `next` of the page before; NULL: the first page */
+    unsigned limit;
+    /* The answer, or a fault; never from within inquiry_start. The answer is the callee's, the
+     * inquiry is gone after it. */
+    void (*ended)(void *user, json_t *answer, const struct fault *fault);
+    void *user;
+};
+
+struct inquiries {
+    TAILQ_HEAD(, inquiry) waiting;
+    struct inquiry *running;
+    unsigned count;
+    bool closed;
+};
+
+void inquiries_init(struct inquiries *inquiries);
+
+/* Those that wait are dropped; nobody wants their answers any more. One in the pool ends by itself.
+ */
+void inquiries_close(struct inquiries *inquiries);
+
+/* FAULT_BUSY: too many wait; FAULT_USAGE: no absolute path, no such state, a damaged cursor. */
+int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
+                  struct fault *fault);
+
+/* Nobody waits for it any more; what it does on disk is done all the same once it has begun. Takes
+ * NULL; clears the pointer. */
+void inquiry_cancel(struct inquiry **inquiry);
+
+#endif

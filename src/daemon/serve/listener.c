@@ -1,0 +1,237 @@
+#include "daemon/serve/listener.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/front/manager.h"
+
+#define BACKLOG        256
+#define ACCEPTS_A_TURN 32
+#define PAUSE          200 /* milliseconds, when there is no descriptor left */
+
+/* ---- users ---- */
+
+static unsigned *count_of(struct listener *listener, uid_t uid)
+{
+    unsigned *unused = NULL;
+    for (size_t i = 0; i < LISTENER_USERS_MAX; i++) {
+        if (listener->users[i].count > 0 && listener->users[i].uid == uid)
+            return &listener->users[i].count;
+        if (listener->users[i].count == 0 && !unused) {
+            listener->users[i].uid = uid;
+            unused = &listener->users[i].count;
+        }
+    }
+    return unused;
+}
+
+static bool enter(struct listener *listener, uid_t uid)
+{
+    unsigned *count = count_of(listener, uid);
+    if (!count || listener->n_connections >= listener->total ||
+        (uid != 0 && *count >= listener->each))
+        return false;
+    ++*count;
+    listener->n_connections++;
+    return true;
+}
+
+void listener_left(struct listener *listener, uid_t uid)
+{
+    --*count_of(listener, uid);
+    listener->n_connections--;
+}
+
+/* ---- accepting ---- */
+
+static void on_connection(uv_poll_t *poll, int status, int events);
+
+static void on_pause_over(uv_timer_t *timer)
+{
+    struct listener *listener = timer->data;
+    uv_poll_start(&listener->poll, UV_READABLE, on_connection);
+}
+
+static bool accept_one(struct listener *listener)
+{
+    struct ucred cred = {.uid = (uid_t)-1};
+    socklen_t length = sizeof cred;
+    int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+        log_warning("%s: accept: %s", listener->path, strerror(errno));
+        uv_poll_stop(&listener->poll); /* else the loop would spin on it */
+        uv_timer_start(&listener->pause, on_pause_over, PAUSE, 0);
+    }
+    if (fd < 0)
+        return errno == ECONNABORTED || errno == EINTR;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length);
+    struct peer peer = {cred.uid, cred.pid};
+    bool full = !enter(listener, peer.uid);
+    log_debug("%s: process %d of user %u is connected%s", listener->path, (int)peer.pid,
+              (unsigned)peer.uid, full ? ", one too many" : "");
+    listener->accepted(listener->context, fd, &peer, full);
+    return true;
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+    struct listener *listener = poll->data;
+    (void)events;
+    for (int i = 0; status == 0 && i < ACCEPTS_A_TURN && accept_one(listener); i++)
+        ;
+}
+
+/* ---- the path ---- */
+
+/* A socket that nobody listens at any more is left of a daemon that was killed. */
+static int remove_stale(const struct listener *listener, const struct sockaddr_un *address,
+                        struct fault *fault)
+{
+    struct stat status;
+    if (lstat(listener->path, &status) != 0)
+        return errno == ENOENT ? 0 : fault_set_errno(fault, FAULT_CREATE, listener->path);
+    if (!S_ISSOCK(status.st_mode))
+        return fault_set(fault, FAULT_CREATE, "%s: is there already, and no socket",
+                         listener->path);
+    int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool dead = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) &&
+                errno == ECONNREFUSED;
+    if (probe >= 0)
+        close(probe);
+    if (!dead)
+        return fault_set(fault, FAULT_CREATE, "%s: somebody listens there already", listener->path);
+    if (unlink(listener->path) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, listener->path);
+    return 0;
+}
+
+static int set_rights(const struct listener *listener, const struct socket_settings *settings,
+                      struct fault *fault)
+{
+    mode_t mode = 0660;
+    if (settings->mode)
+        mode = (mode_t)strtoul(settings->mode, NULL, 8) & 0777;
+    if (settings->group) {
+        const struct group *group = getgrnam(settings->group);
+        if (!group)
+            return fault_set(fault, FAULT_CREATE, "%s: there is no group '%s'", listener->path,
+                             settings->group);
+        /* A service may be let make its own socket, and not be let chown (systemd's @privileged).
+         */
+        struct stat made;
+        bool has_it = stat(listener->path, &made) == 0 && made.st_gid == group->gr_gid;
+        if (!has_it && chown(listener->path, (uid_t)-1, group->gr_gid) != 0)
+            return fault_set_errno(fault, FAULT_CREATE, "chown of the socket");
+    }
+    if (chmod(listener->path, mode) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, "chmod of the socket");
+    return 0;
+}
+
+/* Nobody can connect before listen, so the rights are in force from the first moment. */
+static int bind_path(struct listener *listener, const struct socket_settings *settings,
+                     struct fault *fault)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat status;
+    size_t length = strlen(settings->unix_path);
+    if (length == 0 || length >= sizeof address.sun_path)
+        return fault_set(fault, FAULT_CREATE, "%s: a socket's path has 1 to %zu bytes",
+                         settings->unix_path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path, settings->unix_path, length + 1);
+    int result = remove_stale(listener, &address, fault);
+    if (result != 0)
+        return result;
+    listener->fd = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener->fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, "socket");
+    if (bind(listener->fd, (const struct sockaddr *)&address, sizeof address) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, listener->path);
+    if (lstat(listener->path, &status) == 0) {
+        listener->device = status.st_dev;
+        listener->inode = status.st_ino;
+    }
+    result = set_rights(listener, settings, fault);
+    if (result == 0 && listen(listener->fd, BACKLOG) != 0)
+        result = fault_set_errno(fault, FAULT_CREATE, "listen");
+    return result;
+}
+
+static void remove_path(const struct listener *listener)
+{
+    struct stat status;
+    if (listener->inode != 0 && lstat(listener->path, &status) == 0 &&
+        status.st_dev == listener->device && status.st_ino == listener->inode)
+        unlink(listener->path);
+}
+
+/* One that a service manager listens at already has its rights from there, and is not ours to
+ * remove: clients may come while we are away. */
+static bool adopt(struct listener *listener, const char *wanted)
+{
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] = "";
+    listener->fd = manager_take_socket(listener->type, path, sizeof path);
+    if (listener->fd < 0)
+        return false;
+    if (wanted && strcmp(wanted, path) != 0)
+        log_warning("%s: not bound, since the service manager listens at %s in its place", wanted,
+                    path);
+    listener->path = strdup(path);
+    return true;
+}
+
+int listener_open(struct listener *listener, uv_loop_t *loop,
+                  const struct socket_settings *settings, struct fault *fault)
+{
+    int result = 0;
+    bool adopted = adopt(listener, settings->unix_path);
+    if (!adopted)
+        listener->path = strdup(settings->unix_path);
+    if (!listener->path)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a socket");
+    else if (!adopted)
+        result = bind_path(listener, settings, fault);
+    int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
+    if (error < 0)
+        result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+    if (result != 0) {
+        if (listener->fd >= 0)
+            close(listener->fd);
+        if (listener->path)
+            remove_path(listener);
+        free(listener->path);
+        listener->path = NULL;
+        return result;
+    }
+    listener->poll.data = listener->pause.data = listener;
+    uv_timer_init(loop, &listener->pause);
+    listener->n_handles = 2;
+    uv_poll_start(&listener->poll, UV_READABLE, on_connection);
+    return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct listener *listener = handle->data;
+    if (--listener->n_handles == 0)
+        listener->closed(listener->context);
+}
+
+void listener_close(struct listener *listener)
+{
+    if (!listener->path)
+        return;
+    remove_path(listener);
+    uv_close((uv_handle_t *)&listener->poll, on_closed);
+    uv_close((uv_handle_t *)&listener->pause, on_closed);
+    close(listener->fd);
+    free(listener->path);
+    listener->path = NULL;
+}

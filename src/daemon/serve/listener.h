@@ -1,0 +1,56 @@
+/* A listening Unix socket: bound with its rights before anybody can connect, or taken over from a
+ * service manager (manager.h); clients accepted from the loop and counted by user. All on the
+ * loop's thread. */
+#ifndef SLUICE_DAEMON_SERVE_LISTENER_H
+#define SLUICE_DAEMON_SERVE_LISTENER_H
+
+#include "base/fault.h"
+#include "config/settings.h"
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#define LISTENER_USERS_MAX 64
+
+/* Who is at the other end, by SO_PEERCRED. */
+struct peer {
+    uid_t uid;
+    pid_t pid;
+};
+
+struct listener {
+    int type;             /* SOCK_STREAM or SOCK_SEQPACKET */
+    unsigned total, each; /* connections: all together, and of one user but root */
+    /* A new connection, non-blocking, the callee's. `full`: one too many, to be told and closed. */
+    void (*accepted)(void *context, int fd, const struct peer *peer, bool full);
+    /* After listener_close: its memory may go. Not called where listener_open has failed. */
+    void (*closed)(void *context);
+    void *context;
+
+    char *path; /* owned */
+    int fd;
+    dev_t device; /* of the file at `path`: only our own is removed */
+    ino_t inode;  /* 0: it is not ours */
+    unsigned n_connections;
+    struct {
+        uid_t uid;
+        unsigned count;
+    } users[LISTENER_USERS_MAX];
+    uv_poll_t poll;
+    uv_timer_t pause; /* while no descriptor is left */
+    unsigned n_handles;
+};
+
+/* The members above the blank line are the caller's to set before. Takes what the service manager
+ * has of this type; binds the settings' path otherwise. FAULT_CREATE: the path is taken or cannot
+ * be made. */
+int listener_open(struct listener *listener, uv_loop_t *loop,
+                  const struct socket_settings *settings, struct fault *fault);
+
+/* A connection that was accepted and not `full` has ended. */
+void listener_left(struct listener *listener, uid_t uid);
+
+/* Removes the socket; `closed` follows from the loop. Fine on one that was never opened. */
+void listener_close(struct listener *listener);
+
+#endif

@@ -1,0 +1,247 @@
+#include "daemon/serve/service.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/watch/folder.h"
+#include "daemon/spool/json_text.h"
+#include "daemon/work/metrics.h"
+#include "daemon/work/stint.h"
+#include "daemon/work/supervise.h"
+#include "version.h"
+
+#define DESCRIPTION_MAX (4u << 20)
+
+void service_init(struct service *service)
+{
+    service->started = clock_now();
+    service->description_fd = -1;
+    inquiries_init(&service->inquiries);
+}
+
+void service_finish(struct service *service)
+{
+    inquiries_close(&service->inquiries);
+    json_decref(service->description);
+    service->description = NULL;
+    if (service->description_fd >= 0)
+        close(service->description_fd);
+    service->description_fd = -1;
+}
+
+/* ---- stages and devices ---- */
+
+void service_worker_ready(struct service *service)
+{
+    if (service->description_fd >= 0)
+        close(service->description_fd);
+    service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
+    if (service->description_fd >= 0)
+        supervisor_describe(service->queue->supervisor, service->description_fd);
+}
+
+void service_described(struct service *service)
+{
+    struct bytes bytes = {0};
+    struct fault fault = FAULT_INIT;
+    if (service->description_fd < 0)
+        return;
+    int result = file_read(service->description_fd, DESCRIPTION_MAX, &bytes, &fault);
+    if (result == 0 && bytes.size == 0) { /* an answer to a question before the last one */
+        bytes_finish(&bytes);
+        return;
+    }
+    if (result == 0) {
+        json_t *all = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
+        if (json_is_object(all)) {
+            json_decref(service->description);
+            service->description = all;
+        } else {
+            log_error("the worker describes itself in no JSON");
+            json_decref(all);
+        }
+    }
+    bytes_finish(&bytes);
+    close(service->description_fd);
+    service->description_fd = -1;
+}
+
+/* ---- jobs ---- */
+
+const char *service_trouble(const struct service *service)
+{
+    const char *state = service->state(service->context);
+    if (service->queue->draining)
+        return "draining";
+    if (strcmp(state, "ready") != 0)
+        return "starting";
+    return supervisor_is_ready(service->queue->supervisor) ? NULL : "no-device";
+}
+
+const char *service_chain(const struct service *service, const char *chain)
+{
+    const char *name, *text;
+    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+        if (name && strcmp(name, chain) == 0)
+            return text;
+    return chain;
+}
+
+unsigned service_retry_after(const struct service *service)
+{
+    const struct queue *queue = service->queue;
+    unsigned slots = queue->slots > 0 ? queue->slots : 1;
+    double seconds = service->job_seconds * queue->n_jobs / slots;
+    if (seconds < 1)
+        return 1;
+    return seconds < 600 ? (unsigned)seconds + 1 : 600;
+}
+
+/* As much as one input at its largest, and what pictures may take beside. */
+bool service_take(struct service *service, uint64_t bytes)
+{
+    uint64_t total = service->settings->max_file + service->settings->memory;
+    if (service->bodies + bytes > total)
+        return false;
+    service->bodies += bytes;
+    return true;
+}
+
+void service_give(struct service *service, uint64_t bytes)
+{
+    service->bodies -= bytes;
+}
+
+/* ---- answers ---- */
+
+static json_t *queue_json(const struct queue *q)
+{
+    return json_pack(
+        "{s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
+        (int)(queue_count(q, JOB_QUEUED) + queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN)),
+        "running", (int)(queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN)), "settling",
+        (int)queue_count(q, JOB_SETTLING), "retrying", (int)queue_count(q, JOB_WAITING),
+        "of_clients", (int)q->n_client_jobs);
+}
+
+static json_t *worker_json(const struct supervisor *s)
+{
+    const struct stint *stint = s->current;
+    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", stint ? stint->pid : 0,
+                     "ready", (int)supervisor_is_ready(s), "device", stint ? stint->name : "",
+                     "sandbox", stint ? stint->sandbox : "", "starts", (int)s->n_starts, "jobs",
+                     (json_int_t)s->n_jobs, "builds", (json_int_t)(stint ? stint->builds : 0),
+                     "cache_hits", (json_int_t)(stint ? stint->cache_hits : 0));
+}
+
+/* Monotonic nanoseconds as a time of the day; JSON's null for 0. */
+static json_t *time_json(uint64_t then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t ago = (int64_t)clock_now() - (int64_t)then; /* negative: it is to come */
+    return then ? json_time((now.tv_sec * INT64_C(1000000000) + now.tv_nsec - ago) / 1000000000)
+                : json_null();
+}
+
+static json_t *failure_json(const struct folder_failure *failure)
+{
+    if (!failure)
+        return json_null();
+    return json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(failure->name), "reason",
+                     fault_name(failure->fault.code), "message", json_text(failure->fault.text),
+                     "time", json_time(failure->time));
+}
+
+static json_t *folder_json(const struct folder *folder)
+{
+    const struct watch_settings *settings = folder_settings(folder);
+    struct folder_census c;
+    folder_count(folder, &c);
+    return json_pack(
+        "{s:o, s:o, s:o, s:s, s:s, s:s?, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:o}",
+        "input", json_text(settings->input), "output", json_text(settings->output), "chain",
+        json_text(settings->chain_name ? settings->chain_name : settings->chain), "mode", c.mode,
+        "state", c.state, "reason", c.reason, "message",
+        c.reason ? json_text(c.message) : json_null(), "since", time_json(c.since), "next_try",
+        time_json(c.next_try), "waiting", (json_int_t)c.waiting, "queued", (json_int_t)c.queued,
+        "running", (json_int_t)c.running, "retrying", (json_int_t)c.retrying, "done",
+        (json_int_t)c.ended_done, "failed", (json_int_t)c.ended_failed, "in_done",
+        (json_int_t)c.done, "in_failed", (json_int_t)c.failed, "overflows", (json_int_t)c.overflows,
+        "last_error", failure_json(c.failure));
+}
+
+static json_t *folders_json(const struct service *service)
+{
+    json_t *list = json_array();
+    const struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        json_array_append_new(list, folder_json(folder));
+    return list;
+}
+
+static json_t *stint_json(const struct stint *stint)
+{
+    static const char *const phases[] = {[STINT_STARTING] = "starting",
+                                         [STINT_READY] = "ready",
+                                         [STINT_LEAVING] = "leaving",
+                                         [STINT_KILLED] = "killed"};
+    unsigned done, of;
+    stint_progress(stint, &done, &of);
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", stint->pid, "state",
+                     phases[stint->phase], "device", stint->name, "sandbox", stint->sandbox,
+                     "uptime_s", (double)(clock_now() - stint->started) * 1e-9, "jobs",
+                     (json_int_t)stint->n_jobs, "running", (int)stint->in_flight, "preparing",
+                     of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
+}
+
+static json_t *workers_json(const struct service *service)
+{
+    json_t *list = json_array();
+    const struct supervisor *s;
+    const struct stint *stint;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++) {
+        if (s->current)
+            json_array_append_new(list, stint_json(s->current));
+        if (s->next)
+            json_array_append_new(list, stint_json(s->next));
+        LIST_FOREACH(stint, &s->leaving, in_list)
+        json_array_append_new(list, stint_json(stint));
+    }
+    return list;
+}
+
+json_t *service_status(const struct service *service)
+{
+    const struct queue *queue = service->queue;
+    const char *trouble = service_trouble(service);
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}}", "state",
+                     service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
+                     (double)(clock_now() - service->started) * 1e-9, "done",
+                     (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
+                     queue_json(queue), "folders", folders_json(service), "worker",
+                     worker_json(queue->supervisor), "workers", workers_json(service),
+                     "connections", "http", (int)service->n_http, "jobs",
+                     (int)service->n_jobs_clients);
+}
+
+json_t *service_chains(const struct service *service)
+{
+    json_t *list = json_array();
+    const char *name, *text;
+    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+        json_array_append_new(list, json_pack("{s:s?, s:s}", "name", name, "chain", text));
+    return list;
+}
+
+json_t *service_version(void)
+{
+    return json_pack("{s:s, s:s}", "name", "sluice", "version", SLUICE_VERSION);
+}

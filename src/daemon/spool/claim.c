@@ -1,0 +1,340 @@
+#include "daemon/spool/claim_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "daemon/spool/ledger.h"
+
+const char *claim_base(const struct claim *claim)
+{
+    return path_name(claim->name);
+}
+
+const char *claim_path_of(const struct claim *claim, claim_path path)
+{
+    snprintf(path, sizeof(claim_path), "%s/%s", claim->folder, claim_base(claim));
+    return path;
+}
+
+void claim_destroy(struct claim **claim)
+{
+    if (!*claim)
+        return;
+    note_finish(&(*claim)->note);
+    free((*claim)->name);
+    free(*claim);
+    *claim = NULL;
+}
+
+static struct claim *create(struct spool *spool, const char *name)
+{
+    struct claim *claim = calloc(1, sizeof *claim);
+    if (!claim)
+        return NULL;
+    claim->spool = spool;
+    claim->name = strdup(name);
+    snprintf(claim->folder, sizeof claim->folder, "%08x", atomic_fetch_add(&spool->serial, 1));
+    if (!claim->name)
+        claim_destroy(&claim);
+    return claim;
+}
+
+void claim_remove_folder(const struct claim *claim)
+{
+    unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
+}
+
+/* From which folder it comes, as a link that leads nowhere: made in one step, and lasting with the
+ * directory that it is in. */
+static int note_origin(const struct claim *claim, int folder_fd)
+{
+    size_t length = (size_t)(claim_base(claim) - claim->name);
+    char from[PATH_MAX];
+    if (length == 0)
+        return 0;
+    if (length > sizeof from) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(from, claim->name, length - 1);
+    from[length - 1] = '\0';
+    return symlinkat(from, folder_fd, NOTE_FROM);
+}
+
+/* What the hidden folder shows of a file that stays where it is. */
+static int put_placeholder(const struct claim *claim, int folder_fd)
+{
+    int fd = openat(folder_fd, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -1 : close(fd);
+}
+
+/* Whoever swapped the file between look and claim gets the other one back. */
+static bool is_expected(const struct claim *claim, const struct identity *expected)
+{
+    struct stat status;
+    claim_path path;
+    return fstatat(claim->spool->instance_fd, claim_path_of(claim, path), &status,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(status.st_mode) && status.st_dev == expected->device &&
+           status.st_ino == expected->inode;
+}
+
+/* The file into the claim's folder. 0, or −1 and errno. */
+static int move_in(const struct claim *claim)
+{
+    const struct spool *spool = claim->spool;
+    struct disk_place place;
+    claim_path path;
+    if (disk_place(&place, spool->in_fd, claim->name, 0) != 0)
+        return -1;
+    int result = renameat(place.fd, place.name, spool->instance_fd, claim_path_of(claim, path));
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
+}
+
+static int fill_folder(const struct claim *claim)
+{
+    int folder = claim_open_folder(claim);
+    if (folder < 0)
+        return -1;
+    int result = note_origin(claim, folder);
+    if (result == 0)
+        result = claim->spool->in_place ? put_placeholder(claim, folder) : move_in(claim);
+    int error = errno;
+    if (result != 0)
+        note_remove(folder);
+    close(folder);
+    errno = error;
+    return result;
+}
+
+static int take(struct claim *claim, const struct identity *expected, struct fault *fault)
+{
+    const struct spool *spool = claim->spool;
+    if (mkdirat(spool->instance_fd, claim->folder, 0700) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
+    if (fill_folder(claim) != 0) {
+        int error = errno;
+        claim_remove_folder(claim);
+        errno = error;
+        return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
+                               : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+    }
+    if (spool->in_place || is_expected(claim, expected))
+        return 0;
+    if (claim_give_back(claim, NULL) != 0)
+        log_warning("%s: another file was claimed in its place, and stays claimed", claim->name);
+    return fault_set(fault, FAULT_BUSY, "another file by now");
+}
+
+int claim_take(struct claim **claim, struct spool *spool, const char *name,
+               const struct identity *expected, struct fault *fault)
+{
+    struct claim *c = create(spool, name);
+    *claim = NULL;
+    if (!c)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a claim");
+    int result = take(c, expected, fault);
+    if (result != 0)
+        claim_destroy(&c);
+    *claim = c;
+    return result;
+}
+
+/* The file of a claim's folder is the one entry that is not hidden. */
+static int keep_visible_name(void *context, const char *name, unsigned char kind)
+{
+    (void)kind;
+    if (name[0] == '.')
+        return 0;
+    snprintf(context, sizeof(name_buffer), "%s", name);
+    return 1;
+}
+
+/* Its name as a path below IN. What a stranger may have put into the link is refused: a path is
+ * walked component by component, each of them a directory. */
+static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
+{
+    char from[PATH_MAX];
+    ssize_t length = readlinkat(folder_fd, NOTE_FROM, from, sizeof from - 1);
+    from[length > 0 ? length : 0] = '\0';
+    bool good = length > 0 && from[0] != '/' && (size_t)length + NAME_BYTES + 2 < PATH_MAX &&
+                strncmp(from, "..", 2) != 0 && !strstr(from, "/..");
+    snprintf(whole, PATH_MAX, "%.*s%s%.*s", good ? (int)length : 0, from, good ? "/" : "",
+             NAME_BYTES, base);
+}
+
+static void remove_empty(int other_fd, int folder_fd, const char *folder)
+{
+    note_remove(folder_fd);
+    unlinkat(other_fd, folder, AT_REMOVEDIR);
+}
+
+/* Ten interruptions in a row with nothing else going on point at the file; any other one may have
+ * had another cause. The count is written before the mark is taken away: better twice than never.
+ */
+static void count_interruption(struct claim *claim, int folder_fd)
+{
+    bool alone;
+    struct fault fault = FAULT_INIT;
+    if (!note_has_begun(folder_fd, &alone))
+        return;
+    claim->note.interruptions++;
+    claim->note.alone = alone ? claim->note.alone + 1 : 0;
+    if (note_write(folder_fd, &claim->note, true, &fault) == 0)
+        note_clear_begun(folder_fd);
+    else
+        log_warning("%s: its interruption is not noted: %s", claim->name, fault.text);
+}
+
+static int take_over(struct claim *claim, int other_fd, int folder_fd, const char *folder,
+                     struct fault *fault)
+{
+    struct fault damaged = FAULT_INIT;
+    claim->recovered = true;
+    if (renameat(other_fd, folder, claim->spool->instance_fd, claim->folder) != 0)
+        return fault_set_errno(fault, FAULT_IO, "take over a claimed file");
+    if (note_read(folder_fd, &claim->note, &damaged) != 0)
+        log_warning("%s: %s: done again from the start", claim->name, damaged.text);
+    count_interruption(claim, folder_fd);
+    if (claim->note.verdict == NOTE_DONE && !claim->note.base[0])
+        snprintf(claim->note.base, sizeof claim->note.base, "%s", claim_base(claim));
+    return 0;
+}
+
+/* A file that stayed in its place may be gone from there, and been done with. */
+static bool is_left(const struct spool *spool, const char *name)
+{
+    struct identity identity;
+    return !spool->in_place || (spool_look(spool, name, &identity) == SPOOL_FILE &&
+                                !ledger_knows(spool->world->ledger, spool->folder, &identity));
+}
+
+static void remove_placeholder(int folder_fd, const char *name)
+{
+    if (name[0])
+        unlinkat(folder_fd, name, 0);
+}
+
+int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
+                struct fault *fault)
+{
+    name_buffer name = "";
+    char whole[PATH_MAX];
+    *claim = NULL;
+    int folder_fd = disk_open_directory(other_fd, folder, 0);
+    if (folder_fd < 0)
+        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
+    int result = 0;
+    if (disk_list(folder_fd, keep_visible_name, name) < 0)
+        result = fault_set_errno(fault, FAULT_IO, "read a claim's folder");
+    else if (whole_name(folder_fd, name, whole), !name[0] || !is_left(spool, whole)) {
+        if (spool->in_place)
+            remove_placeholder(folder_fd, name);
+        remove_empty(other_fd, folder_fd, folder);
+    } else if ((*claim = create(spool, whole)) == NULL)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
+    else
+        result = take_over(*claim, other_fd, folder_fd, folder, fault);
+    close(folder_fd);
+    if (result != 0)
+        claim_destroy(claim);
+    return result;
+}
+
+static int open_file(const struct claim *claim)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    struct disk_place place;
+    claim_path path;
+    if (!claim->spool->in_place)
+        return openat(claim->spool->instance_fd, claim_path_of(claim, path), flags);
+    if (disk_place(&place, claim->spool->in_fd, claim->name, 0) != 0)
+        return -1;
+    int fd = openat(place.fd, place.name, flags);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return fd;
+}
+
+bool claim_identify(struct claim *claim)
+{
+    struct stat status;
+    int fd = claim->identity.inode ? -1 : open_file(claim);
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        claim->identity = identity_of(&status);
+    if (fd >= 0)
+        close(fd);
+    return claim->identity.inode != 0;
+}
+
+int claim_open(struct claim *claim, int *fd, struct fault *fault)
+{
+    struct stat status;
+    *fd = open_file(claim);
+    if (*fd < 0)
+        return fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, "open");
+    if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        claim->identity = identity_of(&status);
+        return 0;
+    }
+    close(*fd);
+    *fd = -1;
+    return fault_set(fault, FAULT_NO_INPUT, "no regular file");
+}
+
+bool claim_is_unchanged(const struct claim *claim, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    struct identity now = identity_of(&status);
+    return identity_equal(&now, &claim->identity);
+}
+
+int claim_open_folder(const struct claim *claim)
+{
+    return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
+}
+
+int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
+{
+    int folder = claim_open_folder(claim);
+    if (folder < 0)
+        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
+    /* The mark of a file that went down with us before is made to last: it may be why. */
+    int result = note_mark_begun(folder, alone, claim->recovered, fault);
+    close(folder);
+    return result;
+}
+
+void claim_clear_begun(struct claim *claim)
+{
+    int folder = claim_open_folder(claim);
+    if (folder < 0)
+        return;
+    note_clear_begun(folder);
+    close(folder);
+}
+
+int claim_write_note(struct claim *claim, struct fault *fault)
+{
+    int folder = claim_open_folder(claim);
+    if (folder < 0)
+        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
+    int result = note_write(folder, &claim->note, claim->spool->rules->sync == SYNC_EACH, fault);
+    close(folder);
+    return result;
+}

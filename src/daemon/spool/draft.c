@@ -1,0 +1,303 @@
+#include "daemon/spool/draft.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/log.h"
+#include "base/name.h"
+
+/* The same from the claim or, after a restart, from its note: no plane is in it, since the first
+ * draft is opened before the planes are known. */
+static void temporary_name(name_buffer name, const struct claim *claim, const char *tag,
+                           const char *extension, size_t index)
+{
+    char whole_tag[80];
+    name_buffer final;
+    name_of_result(final, claim_base(claim), 0, "", extension);
+    snprintf(whole_tag, sizeof whole_tag, "%.47s-%zu", tag, index);
+    name_of_temporary(name, final, whole_tag);
+}
+
+static void make_tag(char tag[48], const struct claim *claim)
+{
+    snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
+}
+
+/* The folder of OUT that the claim's results belong in: the one that its file has in IN. */
+static int open_place(struct disk_place *place, const struct claim *claim, int out_fd)
+{
+    return disk_place(place, out_fd, claim->name, 0777);
+}
+
+int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
+               struct fault *fault)
+{
+    char tag[48], path[PATH_MAX];
+    struct disk_place place;
+    name_buffer name;
+    *draft = (struct draft)DRAFT_INIT;
+    make_tag(tag, claim);
+    temporary_name(name, claim, tag, extension, index);
+    snprintf(path, sizeof path, "%.*s%s", (int)(claim_base(claim) - claim->name), claim->name,
+             name);
+    if (open_place(&place, claim, claim->spool->out_fd) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+    draft->temporary = strdup(path);
+    if (draft->temporary) {
+        unlinkat(place.fd, name, 0); /* of an earlier try that could not be removed */
+        draft->fd =
+            openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    }
+    int error = errno;
+    disk_place_leave(&place);
+    if (draft->fd >= 0)
+        return 0;
+    if (!draft->temporary)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a name");
+    free(draft->temporary);
+    draft->temporary = NULL;
+    errno = error;
+    return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+}
+
+void draft_forget(struct draft *draft)
+{
+    if (draft->fd >= 0)
+        close(draft->fd);
+    free(draft->temporary);
+    *draft = (struct draft)DRAFT_INIT;
+}
+
+void draft_discard(struct draft *draft, const struct spool *spool)
+{
+    if (draft->temporary)
+        disk_unlink(spool->out_fd, draft->temporary);
+    draft_forget(draft);
+}
+
+static int finish_one(struct draft *draft, const struct spool *spool, struct note_result *result,
+                      struct fault *fault)
+{
+    struct stat status;
+    if ((spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
+        fstat(draft->fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
+    struct identity identity = identity_of(&status);
+    result->size = identity.size;
+    result->mtime = identity.mtime;
+    snprintf(result->plane, sizeof result->plane, "%s", draft->plane);
+    int closed = close(draft->fd);
+    draft->fd = -1;
+    return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, spool->out_path);
+}
+
+void draft_final_name(const struct claim *claim, size_t index, char name[256])
+{
+    const struct note *note = &claim->note;
+    name_of_result(name, note->base, note->number, note->results[index].plane, note->extension);
+}
+
+struct taken {
+    const struct claim *claim;
+    int out_fd;
+};
+
+/* A number is taken when any of the results would find its name taken: they keep together. */
+static bool is_taken(void *context, unsigned number)
+{
+    const struct taken *taken = context;
+    const struct note *note = &taken->claim->note;
+    for (size_t i = 0; i < note->n_results; i++) {
+        name_buffer name;
+        name_of_result(name, note->base, number, note->results[i].plane, note->extension);
+        if (faccessat(taken->out_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+            return true;
+    }
+    return false;
+}
+
+/* Chooses the number, by the rule for names that are taken, and writes the note. */
+static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
+{
+    struct taken taken = {claim, place_fd};
+    struct note *note = &claim->note;
+    note->number = 0;
+    if (note->on_exists == EXISTS_FAIL && is_taken(&taken, 0)) {
+        name_buffer name;
+        draft_final_name(claim, 0, name);
+        return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
+    }
+    if (note->on_exists == EXISTS_NUMBER)
+        note->number = name_find_number(is_taken, &taken);
+    if (note->number == UINT_MAX)
+        return fault_set(fault, FAULT_CREATE, "no free name in %s", claim->spool->out_path);
+    return claim_write_note(claim, fault);
+}
+
+static void choose_base(struct claim *claim, const char *extension)
+{
+    const struct watch_settings *rules = claim->spool->rules;
+    char day[NAME_DAY_MAX];
+    name_today(day);
+    struct name_parts parts = {.original = claim_base(claim),
+                               .chain = rules->chain_name ? rules->chain_name : rules->chain,
+                               .extension = extension,
+                               .day = day};
+    name_expand(claim->note.base, rules->name, &parts);
+}
+
+static int commit(struct claim *claim, const char *extension, struct fault *fault)
+{
+    struct note *note = &claim->note;
+    struct disk_place place;
+    note->verdict = NOTE_DONE;
+    note->on_exists = claim->spool->rules->on_exists;
+    snprintf(note->extension, sizeof note->extension, "%s", extension);
+    choose_base(claim, extension);
+    make_tag(note->tag, claim);
+    if (open_place(&place, claim, claim->spool->out_fd) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+    int result = choose_number(claim, place.fd, fault);
+    disk_place_leave(&place);
+    return result;
+}
+
+int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
+                  struct fault *fault)
+{
+    struct note *note = &claim->note;
+    struct note_result *results = calloc(count + 1, sizeof *results);
+    if (!results)
+        return fault_set(fault, FAULT_MEMORY, "no memory for results");
+    for (size_t i = 0; i < count; i++) {
+        int result = finish_one(&drafts[i], claim->spool, &results[i], fault);
+        if (result != 0) {
+            free(results);
+            return result;
+        }
+    }
+    free(note->results);
+    note->results = results;
+    note->n_results = count;
+    int result = commit(claim, extension, fault);
+    if (result != 0)
+        note->verdict = NOTE_OPEN;
+    for (size_t i = 0; i < count && result == 0; i++)
+        draft_forget(&drafts[i]); /* from here on the note knows them */
+    return result;
+}
+
+/* File systems with coarse times forget the rest of a time when they are mounted anew. Size and
+ * time do not tell two results apart that were written in the same tick of the kernel's clock: the
+ * callers look at the temporary name first, which is one claim's alone. `inode` may be NULL. */
+static bool is_result(int out_fd, const char *name, const struct note_result *result, ino_t *inode)
+{
+    struct stat status;
+    if (fstatat(out_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    struct identity found = identity_of(&status);
+    int64_t apart = llabs(found.mtime - result->mtime);
+    bool coarse = found.mtime % 1000000000 == 0 && apart <= 2000000000;
+    if (inode)
+        *inode = status.st_ino;
+    return found.size == result->size && (apart == 0 || coarse);
+}
+
+/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. */
+static int place_one(const struct claim *claim, int fd, size_t index)
+{
+    const struct note *note = &claim->note;
+    name_buffer final, temporary;
+    draft_final_name(claim, index, final);
+    temporary_name(temporary, claim, note->tag, note->extension, index);
+    ino_t placed = 0, waiting = 0;
+    bool is_placed = is_result(fd, final, &note->results[index], &placed);
+    bool waits = is_result(fd, temporary, &note->results[index], &waiting);
+    if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
+        return unlinkat(fd, temporary, 0);
+    if (!waits) {
+        errno = ENOENT;
+        return is_placed ? 0 : -1;
+    }
+    return note->on_exists == EXISTS_OVERWRITE ? renameat(fd, temporary, fd, final)
+                                               : disk_rename_new(fd, temporary, fd, final);
+}
+
+/* Takes the names back that were given under a number that will not do. */
+static void take_back(const struct claim *claim, int fd)
+{
+    const struct note *note = &claim->note;
+    for (size_t i = 0; i < note->n_results; i++) {
+        name_buffer final, temporary;
+        draft_final_name(claim, i, final);
+        temporary_name(temporary, claim, note->tag, note->extension, i);
+        if (!is_result(fd, temporary, &note->results[i], NULL) &&
+            is_result(fd, final, &note->results[i], NULL) &&
+            disk_rename_new(fd, final, fd, temporary) != 0)
+            log_warning("%s: %s stays beside the result under another number", claim->name, final);
+    }
+}
+
+static int place_all(const struct claim *claim, int fd)
+{
+    for (size_t i = 0; i < claim->note.n_results; i++)
+        if (place_one(claim, fd, i) != 0)
+            return -1;
+    return 0;
+}
+
+static int place_or_number(struct claim *claim, int fd, struct fault *fault)
+{
+    while (place_all(claim, fd) != 0) {
+        if (errno == ENOENT)
+            return fault_set(fault, FAULT_NO_INPUT, "the result is gone");
+        if (errno != EEXIST)
+            return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+        take_back(claim, fd);
+        int result = choose_number(claim, fd, fault);
+        if (result != 0)
+            return result;
+        if (claim->spool->rules->sync == SYNC_BATCH && syncfs(claim->spool->instance_fd) != 0)
+            return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
+    }
+    return 0;
+}
+
+int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
+{
+    struct disk_place place;
+    if (open_place(&place, claim, out_fd) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+    int result = place_or_number(claim, place.fd, fault);
+    disk_place_leave(&place);
+    return result;
+}
+
+void drafts_withdraw(const struct claim *claim, int out_fd)
+{
+    struct disk_place place;
+    if (open_place(&place, claim, out_fd) != 0)
+        return;
+    for (size_t i = 0; i < claim->note.n_results; i++) {
+        name_buffer temporary;
+        temporary_name(temporary, claim, claim->note.tag, claim->note.extension, i);
+        unlinkat(place.fd, temporary, 0);
+    }
+    disk_place_leave(&place);
+}
+
+int drafts_sync_names(const struct claim *claim, int out_fd)
+{
+    if (claim->spool->rules->sync == SYNC_OFF)
+        return 0;
+    if (strchr(claim->name, '/')) /* folders on the way may be new, too */
+        return syncfs(out_fd);
+    return disk_sync_directory(out_fd);
+}

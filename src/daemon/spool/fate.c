@@ -1,0 +1,453 @@
+#include "daemon/spool/fate.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "daemon/spool/ledger.h"
+
+#define REASON_MAX  65536
+#define NUMBERS_MAX 1000 /* of names like a-7.jpg that are looked through for one inode */
+
+void fate_init(struct fate *fate)
+{
+    *fate = (struct fate){.age = -1, .next = -1};
+}
+
+void fate_set(struct fate *fate, const char *state, const char *reason, const char *format, ...)
+{
+    va_list arguments;
+    fate->state = state;
+    fate->reason = reason;
+    va_start(arguments, format);
+    vsnprintf(fate->message, sizeof fate->message, format, arguments);
+    va_end(arguments);
+}
+
+void fate_finish(struct fate *fate)
+{
+    json_decref(fate->told);
+    fate->told = NULL;
+}
+
+/* ---- what lies where ---- */
+
+static bool look(int root_fd, const char *name, struct stat *status)
+{
+    struct disk_place place;
+    if (disk_place(&place, root_fd, name, 0) != 0)
+        return false;
+    int result = fstatat(place.fd, place.name, status, AT_SYMLINK_NOFOLLOW);
+    disk_place_leave(&place);
+    return result == 0;
+}
+
+static bool look_for_file(int root_fd, const char *name, struct identity *identity)
+{
+    struct stat status;
+    if (!look(root_fd, name, &status) || !S_ISREG(status.st_mode))
+        return false;
+    *identity = identity_of(&status);
+    return true;
+}
+
+json_t *fate_read_reason(int failed_fd, const char *name)
+{
+    struct disk_place place;
+    name_buffer reason;
+    struct bytes bytes = {0};
+    json_t *told = NULL;
+    if (disk_place(&place, failed_fd, name, 0) != 0)
+        return NULL;
+    name_of_reason(reason, place.name);
+    int fd = openat(place.fd, reason, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    disk_place_leave(&place);
+    if (fd < 0)
+        return NULL;
+    if (file_read(fd, REASON_MAX, &bytes, NULL) == 0)
+        told = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
+    bytes_finish(&bytes);
+    close(fd);
+    if (json_is_object(told))
+        return told;
+    json_decref(told);
+    return NULL;
+}
+
+static bool is_told_as(const char *name, const char *told)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, name);
+    bool same = !valid.failed && strcmp(text_string(&valid), told) == 0;
+    text_finish(&valid);
+    return same;
+}
+
+void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX])
+{
+    const char *file = json_string_value(json_object_get(told, "file"));
+    bool good = file && file[0] && file[0] != '/' && strlen(file) < PATH_MAX &&
+                strncmp(file, "../", 3) != 0 && !strstr(file, "/../") && strcmp(file, "..") != 0;
+    if (good && like && is_told_as(like, file))
+        file = like;
+    snprintf(name, PATH_MAX, "%s", good ? file : "");
+}
+
+static bool is_like(const struct identity *a, const struct identity *b, bool exactly)
+{
+    return a->inode == b->inode && (!exactly || (a->size == b->size && a->mtime == b->mtime));
+}
+
+static bool search_numbered(int root_fd, const char *name, const struct identity *identity,
+                            bool exactly, char found[PATH_MAX], struct identity *there)
+{
+    for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
+        name_number_path(found, name, number);
+        if (!look_for_file(root_fd, found, there))
+            missing++;
+        else if (!identity || is_like(identity, there, exactly))
+            return true;
+    }
+    return false;
+}
+
+/* The file that the ledger means among name, name-1, … in done or failed; else one of that inode,
+ * written to since; else the first. */
+static bool find_numbered(int root_fd, const char *name, const struct identity *identity,
+                          char found[PATH_MAX], struct identity *there)
+{
+    return (identity && (search_numbered(root_fd, name, identity, true, found, there) ||
+                         search_numbered(root_fd, name, identity, false, found, there))) ||
+           search_numbered(root_fd, name, NULL, false, found, there);
+}
+
+/* In place there are only reasons in failed, which say whose they are. */
+static json_t *find_reason_in_place(const struct spool *spool, const char *name,
+                                    char found[PATH_MAX])
+{
+    char whose[PATH_MAX];
+    for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
+        name_number_path(found, name, number);
+        json_t *told = fate_read_reason(spool->failed_fd, found);
+        fate_name_of(told, name, whose);
+        if (told && strcmp(whose, name) == 0)
+            return told;
+        missing += told == NULL;
+        json_decref(told);
+    }
+    return NULL;
+}
+
+bool fate_find_reason(const struct spool *spool, const char *name, char found[PATH_MAX])
+{
+    json_t *told = find_reason_in_place(spool, name, found);
+    json_decref(told);
+    return told != NULL;
+}
+
+/* ---- what the ledger remembers ---- */
+
+static void note_result(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    struct stat status;
+    char below[PATH_MAX];
+    if (!row->result)
+        return;
+    snprintf(below, sizeof below, "%.*s%s", (int)(path_name(row->name) - row->name), row->name,
+             row->result);
+    if (snprintf(fate->result, sizeof fate->result, "%s/%s", spool->out_path, below) >=
+        (int)sizeof fate->result)
+        fate->result[0] = '\0';
+    fate->result_exists = look(spool->out_fd, below, &status);
+}
+
+static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    fate->attempts = row->attempts;
+    fate->time = row->time;
+    snprintf(fate->name, sizeof fate->name, "%s", row->name);
+    note_result(fate, spool, row);
+}
+
+static void set_done(struct fate *fate)
+{
+    if (fate->result[0] && !fate->result_exists)
+        fate_set(fate, "done", "result-gone", "done; its result is not where it was put");
+    else
+        fate_set(fate, "done", NULL, "done");
+}
+
+static void set_failed(struct fate *fate, const char *text)
+{
+    const char *code = json_string_value(json_object_get(fate->told, "code"));
+    const char *message = json_string_value(json_object_get(fate->told, "message"));
+    json_int_t attempts = json_integer_value(json_object_get(fate->told, "attempts"));
+    if (attempts > 0)
+        fate->attempts = (unsigned)attempts;
+    fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
+}
+
+/* A row of a file that has left IN: where its original is. */
+static void follow_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    note_row(fate, spool, row);
+    if (strcmp(row->state, "failed") == 0) {
+        if (find_numbered(spool->failed_fd, row->name, &row->identity, fate->original,
+                          &fate->identity)) {
+            fate->where = FATE_IN_FAILED;
+            fate->told = fate_read_reason(spool->failed_fd, fate->original);
+        }
+        set_failed(fate, row->reason);
+        return;
+    }
+    if (find_numbered(spool->done_fd, row->name, &row->identity, fate->original, &fate->identity))
+        fate->where = FATE_IN_DONE;
+    set_done(fate);
+}
+
+/* ---- by place ---- */
+
+/* Why a name is never taken; false: it may be. */
+static bool is_left_alone(struct fate *fate, const struct spool *spool, const char *name)
+{
+    char part[NAME_BYTES + 1];
+    if (strchr(name, '/') && !spool->rules->recursive) {
+        fate_set(fate, "ignored", "below",
+                 "it is in a folder below the watched one, and recursive is off");
+        return true;
+    }
+    for (const char *at = name; *at; at += at[0] == '/') {
+        size_t length = strcspn(at, "/");
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        at += length;
+        if (part[0] == '.') {
+            fate_set(fate, "ignored", "hidden", "names that begin with a dot are left alone");
+            return true;
+        }
+        for (const char *const *pattern = spool->rules->ignore; *pattern; pattern++) {
+            if (fnmatch(*pattern, part, 0) == 0) {
+                fate_set(fate, "ignored", "pattern", "names like %s are left alone (ignore)",
+                         *pattern);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void set_kind(struct fate *fate, const struct stat *status)
+{
+    const char *what = S_ISLNK(status->st_mode)   ? "link"
+                       : S_ISDIR(status->st_mode) ? "folder"
+                                                  : "special";
+    fate_set(fate, "ignored", what, "%s",
+             S_ISLNK(status->st_mode)   ? "links are left alone"
+             : S_ISDIR(status->st_mode) ? "it is a folder"
+                                        : "it is no file: pipes, sockets and devices are left "
+                                          "alone");
+}
+
+/* It is there, and neither ignored nor known to be done. */
+static void explain_waiting(struct fate *fate, const struct spool *spool)
+{
+    enum spool_writer writer;
+    fate->where = FATE_IN_PLACE;
+    if (fate->identity.size == 0)
+        fate_set(fate, "waiting", "empty", "it is empty: it waits until something is written");
+    else if (spool_probe(spool, fate->name, &writer) == SPOOL_UNREADABLE)
+        fate_set(fate, "waiting", "unreadable", "it may not be read (yet)");
+    else if (writer == SPOOL_WRITTEN)
+        fate_set(fate, "waiting", "being-written",
+                 "somebody has it open for writing: it waits until it is closed");
+    else
+        fate_set(fate, "waiting", "not-seen", "it is there, and will be found");
+}
+
+static void find_kept(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    char named[PATH_MAX];
+    note_row(fate, spool, row);
+    snprintf(named, sizeof named, "%s", fate->original);
+    snprintf(fate->name, sizeof fate->name, "%s", named); /* it may have been renamed */
+    fate->where = FATE_KEPT;
+    if (strcmp(row->state, "failed") == 0) {
+        fate->told = find_reason_in_place(spool, row->name, named);
+        set_failed(fate, row->reason);
+    } else {
+        set_done(fate);
+    }
+}
+
+struct work {
+    const char *name;
+    bool found;
+    int fd;
+};
+
+static int visit_serial(void *context, const char *name, unsigned char kind)
+{
+    struct work *work = context;
+    char path[NAME_BYTES * 2];
+    struct stat status;
+    (void)kind;
+    snprintf(path, sizeof path, "%.30s/%s", name, path_name(work->name));
+    work->found = fstatat(work->fd, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    return work->found;
+}
+
+static int visit_instance(void *context, const char *name, unsigned char kind)
+{
+    struct work *work = context;
+    int above = work->fd, fd = disk_open_directory(above, name, 0);
+    (void)kind;
+    if (fd < 0)
+        return 0;
+    work->fd = fd;
+    disk_list(fd, visit_serial, work);
+    work->fd = above;
+    close(fd);
+    return work->found;
+}
+
+static bool is_claimed(const struct spool *spool, const char *name)
+{
+    struct work work = {.name = name, .fd = spool->work_fd};
+    disk_list(spool->work_fd, visit_instance, &work);
+    return work.found;
+}
+
+static void find_gone(struct fate *fate, const struct spool *spool)
+{
+    struct ledger_row row;
+    if (!spool->in_place && is_claimed(spool, fate->name)) {
+        fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
+        return;
+    }
+    if (ledger_find(spool->world->ledger, spool->folder, fate->name, NULL, &row)) {
+        follow_row(fate, spool, &row);
+        ledger_row_finish(&row);
+    } else if (find_numbered(spool->failed_fd, fate->name, NULL, fate->original, &fate->identity)) {
+        fate->where = FATE_IN_FAILED;
+        fate->told = fate_read_reason(spool->failed_fd, fate->original);
+        set_failed(fate, NULL);
+    } else if (find_numbered(spool->done_fd, fate->name, NULL, fate->original, &fate->identity)) {
+        fate->where = FATE_IN_DONE;
+        set_done(fate);
+    } else {
+        fate->original[0] = '\0';
+        fate_set(fate, "unknown", "never-seen", "there is no such file, and never was to be known");
+    }
+}
+
+static void find_input(struct fate *fate, const struct spool *spool)
+{
+    struct stat status;
+    struct ledger_row row;
+    if (!look(spool->in_fd, fate->name, &status)) {
+        find_gone(fate, spool);
+        return;
+    }
+    snprintf(fate->original, sizeof fate->original, "%s", fate->name);
+    if (is_left_alone(fate, spool, fate->name))
+        return;
+    if (!S_ISREG(status.st_mode)) {
+        set_kind(fate, &status);
+        return;
+    }
+    fate->identity = identity_of(&status);
+    if (spool_remembers(spool) &&
+        ledger_knows(spool->world->ledger, spool->folder, &fate->identity) &&
+        ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row)) {
+        find_kept(fate, spool, &row);
+        ledger_row_finish(&row);
+        return;
+    }
+    explain_waiting(fate, spool);
+}
+
+/* A path in done or in failed. */
+static void find_set_aside(struct fate *fate, const struct spool *spool, bool failed)
+{
+    int root_fd = failed ? spool->failed_fd : spool->done_fd;
+    struct ledger_row row;
+    char named[PATH_MAX];
+    if (failed)
+        fate->told = fate_read_reason(root_fd, fate->name);
+    snprintf(fate->original, sizeof fate->original, "%s", fate->name);
+    if (!look_for_file(root_fd, fate->original, &fate->identity)) {
+        fate_set(fate, "unknown", "never-seen", "there is no such file in %s",
+                 failed ? "failed" : "done");
+        return;
+    }
+    fate->where = failed ? FATE_IN_FAILED : FATE_IN_DONE;
+    bool known = ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row);
+    if (known)
+        note_row(fate, spool, &row);
+    fate_name_of(fate->told, known ? row.name : fate->original, named);
+    if (named[0])
+        snprintf(fate->name, sizeof fate->name, "%s", named);
+    if (failed)
+        set_failed(fate, known ? row.reason : NULL);
+    else
+        set_done(fate);
+    if (known)
+        ledger_row_finish(&row);
+}
+
+void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+{
+    struct identity identity;
+    if (row->remembered && look_for_file(spool->in_fd, row->name, &identity) &&
+        identity.inode == row->identity.inode && identity.mtime == row->identity.mtime) {
+        snprintf(fate->original, sizeof fate->original, "%s", row->name);
+        fate->identity = identity;
+        find_kept(fate, spool, row);
+    } else {
+        follow_row(fate, spool, row);
+    }
+}
+
+static void find_result(struct fate *fate, const struct spool *spool)
+{
+    char below[PATH_MAX];
+    struct ledger_row row;
+    const char *base = path_name(fate->name);
+    snprintf(below, sizeof below, "%.*s", (int)(base - fate->name), fate->name);
+    if (!ledger_find_result(spool->world->ledger, spool->folder, below, base, &row)) {
+        fate_set(fate, "unknown", "never-seen", "no result of this folder is known by that name");
+        return;
+    }
+    fate_of_row(fate, spool, &row);
+    ledger_row_finish(&row);
+}
+
+void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
+{
+    fate_init(fate);
+    snprintf(fate->name, sizeof fate->name, "%s", place->name);
+    switch (place->kind) {
+    case SPOT_INPUT:
+        find_input(fate, spool);
+        break;
+    case SPOT_DONE:
+    case SPOT_FAILED:
+        find_set_aside(fate, spool, place->kind == SPOT_FAILED);
+        break;
+    case SPOT_WORK:
+        fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
+        break;
+    case SPOT_RESULT:
+        find_result(fate, spool);
+        break;
+    case SPOT_NONE:
+        fate_set(fate, "unknown", "not-watched", "it is in no watched folder");
+        break;
+    }
+}

@@ -1,0 +1,63 @@
+/* What became of a file, by what is on disk and what the ledger remembers; what is under way adds
+ * folder_explain. Waits for the disk: not on the loop. */
+#ifndef SLUICE_DAEMON_SPOOL_FATE_H
+#define SLUICE_DAEMON_SPOOL_FATE_H
+
+#include "daemon/spool/spool.h"
+#include "daemon/spool/spot.h"
+#include <jansson.h>
+
+/* Where the original lies, for requeuing. */
+enum fate_where {
+    FATE_NOWHERE,   /* deleted, or never ours */
+    FATE_IN_PLACE,  /* where it was dropped, and to be done */
+    FATE_KEPT,      /* where it was dropped, done (or failed) by the ledger */
+    FATE_IN_DONE,   /* … */
+    FATE_IN_FAILED, /* … */
+};
+
+struct fate {
+    /* "waiting", "queued", "running", "retrying", "done", "failed", "ignored", "unknown" */
+    const char *state;
+    const char *reason; /* a word; NULL: none */
+    char message[600];
+    char name[PATH_MAX]; /* of the original, below IN */
+    enum fate_where where;
+    char original[PATH_MAX];  /* below IN, done or failed */
+    struct identity identity; /* of the original, where there is one */
+    char result[PATH_MAX];    /* path of the first; "": none */
+    bool result_exists;
+    unsigned attempts;
+    int64_t time;     /* Unix, when it ended; 0: not known */
+    double age, next; /* seconds in this state; until the next try; −1: not known */
+    json_t *told;     /* NAME.error.json; NULL: none */
+};
+
+void fate_init(struct fate *fate);
+
+/* By what the ledger remembers of a file that is done or failed; of a fate that is fresh. */
+struct ledger_row;
+void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row);
+
+/* For a place in one of the spool's folders; to be ended by fate_finish. */
+void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place);
+void fate_finish(struct fate *fate);
+
+void fate_set(struct fate *fate, const char *state, const char *reason, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* As people are told; a new reference, NULL without memory. `folder`: IN as configured. */
+json_t *fate_json(const struct fate *fate, const char *folder);
+
+/* The reason of a file below failed: NAME.error.json. NULL: there is none that can be read. */
+json_t *fate_read_reason(int failed_fd, const char *name);
+
+/* Where files stay in place: the name (of the file, without its tail) of the reason in failed that
+ * is about `name`. False: there is none. */
+bool fate_find_reason(const struct spool *spool, const char *name, char found[PATH_MAX]);
+
+/* The original's name that a reason tells, checked; "" for none. JSON has lost bytes that are no
+ * UTF-8: where `like` (NULL: there is none) would be told so, it is that. */
+void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX]);
+
+#endif

@@ -1,0 +1,39 @@
+#include "daemon/spool/json_text.h"
+
+#include <time.h>
+
+#include "base/text.h"
+
+json_t *json_text(const char *string)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, string);
+    json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
+    text_finish(&valid);
+    return json;
+}
+
+json_t *json_faults(const struct faults *faults, const char *key)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < faults_count(faults); i++) {
+        const struct fault *fault = &faults->list[i];
+        json_t *entry = json_pack("{s:o}", key, json_text(fault->text));
+        if (fault->position >= 0)
+            json_object_update_new(entry, json_pack("{s:i, s:i}", "position", fault->position,
+                                                    "length", fault->length));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+json_t *json_time(int64_t unix_time)
+{
+    char text[40];
+    time_t seconds = (time_t)unix_time;
+    struct tm utc;
+    if (unix_time > 0 && gmtime_r(&seconds, &utc) &&
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+        return json_string(text);
+    return json_null();
+}

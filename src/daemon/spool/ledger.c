@@ -1,0 +1,305 @@
+#include "daemon/spool/ledger_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define FILE_NAME  "ledger.db"
+#define BUSY_LIMIT 5000 /* milliseconds that another daemon may take */
+
+/* As ledger_ask.c reads them. */
+#define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
+
+static const char *const texts[STATEMENTS] = {
+    [KNOWS] = "SELECT 1 FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4 AND "
+              "remembered=1",
+    [PUT] = "INSERT INTO files(folder,name,device,inode,size,mtime,state,attempts,reason,result,"
+            "remembered,first,last) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) "
+            "ON CONFLICT(folder,inode,size,mtime,name) DO UPDATE SET device=?3,state=?7,"
+            "attempts=?8,reason=?9,result=?10,remembered=?11,last=?12",
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
+    [DROP_OLD] = "DELETE FROM files WHERE remembered=0 AND last<?1",
+    [DROP_MANY] = "DELETE FROM files WHERE rowid IN (SELECT rowid FROM files WHERE remembered=0 "
+                  "ORDER BY last DESC LIMIT -1 OFFSET ?1)",
+    /* In the order of an index that is also the files' on many disks. */
+    [LIST_REMEMBERED] =
+        "SELECT inode,size,mtime,name,device,rowid,last FROM files WHERE folder=?1 AND "
+        "(inode,size,mtime,name)>(?2,?3,?4,?5) AND remembered=1 "
+        "ORDER BY inode,size,mtime,name LIMIT ?6",
+    [FORGET] = "DELETE FROM files WHERE rowid=?1 AND last=?2 AND remembered=1",
+    [FIND_NAME] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND name=?2 ORDER BY last DESC,"
+                  "rowid DESC LIMIT 1",
+    [FIND_FILE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND "
+                  "mtime=?4 ORDER BY last DESC,rowid DESC LIMIT 1",
+    [FIND_RESULT] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND result=?2 ORDER BY "
+                    "last DESC,rowid DESC",
+    [FIND_PLANE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND result>?2 AND result<?3 "
+                   "ORDER BY last DESC,rowid DESC",
+    [PAGE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND state=?2 AND rowid>?3 "
+             "ORDER BY rowid LIMIT ?4",
+    [FORGET_FILE] = "DELETE FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4",
+};
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS files(folder TEXT NOT NULL, name TEXT NOT NULL, device INT, "
+    "inode INT NOT NULL, size INT NOT NULL, mtime INT NOT NULL, state TEXT NOT NULL, "
+    "attempts INT, reason TEXT, result TEXT, remembered INT NOT NULL, first INT, last INT);"
+    "CREATE UNIQUE INDEX IF NOT EXISTS by_identity ON files(folder,inode,size,mtime,name);"
+    "CREATE INDEX IF NOT EXISTS by_age ON files(remembered,last);"
+    "CREATE INDEX IF NOT EXISTS by_name ON files(folder,name);"
+    "CREATE INDEX IF NOT EXISTS by_result ON files(folder,result);"
+    "CREATE INDEX IF NOT EXISTS by_state ON files(folder,state);"
+    "PRAGMA user_version=1;";
+
+static bool is_damage(int code)
+{
+    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+static void close_database(struct ledger *ledger)
+{
+    for (int i = 0; i < STATEMENTS; i++) {
+        sqlite3_finalize(ledger->statements[i]);
+        ledger->statements[i] = NULL;
+    }
+    sqlite3_close(ledger->db);
+    ledger->db = NULL;
+}
+
+static int is_whole(void *context, int count, char **values, char **names)
+{
+    (void)names;
+    *(bool *)context = count == 1 && values[0] && strcmp(values[0], "ok") == 0;
+    return 0;
+}
+
+/* 0 or SQLite's code. */
+static int open_database(struct ledger *ledger)
+{
+    bool whole = false;
+    int code =
+        sqlite3_open_v2(ledger->path, &ledger->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_busy_timeout(ledger->db, BUSY_LIMIT);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(ledger->db,
+                            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                            "PRAGMA cache_size=-512;",
+                            NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(ledger->db, "PRAGMA quick_check(1)", is_whole, &whole, NULL);
+    if (code == SQLITE_OK && !whole)
+        code = SQLITE_CORRUPT;
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(ledger->db, schema, NULL, NULL, NULL);
+    for (int i = 0; i < STATEMENTS && code == SQLITE_OK; i++)
+        code = sqlite3_prepare_v3(ledger->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                  &ledger->statements[i], NULL);
+    ledger->durable = false;
+    return code;
+}
+
+static void set_aside(struct ledger *ledger)
+{
+    static const char *const tails[] = {"", "-wal", "-shm"};
+    char from[4200], to[4200];
+    unsigned number = 1;
+    close_database(ledger);
+    do
+        snprintf(to, sizeof to, "%.*sdamaged-%u", (int)(strlen(ledger->path) - 2), ledger->path,
+                 number);
+    while (access(to, F_OK) == 0 && ++number < 1000);
+    log_error("the ledger %s is damaged: it is set aside as %s and begun anew; what was done is "
+              "told from the directories",
+              ledger->path, to);
+    for (int i = 0; i < 3; i++) {
+        snprintf(from, sizeof from, "%s%s", ledger->path, tails[i]);
+        snprintf(to, sizeof to, "%.*sdamaged-%u%s", (int)(strlen(ledger->path) - 2), ledger->path,
+                 number, tails[i]);
+        if (rename(from, to) != 0 && errno != ENOENT)
+            log_warning("%s: %s", from, strerror(errno));
+    }
+    ledger->generation++;
+}
+
+/* Opens it, in place of a damaged one if need be. */
+static int open_or_replace(struct ledger *ledger, struct fault *fault)
+{
+    int code = open_database(ledger);
+    if (is_damage(code)) {
+        set_aside(ledger);
+        code = open_database(ledger);
+    }
+    if (code == SQLITE_OK)
+        return 0;
+    fault_set(fault, FAULT_IO, "%s: %s", ledger->path,
+              ledger->db ? sqlite3_errmsg(ledger->db) : sqlite3_errstr(code));
+    close_database(ledger);
+    return FAULT_IO;
+}
+
+int ledger_open(struct ledger **ledger, const char *directory, struct fault *fault)
+{
+    struct ledger *l = calloc(1, sizeof *l);
+    size_t size = strlen(directory) + sizeof "/" FILE_NAME;
+    *ledger = NULL;
+    if (!l || (l->path = malloc(size)) == NULL) {
+        free(l);
+        return fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
+    }
+    snprintf(l->path, size, "%s/" FILE_NAME, directory);
+    pthread_mutex_init(&l->lock, NULL);
+    int result = open_or_replace(l, fault);
+    if (result != 0)
+        ledger_close(&l);
+    *ledger = l;
+    return result;
+}
+
+void ledger_close(struct ledger **ledger)
+{
+    struct ledger *l = *ledger;
+    *ledger = NULL;
+    if (!l)
+        return;
+    close_database(l);
+    pthread_mutex_destroy(&l->lock);
+    free(l->path);
+    free(l);
+}
+
+int ledger_step(struct ledger *ledger, enum statement which)
+{
+    sqlite3_stmt *statement = ledger->statements[which];
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return code;
+}
+
+bool ledger_is_open(struct ledger *ledger)
+{
+    return ledger->db || open_or_replace(ledger, NULL) == 0;
+}
+
+void ledger_replace_if_damaged(struct ledger *ledger, int code)
+{
+    if (!is_damage(code))
+        return;
+    set_aside(ledger);
+    open_or_replace(ledger, NULL);
+}
+
+int ledger_end_write(struct ledger *ledger, int code, struct fault *fault)
+{
+    int result = 0;
+    /* The connection's own message is that of the rollback by now. */
+    if (code != SQLITE_DONE)
+        result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "the ledger: %s",
+                           sqlite3_errstr(code));
+    ledger_replace_if_damaged(ledger, code);
+    return result;
+}
+
+void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity)
+{
+    sqlite3_bind_int64(statement, first, (sqlite3_int64)identity->inode);
+    sqlite3_bind_int64(statement, first + 1, identity->size);
+    sqlite3_bind_int64(statement, first + 2, identity->mtime);
+}
+
+bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity)
+{
+    int code = SQLITE_DONE;
+    if (!ledger)
+        return false;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        sqlite3_stmt *statement = ledger->statements[KNOWS];
+        sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
+        ledger_bind_identity(statement, 2, identity);
+        code = ledger_step(ledger, KNOWS);
+        ledger_replace_if_damaged(ledger, code);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return code == SQLITE_ROW;
+}
+
+int ledger_set_durable(struct ledger *ledger, bool durable)
+{
+    if (ledger->durable == durable)
+        return SQLITE_OK;
+    int code =
+        sqlite3_exec(ledger->db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
+                     NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        ledger->durable = durable;
+    return code;
+}
+
+static int put(struct ledger *ledger, const struct ledger_entry *entry)
+{
+    sqlite3_stmt *s = ledger->statements[PUT];
+    sqlite3_bind_text(s, 1, entry->folder, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, entry->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 3, (sqlite3_int64)entry->identity.device);
+    ledger_bind_identity(s, 4, &entry->identity);
+    sqlite3_bind_text(s, 7, entry->state, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 8, entry->attempts);
+    sqlite3_bind_text(s, 9, entry->reason, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 10, entry->result, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 11, entry->remembered);
+    sqlite3_bind_int64(s, 12, (sqlite3_int64)time(NULL));
+    int code = ledger_step(ledger, PUT);
+    sqlite3_clear_bindings(s);
+    return code;
+}
+
+static int write_all(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
+                     bool durable)
+{
+    int code = ledger_set_durable(ledger, durable);
+    if (code == SQLITE_OK && (code = ledger_step(ledger, BEGIN)) == SQLITE_DONE) {
+        for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
+            code = put(ledger, &entries[i]);
+        if (code == SQLITE_DONE)
+            code = ledger_step(ledger, COMMIT);
+        if (code != SQLITE_DONE)
+            ledger_step(ledger, ROLLBACK);
+    }
+    return code;
+}
+
+int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
+                 bool durable, struct fault *fault)
+{
+    int result = 0;
+    if (!ledger)
+        return durable ? fault_set(fault, FAULT_IO, "there is no ledger") : 0;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        int code = write_all(ledger, entries, count, durable);
+        result = ledger_end_write(ledger, code, fault);
+    } else {
+        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return result;
+}
+
+unsigned ledger_generation(struct ledger *ledger)
+{
+    if (!ledger)
+        return 0;
+    pthread_mutex_lock(&ledger->lock);
+    unsigned generation = ledger->generation;
+    pthread_mutex_unlock(&ledger->lock);
+    return generation;
+}

@@ -1,0 +1,86 @@
+/* The memory of what became of files: an SQLite database in the state directory. The file system is
+ * the truth (docs/spool.md); the ledger alone knows only one thing, which files of a folder whose
+ * originals are kept have been done. The rest is for people who ask.
+ *
+ * A ledger that is damaged is set aside as ledger.damaged-N, loudly, and begun anew; folders that
+ * depend on it are to be rebuilt from what stands in their directories.
+ *
+ * Any thread; calls wait for the disk and for each other. Several daemons may share one. */
+#ifndef SLUICE_DAEMON_SPOOL_LEDGER_H
+#define SLUICE_DAEMON_SPOOL_LEDGER_H
+
+#include "base/fault.h"
+#include "daemon/spool/identity.h"
+#include <stddef.h>
+
+struct ledger;
+
+/* Opens or makes DIRECTORY/ledger.db. */
+int ledger_open(struct ledger **ledger, const char *directory, struct fault *fault);
+
+/* Takes NULL; clears the pointer. */
+void ledger_close(struct ledger **ledger);
+
+struct ledger_entry {
+    const char *folder; /* path of the watched folder */
+    const char *name;
+    struct identity identity;
+    const char *state; /* "done", "failed", "retried" */
+    unsigned attempts;
+    const char *reason; /* NULL: none */
+    const char *result; /* name of the first; NULL: none */
+    bool remembered;    /* the file stays in its folder, and must not be done again */
+};
+
+/* True for a file, by its identity, that the ledger has been told to remember. The device's number
+ * does not count: it changes when a stick is put in again, the folder's path does not. */
+bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity);
+
+/* Writes entries in one transaction, new or in the place of older ones of the same file. `durable`:
+ * when this returns 0 they outlive a power cut. */
+int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
+                 bool durable, struct fault *fault);
+
+/* What the ledger remembers of one file. */
+struct ledger_row {
+    int64_t id; /* in the order of entering */
+    char *name, *state;
+    char *reason, *result; /* NULL: none; owned, as those above */
+    struct identity identity;
+    unsigned attempts;
+    bool remembered;
+    int64_t time; /* Unix, of the latest entry */
+};
+void ledger_row_finish(struct ledger_row *row);
+
+/* The latest entry of a file: by its identity, else by its name. False: there is none. The row is
+ * the caller's then. */
+bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
+                 const struct identity *identity, struct ledger_row *row);
+
+/* The latest entry whose result has this name, or is another plane of it: "a.dy.png" of
+ * "a.dx.png". `below` is where both are below IN and OUT: "" or "sub/". */
+bool ledger_find_result(struct ledger *ledger, const char *folder, const char *below,
+                        const char *result, struct ledger_row *row);
+
+/* The entries of a state after `after`, at most `limit` of them, into rows that are the caller's
+ * then. Returns how many. */
+size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
+                   size_t limit, struct ledger_row *rows);
+
+/* Forgets files, in one transaction; those that it does not know are no fault. */
+int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
+                  size_t count, bool durable, struct fault *fault);
+
+/* Old entries are dropped: of files not remembered after 30 days, or beyond 200 000 of them; of
+ * remembered ones of this folder when `exists` (may be NULL) says that the file is not there any
+ * more. It is asked without the ledger's lock, so it may take its time. */
+void ledger_prune(struct ledger *ledger, const char *folder,
+                  bool (*exists)(void *context, const char *name, const struct identity *identity),
+                  void *context);
+
+/* How often it was set aside. A folder that has seen another number before rebuilds what it needs
+ * to have remembered. */
+unsigned ledger_generation(struct ledger *ledger);
+
+#endif

@@ -1,0 +1,217 @@
+/* What people and requeuing want of the ledger. */
+#include "daemon/spool/ledger_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+void ledger_row_finish(struct ledger_row *row)
+{
+    free(row->name);
+    free(row->state);
+    free(row->reason);
+    free(row->result);
+    *row = (struct ledger_row){0};
+}
+
+/* The row that a statement stands at; its texts are SQLite's. */
+static struct ledger_row row_of(sqlite3_stmt *s)
+{
+    return (struct ledger_row){
+        .id = sqlite3_column_int64(s, 0),
+        .name = (char *)(uintptr_t)sqlite3_column_text(s, 1),
+        .identity = {.device = (dev_t)sqlite3_column_int64(s, 2),
+                     .inode = (ino_t)sqlite3_column_int64(s, 3),
+                     .size = sqlite3_column_int64(s, 4),
+                     .mtime = sqlite3_column_int64(s, 5)},
+        .state = (char *)(uintptr_t)sqlite3_column_text(s, 6),
+        .attempts = (unsigned)sqlite3_column_int64(s, 7),
+        .reason = (char *)(uintptr_t)sqlite3_column_text(s, 8),
+        .result = (char *)(uintptr_t)sqlite3_column_text(s, 9),
+        .remembered = sqlite3_column_int64(s, 10) != 0,
+        .time = sqlite3_column_int64(s, 11),
+    };
+}
+
+/* False without memory. */
+static bool copy_row(struct ledger_row *to, const struct ledger_row *from)
+{
+    *to = *from;
+    to->name = strdup(from->name);
+    to->state = strdup(from->state);
+    to->reason = from->reason ? strdup(from->reason) : NULL;
+    to->result = from->result ? strdup(from->result) : NULL;
+    if (to->name && to->state && !to->reason == !from->reason && !to->result == !from->result)
+        return true;
+    ledger_row_finish(to);
+    return false;
+}
+
+/* The first row of a statement that `is_wanted` (NULL: any). Its parameters are bound; it is reset.
+ */
+static bool first_row(struct ledger *ledger, enum statement which,
+                      bool (*is_wanted)(const void *context, const struct ledger_row *row),
+                      const void *context, struct ledger_row *row)
+{
+    sqlite3_stmt *s = ledger->statements[which];
+    bool found = false;
+    int code;
+    while (!found && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        struct ledger_row here = row_of(s);
+        if (is_wanted && !is_wanted(context, &here))
+            continue;
+        if (!copy_row(row, &here))
+            break;
+        found = true;
+    }
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    return found;
+}
+
+bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
+                 const struct identity *identity, struct ledger_row *row)
+{
+    bool found = false;
+    *row = (struct ledger_row){0};
+    if (!ledger)
+        return false;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        enum statement which = identity ? FIND_FILE : FIND_NAME;
+        sqlite3_stmt *s = ledger->statements[which];
+        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+        if (identity)
+            ledger_bind_identity(s, 2, identity);
+        else
+            sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
+        found = first_row(ledger, which, NULL, NULL, row);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return found;
+}
+
+struct wanted {
+    const char *below;
+    size_t stem;           /* of the result's name, up to the plane; 0: it is no plane */
+    const char *extension; /* with its dot */
+};
+
+static bool is_result(const void *context, const struct ledger_row *row)
+{
+    const struct wanted *wanted = context;
+    size_t length = (size_t)(path_name(row->name) - row->name);
+    if (length != strlen(wanted->below) || strncmp(row->name, wanted->below, length) != 0)
+        return false;
+    if (wanted->stem == 0)
+        return true;
+    const char *dot = strchr(row->result + wanted->stem + 1, '.'); /* after the other plane */
+    return dot && strcmp(dot, wanted->extension) == 0;
+}
+
+/* "a.dy.png": those between "a." and "a/", the character after the dot. */
+static bool find_plane(struct ledger *ledger, const char *folder, struct wanted *wanted,
+                       const char *result, struct ledger_row *row)
+{
+    char from[300], to[300];
+    const char *extension = strrchr(result, '.');
+    const char *plane = extension ? memrchr(result, '.', (size_t)(extension - result)) : NULL;
+    if (!plane || plane == result || plane - result > 280)
+        return false;
+    wanted->stem = (size_t)(plane - result);
+    wanted->extension = extension;
+    snprintf(from, sizeof from, "%.*s.", (int)wanted->stem, result);
+    snprintf(to, sizeof to, "%.*s/", (int)wanted->stem, result);
+    sqlite3_stmt *s = ledger->statements[FIND_PLANE];
+    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, from, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 3, to, -1, SQLITE_STATIC);
+    return first_row(ledger, FIND_PLANE, is_result, wanted, row);
+}
+
+bool ledger_find_result(struct ledger *ledger, const char *folder, const char *below,
+                        const char *result, struct ledger_row *row)
+{
+    struct wanted wanted = {.below = below};
+    bool found = false;
+    *row = (struct ledger_row){0};
+    if (!ledger)
+        return false;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        sqlite3_stmt *s = ledger->statements[FIND_RESULT];
+        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, result, -1, SQLITE_STATIC);
+        found = first_row(ledger, FIND_RESULT, is_result, &wanted, row) ||
+                find_plane(ledger, folder, &wanted, result, row);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return found;
+}
+
+size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
+                   size_t limit, struct ledger_row *rows)
+{
+    size_t count = 0;
+    if (!ledger)
+        return 0;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        sqlite3_stmt *s = ledger->statements[PAGE];
+        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 3, after);
+        sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
+        while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
+            struct ledger_row row = row_of(s);
+            if (!copy_row(&rows[count], &row))
+                break;
+            count++;
+        }
+        sqlite3_reset(s);
+        sqlite3_clear_bindings(s);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return count;
+}
+
+static int forget_all(struct ledger *ledger, const char *folder, const struct identity *identities,
+                      size_t count)
+{
+    int code = ledger_step(ledger, BEGIN);
+    if (code != SQLITE_DONE)
+        return code;
+    for (size_t i = 0; i < count && code == SQLITE_DONE; i++) {
+        sqlite3_stmt *s = ledger->statements[FORGET_FILE];
+        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+        ledger_bind_identity(s, 2, &identities[i]);
+        code = ledger_step(ledger, FORGET_FILE);
+        sqlite3_clear_bindings(s);
+    }
+    if (code == SQLITE_DONE)
+        code = ledger_step(ledger, COMMIT);
+    if (code != SQLITE_DONE)
+        ledger_step(ledger, ROLLBACK);
+    return code;
+}
+
+int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
+                  size_t count, bool durable, struct fault *fault)
+{
+    int result = 0;
+    if (!ledger || count == 0)
+        return 0;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger)) {
+        int code = ledger_set_durable(ledger, durable);
+        if (code == SQLITE_OK)
+            code = forget_all(ledger, folder, identities, count);
+        result = ledger_end_write(ledger, code, fault);
+    } else {
+        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return result;
+}

@@ -1,0 +1,52 @@
+/* Shared by ledger.c, ledger_ask.c and ledger_prune.c alone. */
+#ifndef SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
+#define SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
+
+#include "daemon/spool/ledger.h"
+#include <pthread.h>
+#include <sqlite3.h>
+
+enum statement {
+    KNOWS,
+    PUT,
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
+    DROP_OLD,
+    DROP_MANY,
+    LIST_REMEMBERED,
+    FORGET,
+    FIND_NAME,
+    FIND_FILE,
+    FIND_RESULT,
+    FIND_PLANE,
+    PAGE,
+    FORGET_FILE,
+    STATEMENTS
+};
+
+struct ledger {
+    char *path;
+    pthread_mutex_t lock; /* of all below */
+    sqlite3 *db;          /* NULL: it could not be opened again */
+    sqlite3_stmt *statements[STATEMENTS];
+    bool durable; /* how the database is set */
+    unsigned generation;
+};
+
+/* All of these under the lock. One step and a reset: SQLITE_DONE, SQLITE_ROW or what is wrong. */
+int ledger_step(struct ledger *ledger, enum statement which);
+
+/* Opens it again if need be. */
+bool ledger_is_open(struct ledger *ledger);
+void ledger_replace_if_damaged(struct ledger *ledger, int code);
+
+/* What becomes of a write that ended with `code`: 0 for SQLITE_DONE, else a fault, and a new file
+ * in place of a damaged one. */
+int ledger_end_write(struct ledger *ledger, int code, struct fault *fault);
+void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
+
+/* synchronous=FULL makes each commit wait for the disk, NORMAL none. */
+int ledger_set_durable(struct ledger *ledger, bool durable);
+
+#endif

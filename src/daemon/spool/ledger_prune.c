@@ -1,0 +1,160 @@
+/* Old entries of the ledger. Files that are remembered are looked at a page at a time and without
+ * the lock, which everyone else waits for: a hundred thousand files on a slow card take minutes. */
+#include "daemon/spool/ledger_internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define KEEP_DAYS 30
+#define KEEP_ROWS 200000
+#define PAGE_ROWS 256
+
+/* Of a file that is remembered, as the ledger had it when the page was read. */
+struct remembered {
+    struct identity identity;
+    char *name; /* owned */
+    sqlite3_int64 row, last;
+};
+
+struct page {
+    struct remembered rows[PAGE_ROWS];
+    size_t n_rows;
+    struct remembered after; /* the row that it begins behind; owned */
+    unsigned generation;     /* the ledger's, when the page was read */
+};
+
+/* The clock may be wrong by decades at boot; then nothing is old, or everything is and goes: only
+ * what people may ask for. */
+static void drop_old(struct ledger *ledger)
+{
+    sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
+                       (sqlite3_int64)time(NULL) - KEEP_DAYS * 86400);
+    ledger_step(ledger, DROP_OLD);
+    sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
+    ledger_step(ledger, DROP_MANY);
+}
+
+static void forget(struct ledger *ledger, const struct remembered *row)
+{
+    sqlite3_stmt *statement = ledger->statements[FORGET];
+    sqlite3_bind_int64(statement, 1, row->row);
+    sqlite3_bind_int64(statement, 2, row->last);
+    ledger_step(ledger, FORGET);
+}
+
+/* Under the lock, in one transaction: the page's rows, or old ones without a page. */
+static void delete_rows(struct ledger *ledger, const struct page *page)
+{
+    ledger_set_durable(ledger, false);
+    if (ledger_step(ledger, BEGIN) != SQLITE_DONE)
+        return;
+    if (!page)
+        drop_old(ledger);
+    for (size_t i = 0; page && i < page->n_rows; i++)
+        forget(ledger, &page->rows[i]);
+    int code = ledger_step(ledger, COMMIT);
+    if (code != SQLITE_DONE)
+        ledger_step(ledger, ROLLBACK); /* else no other could begin */
+    ledger_end_write(ledger, code, NULL);
+}
+
+static void take_row(struct page *page, sqlite3_stmt *list)
+{
+    struct remembered *row = &page->rows[page->n_rows];
+    const char *name = (const char *)sqlite3_column_text(list, 3);
+    *row = (struct remembered){.identity = {.inode = (ino_t)sqlite3_column_int64(list, 0),
+                                            .size = sqlite3_column_int64(list, 1),
+                                            .mtime = sqlite3_column_int64(list, 2),
+                                            .device = (dev_t)sqlite3_column_int64(list, 4)},
+                               .name = name ? strdup(name) : NULL,
+                               .row = sqlite3_column_int64(list, 5),
+                               .last = sqlite3_column_int64(list, 6)};
+    page->n_rows += row->name != NULL;
+}
+
+static void read_page(struct ledger *ledger, const char *folder, struct page *page)
+{
+    sqlite3_stmt *list = ledger->statements[LIST_REMEMBERED];
+    sqlite3_bind_text(list, 1, folder, -1, SQLITE_STATIC);
+    ledger_bind_identity(list, 2, &page->after.identity);
+    sqlite3_bind_text(list, 5, page->after.name ? page->after.name : "", -1, SQLITE_STATIC);
+    sqlite3_bind_int64(list, 6, PAGE_ROWS);
+    page->n_rows = 0;
+    page->generation = ledger->generation;
+    while (page->n_rows < PAGE_ROWS && sqlite3_step(list) == SQLITE_ROW)
+        take_row(page, list);
+    sqlite3_reset(list);
+    sqlite3_clear_bindings(list);
+}
+
+/* Leaves the rows whose files are gone, and has the next page begin behind the last. */
+static void look(struct page *page,
+                 bool (*exists)(void *context, const char *name, const struct identity *identity),
+                 void *context)
+{
+    size_t kept = 0;
+    free(page->after.name);
+    page->after = page->rows[page->n_rows - 1];
+    page->after.name = strdup(page->after.name);
+    for (size_t i = 0; i < page->n_rows; i++) {
+        struct remembered *row = &page->rows[i];
+        if (exists(context, row->name, &row->identity))
+            free(row->name);
+        else
+            page->rows[kept++] = *row;
+    }
+    page->n_rows = kept;
+}
+
+static void finish_rows(struct page *page)
+{
+    for (size_t i = 0; i < page->n_rows; i++)
+        free(page->rows[i].name);
+    page->n_rows = 0;
+}
+
+/* False when the last page has been read. */
+static bool forget_missing(struct ledger *ledger, const char *folder, struct page *page,
+                           bool (*exists)(void *context, const char *name,
+                                          const struct identity *identity),
+                           void *context)
+{
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger))
+        read_page(ledger, folder, page);
+    pthread_mutex_unlock(&ledger->lock);
+    bool more = page->n_rows == PAGE_ROWS;
+    if (page->n_rows > 0)
+        look(page, exists, context);
+    if (page->n_rows > 0) {
+        pthread_mutex_lock(&ledger->lock);
+        /* In a ledger begun anew these numbers are other files' rows. */
+        if (ledger_is_open(ledger) && ledger->generation == page->generation)
+            delete_rows(ledger, page);
+        pthread_mutex_unlock(&ledger->lock);
+    }
+    finish_rows(page);
+    return more && page->after.name;
+}
+
+void ledger_prune(struct ledger *ledger, const char *folder,
+                  bool (*exists)(void *context, const char *name, const struct identity *identity),
+                  void *context)
+{
+    if (!ledger)
+        return;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger_is_open(ledger))
+        delete_rows(ledger, NULL);
+    pthread_mutex_unlock(&ledger->lock);
+    struct page *page = exists ? calloc(1, sizeof *page) : NULL;
+    if (!page)
+        return;
+    page->after.identity.inode = (ino_t)INT64_MIN; /* the ledger's numbers have a sign */
+    while (forget_missing(ledger, folder, page, exists, context))
+        ;
+    free(page->after.name);
+    free(page);
+}

@@ -1,0 +1,216 @@
+#include "daemon/spool/recovery.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/walk.h"
+#include "daemon/spool/draft.h"
+#include "daemon/spool/record.h"
+#include "daemon/spool/requeue.h"
+
+static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
+{
+    struct fault why = FAULT_INIT;
+    int placed = drafts_place(claim, out_fd, &why);
+    if (placed == FAULT_EXISTS)
+        drafts_withdraw(claim, out_fd); /* done again, it fails as it should */
+    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS) {
+        claim->note.verdict = NOTE_OPEN; /* the noted one matches no file: it does no harm */
+        return 0;
+    }
+    if (why.code != FAULT_NONE)
+        return fault_set(fault, why.code, "%s", why.text);
+    if (drafts_sync_names(claim, out_fd) != 0)
+        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+    int result = record_write(claim, fault);
+    if (result == 0)
+        result = claim_done(claim, fault);
+    *ended = result == 0;
+    return result;
+}
+
+int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
+{
+    *ended = false;
+    switch (claim->note.verdict) {
+    case NOTE_DONE:
+        return resume_done(claim, out_fd, ended, fault);
+    case NOTE_FAILED: {
+        int result = record_write(claim, fault);
+        if (result == 0)
+            result = claim_failed(claim, fault);
+        *ended = result == 0;
+        return result;
+    }
+    case NOTE_OPEN:
+        break;
+    }
+    return 0;
+}
+
+/* An instance that is gone, while we hold its lock. */
+struct remains {
+    char id[SPOOL_INSTANCE_ID + 1];
+    int fd, lock_fd;
+    int out_fd; /* where its results went; −1: nowhere that could be opened */
+    struct remains *next;
+};
+
+struct recovery {
+    struct spool *spool;
+    struct remains *list, *at;
+    void (*found)(void *context, struct claim *claim);
+    void *context;
+    unsigned n_ended;
+    struct fault fault; /* the first; the rest is gone on with */
+};
+
+static void close_remains(struct remains *remains)
+{
+    if (remains->out_fd >= 0)
+        close(remains->out_fd);
+    if (remains->lock_fd >= 0)
+        close(remains->lock_fd);
+    if (remains->fd >= 0)
+        close(remains->fd);
+    free(remains);
+}
+
+/* The path stands in the lock's file; an instance that died young has written none. */
+static int open_output(const struct spool *spool, int lock_fd)
+{
+    char path[PATH_MAX];
+    ssize_t length = pread(lock_fd, path, sizeof path - 1, 0);
+    if (length <= 0)
+        return fcntl(spool->out_fd, F_DUPFD_CLOEXEC, 3);
+    path[length] = '\0';
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        log_warning("%s: %s; what an earlier run left there stays", path, strerror(errno));
+    return fd;
+}
+
+/* True when the lock is ours now and the folder still there: another daemon may have been faster.
+ */
+static bool lock(struct remains *remains)
+{
+    struct stat status;
+    remains->lock_fd =
+        openat(remains->fd, SPOOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return remains->lock_fd >= 0 && flock(remains->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
+           fstat(remains->lock_fd, &status) == 0 && status.st_nlink > 0;
+}
+
+static int visit_instance(void *context, const char *name, unsigned char kind)
+{
+    struct recovery *r = context;
+    (void)kind;
+    if (strlen(name) != SPOOL_INSTANCE_ID || strcmp(name, r->spool->instance) == 0)
+        return 0;
+    struct remains *remains = malloc(sizeof *remains);
+    if (!remains) {
+        fault_set(&r->fault, FAULT_MEMORY, "no memory for recovery");
+        return 1;
+    }
+    *remains = (struct remains){.lock_fd = -1, .out_fd = -1};
+    memcpy(remains->id, name, SPOOL_INSTANCE_ID + 1);
+    remains->fd = disk_open_directory(r->spool->work_fd, name, 0);
+    if (remains->fd < 0 || !lock(remains)) {
+        close_remains(remains);
+        return 0;
+    }
+    remains->out_fd = open_output(r->spool, remains->lock_fd);
+    remains->next = r->list;
+    r->list = remains;
+    return 0;
+}
+
+static int visit_claim(void *context, const char *folder, unsigned char kind)
+{
+    struct recovery *r = context;
+    struct fault fault = FAULT_INIT;
+    struct claim *claim;
+    bool ended = false;
+    (void)kind;
+    if (strcmp(folder, SPOOL_LOCK) == 0)
+        return 0;
+    int out_fd = r->at->out_fd >= 0 ? r->at->out_fd : r->spool->out_fd;
+    if (claim_adopt(&claim, r->spool, r->at->fd, folder, &fault) == 0 && claim)
+        recovery_resume(claim, out_fd, &ended, &fault);
+    if (fault.code != FAULT_NONE) {
+        log_warning("%s: %s", claim ? claim->name : folder, fault.text);
+        fault_set(&r->fault, fault.code, "%s", fault.text);
+    }
+    if (ended) {
+        log_info("%s: was all but %s when an earlier run ended", claim->name,
+                 claim->note.verdict == NOTE_DONE ? "done" : "failed");
+        r->n_ended++;
+        claim_destroy(&claim);
+    }
+    if (claim)
+        r->found(r->context, claim);
+    return 0;
+}
+
+struct sweep {
+    const struct spool *spool;
+    const char *instance;
+};
+
+static enum walk_answer visit_temporary(void *context, const struct walk_entry *entry)
+{
+    const struct sweep *sweep = context;
+    if (entry->kind == DT_DIR)
+        return sweep->spool->rules->recursive ? WALK_ON : WALK_PAST;
+    if (name_is_temporary_of(entry->name, sweep->instance))
+        requeue_clear_up(sweep->spool, entry->directory_fd, entry->name);
+    return WALK_ON;
+}
+
+static void tell_unreadable(void *context, const char *path, int error)
+{
+    (void)context;
+    log_warning("%s: %s", path, strerror(error));
+}
+
+/* Temporary files first, then the folder: as long as there may be some, it tells of them. */
+static void bury(struct recovery *r, struct remains *remains)
+{
+    struct sweep sweep = {r->spool, remains->id};
+    if (remains->out_fd >= 0 && walk(remains->out_fd, visit_temporary, tell_unreadable, &sweep) < 0)
+        return;
+    if (walk(r->spool->failed_fd, visit_temporary, tell_unreadable, &sweep) < 0)
+        return;
+    unlinkat(remains->fd, SPOOL_LOCK, 0);
+    unlinkat(r->spool->work_fd, remains->id, AT_REMOVEDIR);
+}
+
+int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
+                 void *context, struct fault *fault)
+{
+    struct recovery r = {.spool = spool, .found = found, .context = context};
+    fault_clear(&r.fault);
+    if (disk_list(spool->work_fd, visit_instance, &r) < 0)
+        fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);
+    /* All claims before all temporary files: a claim may have been taken over once before, and its
+     * drafts carry the name of the instance before that. */
+    for (r.at = r.list; r.at; r.at = r.at->next)
+        if (disk_list(r.at->fd, visit_claim, &r) < 0)
+            fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);
+    while (r.list) {
+        struct remains *remains = r.list;
+        r.list = remains->next;
+        bury(&r, remains);
+        close_remains(remains);
+    }
+    return fault_set(fault, r.fault.code, "%s", r.fault.text);
+}

@@ -1,0 +1,335 @@
+#include "daemon/spool/requeue.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/walk.h"
+#include "daemon/spool/ledger.h"
+
+#define MARK        "-requeue"
+#define SKIPPED_MAX 1000
+
+/* ---- the reason, which goes with its file ---- */
+
+/* A reason that is set aside under a hidden name of our instance: while the file is still in failed
+ * it is put back, by us or by whoever finds it when we are gone; else it is removed. */
+struct aside {
+    struct disk_place place; /* in failed; fd −1: there is no reason */
+    name_buffer reason, hidden;
+};
+
+static void set_aside(struct aside *aside, const struct spool *spool, const char *name)
+{
+    char tag[SPOOL_INSTANCE_ID + sizeof MARK];
+    if (disk_place(&aside->place, spool->failed_fd, name, 0) != 0) {
+        aside->place.fd = -1;
+        return;
+    }
+    name_of_reason(aside->reason, aside->place.name);
+    snprintf(tag, sizeof tag, "%s" MARK, spool->instance);
+    name_of_temporary(aside->hidden, aside->reason, tag);
+    if (renameat(aside->place.fd, aside->reason, aside->place.fd, aside->hidden) == 0)
+        return;
+    disk_place_leave(&aside->place);
+    aside->place.fd = -1;
+}
+
+static void put_back(struct aside *aside)
+{
+    if (aside->place.fd < 0)
+        return;
+    if (renameat(aside->place.fd, aside->hidden, aside->place.fd, aside->reason) != 0)
+        log_warning("%s: %s", aside->reason, strerror(errno));
+    disk_place_leave(&aside->place);
+    aside->place.fd = -1;
+}
+
+static void remove_aside(struct aside *aside)
+{
+    if (aside->place.fd < 0)
+        return;
+    unlinkat(aside->place.fd, aside->hidden, 0);
+    disk_place_leave(&aside->place);
+    aside->place.fd = -1;
+}
+
+bool requeue_is_aside(const char *name, char reason[NAME_MAX + 1])
+{
+    static const char tail[] = MARK ".tmp";
+    size_t length = strlen(name), most = sizeof tail - 1 + SPOOL_INSTANCE_ID + 1;
+    if (name[0] != '.' || length <= most || strcmp(name + length - sizeof tail + 1, tail) != 0)
+        return false;
+    snprintf(reason, NAME_MAX + 1, "%.*s", (int)(length - most - 1), name + 1);
+    return name_is_reason(reason);
+}
+
+/* In place the ledger says whether the file counts as failed; else its place does. */
+static bool is_still_failed(const struct spool *spool, int directory_fd, const char *name,
+                            const char *reason)
+{
+    struct stat status;
+    struct bytes bytes = {0};
+    struct identity identity;
+    char whose[PATH_MAX] = "";
+    if (!spool->in_place) {
+        name_buffer file;
+        snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(reason), reason);
+        return fstatat(directory_fd, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    }
+    int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && file_read(fd, 1 << 16, &bytes, NULL) == 0) {
+        json_t *told = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
+        fate_name_of(told, NULL, whose);
+        json_decref(told);
+    }
+    bytes_finish(&bytes);
+    if (fd >= 0)
+        close(fd);
+    return whose[0] && spool_look(spool, whose, &identity) == SPOOL_FILE &&
+           ledger_knows(spool->world->ledger, spool->folder, &identity);
+}
+
+void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name)
+{
+    char reason[NAME_MAX + 1];
+    if (requeue_is_aside(name, reason) && is_still_failed(spool, directory_fd, name, reason) &&
+        disk_rename_new(directory_fd, name, directory_fd, reason) == 0)
+        return;
+    if (unlinkat(directory_fd, name, 0) != 0 && errno != ENOENT)
+        log_warning("%s: cannot be removed: %s", name, strerror(errno));
+}
+
+/* ---- one file ---- */
+
+static bool is_taken(void *context, unsigned number)
+{
+    const struct disk_place *to = context;
+    name_buffer name;
+    name_of_original(name, to->name, number);
+    return faccessat(to->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* Out of done or failed into IN, under its name or, if there is a new file of that, a number. */
+static int move_into(const struct spool *spool, int from_root, const struct fate *fate,
+                     char name[PATH_MAX], struct fault *fault)
+{
+    struct disk_place from, to;
+    unsigned number = 0;
+    int result = -1;
+    if (disk_place(&from, from_root, fate->original, 0) != 0)
+        return fault_set_errno(fault, FAULT_NO_INPUT, fate->original);
+    if (disk_place(&to, spool->in_fd, fate->name, 0777) != 0) {
+        disk_place_leave(&from);
+        return fault_set_errno(fault, FAULT_CREATE, fate->name);
+    }
+    for (; result != 0 && number != UINT_MAX; number = name_find_number(is_taken, &to)) {
+        name_number_path(name, fate->name, number);
+        result = disk_rename_new(from.fd, from.name, to.fd, path_name(name));
+        if (result == 0 || errno != EEXIST)
+            break;
+    }
+    if (result != 0)
+        fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, fate->original);
+    disk_place_leave(&to);
+    disk_place_leave(&from);
+    return result == 0 ? 0 : fault ? fault->code : FAULT_IO;
+}
+
+static int out_of_failed(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
+                         struct fault *fault)
+{
+    struct aside aside;
+    set_aside(&aside, spool, fate->original);
+    int result = move_into(spool, spool->failed_fd, fate, name, fault);
+    if (result != 0) {
+        put_back(&aside);
+        return result;
+    }
+    remove_aside(&aside);
+    ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, false, NULL);
+    return 0;
+}
+
+/* Before it comes back to IN the ledger must not call it done. */
+static int out_of_done(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
+                       struct fault *fault)
+{
+    int result =
+        ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
+    return result ? result : move_into(spool, spool->done_fd, fate, name, fault);
+}
+
+/* Where the file lies does not change. What tells of its failure goes with the ledger's entry. */
+static int forget_kept(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
+                       struct fault *fault)
+{
+    struct aside aside = {.place.fd = -1};
+    char reason[PATH_MAX];
+    snprintf(name, PATH_MAX, "%s", fate->name);
+    if (spool->in_place && strcmp(fate->state, "failed") == 0 &&
+        fate_find_reason(spool, fate->name, reason))
+        set_aside(&aside, spool, reason);
+    int result =
+        ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
+    if (result == 0)
+        remove_aside(&aside);
+    else
+        put_back(&aside);
+    return result;
+}
+
+static int put_back_one(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
+                        struct fault *fault)
+{
+    switch (fate->where) {
+    case FATE_IN_FAILED:
+        return out_of_failed(spool, fate, name, fault);
+    case FATE_IN_DONE:
+        return out_of_done(spool, fate, name, fault);
+    case FATE_KEPT:
+        return forget_kept(spool, fate, name, fault);
+    case FATE_IN_PLACE:
+    case FATE_NOWHERE:
+        break;
+    }
+    return fault_set(fault, FAULT_NO_INPUT, "%s",
+                     strcmp(fate->state, "unknown") == 0 ? fate->message
+                                                         : "the original is not there any more");
+}
+
+/* What was put back stays so from here on, but for names in folders below, which the file system
+ * writes when it pleases: before that a power cut finds the file where it was. */
+static void sync_names(const struct spool *spool)
+{
+    if (spool->rules->sync != SYNC_OFF && disk_sync_directory(spool->in_fd) != 0)
+        log_warning("%s: fsync: %s", spool->in_path, strerror(errno));
+}
+
+int requeue_one(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
+                struct fault *fault)
+{
+    int result = put_back_one(spool, fate, name, fault);
+    if (result == 0)
+        sync_names(spool);
+    return result;
+}
+
+/* ---- all in failed ---- */
+
+static bool add_name(char ***names, size_t *count, const char *name)
+{
+    char **more = realloc(*names, (*count + 1) * sizeof *more);
+    char *copy = strdup(name);
+    if (more)
+        *names = more;
+    if (!more || !copy) {
+        free(copy);
+        return false;
+    }
+    more[(*count)++] = copy;
+    return true;
+}
+
+struct slice {
+    const struct spool *spool;
+    const struct requeued *requeued;
+    size_t count;
+    char **names; /* below failed; owned */
+};
+
+static bool is_skipped(const struct slice *slice, const char *name)
+{
+    for (size_t i = 0; i < slice->requeued->n_skipped; i++)
+        if (strcmp(slice->requeued->skipped[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* In place there are only reasons: each stands for its file. */
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
+{
+    struct slice *slice = context;
+    bool in_place = slice->spool->in_place;
+    char path[PATH_MAX];
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (entry->kind == DT_DIR || name_is_reason(entry->name) != in_place)
+        return WALK_ON;
+    size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
+    snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
+    if (!is_skipped(slice, path))
+        add_name(&slice->names, &slice->count, path);
+    return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
+}
+
+/* What the reason is about, where there is no file beside it. */
+static void find_in_place(struct fate *fate, const struct spool *spool, const char *reason)
+{
+    struct spot place = {.kind = SPOT_INPUT};
+    json_t *told = fate_read_reason(spool->failed_fd, reason);
+    fate_name_of(told, reason, place.name);
+    json_decref(told);
+    fate_find(fate, spool, &place);
+}
+
+static void requeue_named(const struct spool *spool, struct requeued *requeued, const char *failed)
+{
+    struct fate fate;
+    struct spot place = {.kind = SPOT_FAILED};
+    struct fault fault = FAULT_INIT;
+    char name[PATH_MAX];
+    snprintf(place.name, sizeof place.name, "%s", failed);
+    if (spool->in_place)
+        find_in_place(&fate, spool, failed);
+    else
+        fate_find(&fate, spool, &place);
+    bool good = strcmp(fate.state, "failed") == 0 && put_back_one(spool, &fate, name, &fault) == 0;
+    fate_finish(&fate);
+    if (good) {
+        requeued->n_done++;
+        add_name(&requeued->names, &requeued->n_names, name);
+        return;
+    }
+    if (fault.code != FAULT_NONE && fault.code != FAULT_NO_INPUT) {
+        requeued->n_failed++;
+        fault_set(&requeued->fault, fault.code, "%s", fault.text);
+    }
+    add_name(&requeued->skipped, &requeued->n_skipped, failed);
+}
+
+bool requeue_failed(const struct spool *spool, struct requeued *requeued)
+{
+    struct slice slice = {.spool = spool, .requeued = requeued};
+    if (requeued->n_skipped >= SKIPPED_MAX)
+        return false;
+    walk(spool->failed_fd, visit, NULL, &slice);
+    for (size_t i = 0; i < slice.count; i++) {
+        requeue_named(spool, requeued, slice.names[i]);
+        free(slice.names[i]);
+    }
+    if (slice.count > 0)
+        sync_names(spool);
+    free(slice.names);
+    return slice.count >= REQUEUE_SLICE;
+}
+
+void requeued_finish(struct requeued *requeued)
+{
+    for (size_t i = 0; i < requeued->n_names; i++)
+        free(requeued->names[i]);
+    for (size_t i = 0; i < requeued->n_skipped; i++)
+        free(requeued->skipped[i]);
+    free(requeued->names);
+    free(requeued->skipped);
+    *requeued = (struct requeued){0};
+}

@@ -1,0 +1,143 @@
+#include "daemon/spool/retention.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/number.h"
+#include "base/walk.h"
+#include "daemon/spool/identity.h"
+
+/* A file that may go. */
+struct kept {
+    char *path; /* below the directory; owned */
+    uint64_t size;
+    int64_t since; /* nanoseconds since 1970 */
+};
+
+struct tidying {
+    int root_fd;
+    size_t count, capacity;
+    struct kept *files;
+    uint64_t total;
+};
+
+static int64_t since(const struct stat *status)
+{
+    return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
+}
+
+static bool keep(struct tidying *t, const char *path, const struct stat *status, uint64_t size)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 64;
+        struct kept *files = realloc(t->files, capacity * sizeof *files);
+        if (!files)
+            return false;
+        t->files = files;
+        t->capacity = capacity;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return false;
+    t->files[t->count++] = (struct kept){copy, size, since(status)};
+    t->total += size;
+    return true;
+}
+
+/* A reason whose file stands beside it goes with that. */
+static bool has_file(int directory_fd, const char *reason)
+{
+    name_buffer name;
+    snprintf(name, sizeof name, "%.*s", (int)name_reason_stem(reason), reason);
+    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Without memory the rest stays until another time. */
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
+{
+    struct tidying *t = context;
+    struct stat status, reason;
+    name_buffer reason_name;
+    int fd = entry->directory_fd;
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+        (name_is_reason(entry->name) && has_file(fd, entry->name)))
+        return WALK_ON;
+    uint64_t size = (uint64_t)status.st_size;
+    name_of_reason(reason_name, entry->name);
+    if (fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
+        size += (uint64_t)reason.st_size;
+    return keep(t, entry->path, &status, size) ? WALK_ON : WALK_STOP;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t first = ((const struct kept *)a)->since, second = ((const struct kept *)b)->since;
+    return (first > second) - (first < second);
+}
+
+/* The file first: a reason that is left alone is found and removed another time. */
+static bool remove_one(const struct tidying *t, const struct kept *file)
+{
+    char reason[PATH_MAX];
+    if (disk_unlink(t->root_fd, file->path) != 0 && errno != ENOENT) {
+        log_warning("%s: cannot be removed: %s", file->path, strerror(errno));
+        return false;
+    }
+    name_reason_path(reason, file->path);
+    disk_unlink(t->root_fd, reason);
+    return true;
+}
+
+static void remove_oldest(struct tidying *t, const struct retention *rule, const char *label)
+{
+    struct timespec clock;
+    uint64_t bytes = 0;
+    size_t removed = 0;
+    clock_gettime(CLOCK_REALTIME, &clock);
+    int64_t now = clock.tv_sec * INT64_C(1000000000) + clock.tv_nsec;
+    qsort(t->files, t->count, sizeof *t->files, compare);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct kept *file = &t->files[i];
+        bool old = now > file->since && (uint64_t)(now - file->since) > rule->age;
+        if (!old && t->total <= rule->keep)
+            break;
+        if (!remove_one(t, file))
+            continue;
+        t->total -= file->size;
+        bytes += file->size;
+        removed++;
+    }
+    if (removed > 0)
+        log_info("%s: %zu of the oldest files are removed (%s)", label, removed,
+                 number_size(bytes));
+}
+
+void retention_apply(int directory_fd, const struct retention *rule, const char *label)
+{
+    if (rule->keep == RETENTION_ALL && rule->age == RETENTION_ALL)
+        return;
+    struct tidying *t = calloc(1, sizeof *t);
+    if (!t)
+        return;
+    t->root_fd = directory_fd;
+    if (walk(directory_fd, visit, NULL, t) < 0)
+        log_warning("%s: %s", label, strerror(errno));
+    if (t->count > 0)
+        remove_oldest(t, rule, label);
+    for (size_t i = 0; i < t->count; i++)
+        free(t->files[i].path);
+    free(t->files);
+    free(t);
+}

@@ -1,0 +1,409 @@
+#include "daemon/spool/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "base/walk.h"
+#include "daemon/spool/ledger.h"
+
+static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    if (errno == ENOENT || errno == ENOTDIR)
+        fault_set(fault, missing, "%s: %s", path,
+                  errno == ENOENT ? "no such folder" : "not a folder");
+    else
+        fault_set_errno(fault, missing, path);
+    return -1;
+}
+
+bool spool_remembers(const struct spool *spool)
+{
+    return spool->rules->originals == ORIGINALS_KEEP;
+}
+
+static bool is_short(int fd, const struct free_space *min)
+{
+    struct statvfs status;
+    if (fstatvfs(fd, &status) != 0)
+        return false;
+    double available = (double)status.f_bavail * (double)status.f_frsize;
+    double all = (double)status.f_blocks * (double)status.f_frsize;
+    return available < (double)min->bytes || available < all * min->percent / 100;
+}
+
+const char *spool_short_of_space(const struct spool *spool)
+{
+    const struct free_space *min = &spool->rules->min_free;
+    return is_short(spool->out_fd, min)    ? spool->out_path
+           : is_short(spool->work_fd, min) ? spool->hidden_path
+                                           : NULL;
+}
+
+static int check_folders(const struct spool *spool, struct fault *fault)
+{
+    struct stat in, out;
+    if (fstat(spool->in_fd, &in) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->in_path);
+    if (fstat(spool->out_fd, &out) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
+    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return fault_set(fault, FAULT_CONFIG,
+                         "%s: results would be taken for new pictures: input and output are one "
+                         "folder",
+                         spool->in_path);
+    if (faccessat(spool->out_fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, spool->out_path);
+    return 0;
+}
+
+/* Who else may write in `work` could swap what we have claimed. */
+static int check_owner(const struct spool *spool, struct fault *fault)
+{
+    struct stat status;
+    if (fstat(spool->work_fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+    if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s/work belongs to another user, or others may write to it",
+                         spool->hidden_path);
+    return 0;
+}
+
+/* Of a folder that is not to be written to in the state directory, under a name that only this path
+ * has. */
+static int open_hidden(struct spool *spool)
+{
+    struct disk_place place;
+    struct text path = {0};
+    char apart[40];
+    snprintf(apart, sizeof apart, "folders/%016" PRIx64,
+             hash_bytes(HASH_INIT, spool->folder, strlen(spool->folder)));
+    const char *root = spool->in_place ? spool->world->state_path : spool->in_path;
+    const char *name = spool->in_place ? apart : SPOOL_HIDDEN;
+    text_printf(&path, "%s/%s", root, name);
+    spool->hidden_path = path.data;
+    if (path.failed || disk_place(&place, spool->in_place ? spool->world->state_fd : spool->in_fd,
+                                  name, 0777) != 0)
+        return -1;
+    int fd = disk_open_directory(place.fd, place.name, 0777), error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return fd;
+}
+
+static int open_own(struct spool *spool, struct fault *fault)
+{
+    int hidden = open_hidden(spool);
+    if (!spool->hidden_path)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    if (hidden >= 0) {
+        spool->work_fd = disk_open_directory(hidden, "work", 0700);
+        if (spool->work_fd >= 0)
+            spool->done_fd = disk_open_directory(hidden, "done", 0777);
+        if (spool->done_fd >= 0)
+            spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
+    }
+    int result = 0;
+    if (spool->failed_fd < 0)
+        result = fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
+    if (hidden >= 0)
+        close(hidden);
+    return result ? result : check_owner(spool, fault);
+}
+
+static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(id, SPOOL_INSTANCE_ID + 1, "%016" PRIx64, random);
+    return true;
+}
+
+/* Makes the folder and takes its lock. Another daemon that looks for abandoned work may come
+ * between the two; then this folder is lost, and the caller makes another. */
+static bool make_instance(struct spool *spool)
+{
+    if (!make_id(spool->instance) || mkdirat(spool->work_fd, spool->instance, 0700) != 0)
+        return false;
+    spool->instance_fd = disk_open_directory(spool->work_fd, spool->instance, 0);
+    if (spool->instance_fd < 0)
+        return false;
+    spool->lock_fd = openat(spool->instance_fd, SPOOL_LOCK,
+                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (spool->lock_fd >= 0 && flock(spool->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    int error = errno;
+    if (spool->lock_fd >= 0)
+        close(spool->lock_fd);
+    close(spool->instance_fd);
+    spool->lock_fd = spool->instance_fd = -1;
+    errno = error;
+    return false;
+}
+
+/* The lock's file says where this instance's results go, for whoever finds its work. The folder is
+ * synced: a temporary result must not survive the folder that it belongs to. */
+static int open_instance(struct spool *spool, struct fault *fault)
+{
+    char *out = NULL;
+    for (int tries = 0; spool->lock_fd < 0; tries++)
+        if (!make_instance(spool) && tries == 10)
+            return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
+    out = realpath(spool->out_path, NULL);
+    if (!out)
+        return fault_set_errno(fault, FAULT_IO, spool->out_path);
+    int result = file_write(spool->lock_fd, out, strlen(out), fault);
+    free(out);
+    if (result == 0 &&
+        (fsync(spool->lock_fd) != 0 || disk_sync_directory(spool->instance_fd) != 0 ||
+         disk_sync_directory(spool->work_fd) != 0))
+        result = fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+    return result;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static int is_work(void *context, const char *name, unsigned char kind)
+{
+    (void)context;
+    (void)kind;
+    return strcmp(name, SPOOL_LOCK) != 0;
+}
+
+/* Lets go of the instance. Its folder stays as long as there is work in it, and the lock's file
+ * with it, which says where the results of that work go. */
+static void close_instance(struct spool *spool)
+{
+    if (spool->instance_fd >= 0 && spool->lock_fd >= 0) {
+        if (disk_list(spool->instance_fd, is_work, NULL) != 0) {
+            log_info("%s/work: unfinished work stays there for the next start", spool->hidden_path);
+        } else {
+            unlinkat(spool->instance_fd, SPOOL_LOCK, 0);
+            unlinkat(spool->work_fd, spool->instance, AT_REMOVEDIR);
+        }
+    }
+    close_fd(spool->lock_fd);
+    close_fd(spool->instance_fd);
+}
+
+static void spool_destroy(struct spool *spool)
+{
+    close_instance(spool);
+    close_fd(spool->failed_fd);
+    close_fd(spool->done_fd);
+    close_fd(spool->work_fd);
+    close_fd(spool->out_fd);
+    close_fd(spool->in_fd);
+    free(spool->folder);
+    free(spool->in_path);
+    free(spool->out_path);
+    free(spool->hidden_path);
+    free(spool);
+}
+
+int spool_open(struct spool **spool, const struct watch_settings *rules,
+               const struct spool_world *world, struct fault *fault)
+{
+    const char *in_path = rules->input, *out_path = rules->output;
+    struct spool *s = malloc(sizeof *s);
+    *spool = NULL;
+    if (!s)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    *s = (struct spool){.rules = rules,
+                        .world = world,
+                        .in_place = rules->claim == CLAIM_NONE,
+                        .in_path = strdup(in_path),
+                        .out_path = strdup(out_path),
+                        .in_fd = -1,
+                        .out_fd = -1,
+                        .work_fd = -1,
+                        .instance_fd = -1,
+                        .lock_fd = -1,
+                        .done_fd = -1,
+                        .failed_fd = -1,
+                        .users = 1};
+    int result = 0;
+    if (!s->in_path || !s->out_path)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    if (result == 0 && (s->in_fd = open_watched(in_path, FAULT_NO_INPUT, fault)) < 0)
+        result = fault->code;
+    if (result == 0 && (s->out_fd = open_watched(out_path, FAULT_CREATE, fault)) < 0)
+        result = fault->code;
+    if (result == 0 && (s->folder = realpath(in_path, NULL)) == NULL)
+        result = fault_set_errno(fault, FAULT_NO_INPUT, in_path);
+    if (result == 0)
+        result = check_folders(s, fault);
+    if (result == 0)
+        result = open_own(s, fault);
+    if (result == 0)
+        result = open_instance(s, fault);
+    if (result != 0)
+        spool_destroy(s);
+    else
+        *spool = s;
+    return result;
+}
+
+struct spool *spool_use(struct spool *spool)
+{
+    spool->users++;
+    return spool;
+}
+
+void spool_leave(struct spool **spool)
+{
+    if (*spool && --(*spool)->users == 0)
+        spool_destroy(*spool);
+    *spool = NULL;
+}
+
+static bool leads_to(const char *path, int fd, struct fault *fault)
+{
+    struct stat there, here;
+    if (stat(path, &there) != 0)
+        fault_set(fault, FAULT_NO_INPUT, "%s",
+                  errno == ENOENT ? "no such folder" : strerror(errno));
+    else if (fstat(fd, &here) != 0 || there.st_dev != here.st_dev || there.st_ino != here.st_ino)
+        fault_set(fault, FAULT_NO_INPUT, "the path leads elsewhere now");
+    return fault->code == FAULT_NONE;
+}
+
+const char *spool_lost_path(const struct spool *spool, struct fault *fault)
+{
+    const struct watch_settings *rules = spool->rules;
+    return !leads_to(rules->input, spool->in_fd, fault)     ? rules->input
+           : !leads_to(rules->output, spool->out_fd, fault) ? rules->output
+                                                            : NULL;
+}
+
+enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
+{
+    struct stat status;
+    struct disk_place place;
+    if (disk_place(&place, spool->in_fd, name, 0) != 0)
+        return SPOOL_GONE;
+    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
+    disk_place_leave(&place);
+    if (result != 0)
+        return SPOOL_GONE;
+    if (!S_ISREG(status.st_mode))
+        return SPOOL_NO_FILE;
+    *identity = identity_of(&status);
+    return SPOOL_FILE;
+}
+
+/* A read lease is granted only where nobody has the file open for writing. It is given back at
+ * once; who opens the file for writing in between waits for that moment. */
+static enum spool_writer probe_writer(int fd)
+{
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+        return SPOOL_NOT_WRITTEN;
+    }
+    return errno == EAGAIN ? SPOOL_WRITTEN : SPOOL_WRITER_UNKNOWN;
+}
+
+enum spool_sight spool_probe(const struct spool *spool, const char *name, enum spool_writer *writer)
+{
+    struct stat status;
+    struct disk_place place;
+    *writer = SPOOL_WRITER_UNKNOWN;
+    if (disk_place(&place, spool->in_fd, name, 0) != 0)
+        return SPOOL_GONE;
+    int fd =
+        openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    if (fd < 0)
+        return errno == ENOENT ? SPOOL_GONE : errno == ELOOP ? SPOOL_NO_FILE : SPOOL_UNREADABLE;
+    enum spool_sight sight = SPOOL_NO_FILE;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        sight = SPOOL_FILE;
+        *writer = probe_writer(fd);
+    }
+    close(fd);
+    return sight;
+}
+
+struct scan {
+    const struct spool *spool;
+    const char *const *ignore;
+    bool (*found)(void *context, const char *name, const struct identity *identity);
+    void *context;
+};
+
+static enum walk_answer visit(void *context, const struct walk_entry *entry)
+{
+    const struct scan *scan = context;
+    const struct spool *spool = scan->spool;
+    struct stat status;
+    if (name_is_ignored(entry->name, scan->ignore))
+        return WALK_PAST;
+    if (entry->kind == DT_DIR)
+        return spool->rules->recursive ? WALK_ON : WALK_PAST;
+    if (entry->kind != DT_REG ||
+        fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+        return WALK_ON;
+    struct identity identity = identity_of(&status);
+    if (identity.size > 0 && spool_remembers(spool) &&
+        ledger_knows(spool->world->ledger, spool->folder, &identity))
+        return WALK_ON;
+    return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
+}
+
+int spool_scan(const struct spool *spool, const char *const *ignore,
+               bool (*found)(void *context, const char *name, const struct identity *identity),
+               void *context, struct fault *fault)
+{
+    struct scan scan = {.spool = spool, .ignore = ignore, .found = found, .context = context};
+    int result = walk(spool->in_fd, visit, NULL, &scan);
+    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
+}
+
+struct count {
+    bool reasons;
+    size_t files;
+};
+
+static enum walk_answer visit_counted(void *context, const struct walk_entry *entry)
+{
+    struct count *count = context;
+    if (entry->name[0] == '.')
+        return WALK_PAST;
+    if (entry->kind != DT_DIR)
+        count->files += name_is_reason(entry->name) == count->reasons;
+    return WALK_ON;
+}
+
+size_t spool_count(int directory_fd, bool reasons)
+{
+    struct count count = {.reasons = reasons};
+    walk(directory_fd, visit_counted, NULL, &count);
+    return count.files;
+}

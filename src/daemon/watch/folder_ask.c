@@ -1,0 +1,210 @@
+/* What a folder tells of its files that are not ended. */
+#include "daemon/watch/folder_internal.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "daemon/spool/fate.h"
+
+struct spool *folder_use_spool(const struct folder *folder)
+{
+    return folder->spool ? spool_use(folder->spool) : NULL;
+}
+
+struct rulebook *folder_use_book(const struct folder *folder)
+{
+    return rulebook_use(folder->book);
+}
+
+static const char *const job_words[JOB_STATES] = {
+    [JOB_QUEUED] = "queued",    [JOB_OPENING] = "queued", [JOB_OPEN] = "queued",
+    [JOB_SENT] = "running",     [JOB_BEGUN] = "running",  [JOB_SETTLING] = "running",
+    [JOB_WAITING] = "retrying",
+};
+
+/* Calls `visit` for each of the folder's jobs until it returns false. */
+static void each_job(const struct folder *folder, bool (*visit)(void *context, const struct job *),
+                     void *context)
+{
+    const struct queue *queue = folder->queue;
+    const struct job *job;
+    for (int i = 0; i < JOB_LANES + JOB_STATES; i++) {
+        const struct job_list *list =
+            i < JOB_LANES ? &queue->queued[i] : &queue->lists[i - JOB_LANES];
+        TAILQ_FOREACH(job, list, in_list)
+        if (job->owner == folder && !visit(context, job))
+            return;
+    }
+}
+
+struct search {
+    const char *name;
+    const struct job *job;
+};
+
+static bool has_name(void *context, const struct job *job)
+{
+    struct search *search = context;
+    if (strcmp(job->label, search->name) != 0)
+        return true;
+    search->job = job;
+    return false;
+}
+
+static double seconds_between(uint64_t from, uint64_t to)
+{
+    return to > from ? (double)(to - from) * 1e-9 : 0;
+}
+
+static void explain_job(const struct folder *folder, const struct job *job, struct fate *fate)
+{
+    uint64_t now = clock_now();
+    const struct queue *queue = folder->queue;
+    fate->attempts = job->attempts;
+    fate->age = seconds_between(job->since, now);
+    fate->time = 0;
+    fate->where = FATE_NOWHERE;
+    fate->result[0] = '\0';
+    fate_finish(fate); /* what was told of an earlier file of this name */
+    switch (job->state) {
+    case JOB_QUEUED:
+    case JOB_OPENING:
+    case JOB_OPEN:
+        fate_set(fate, "queued",
+                 job->lane == JOB_SUSPECT ? "suspect"
+                 : job->lane == JOB_LAST  ? "last"
+                                          : NULL,
+                 "it waits for its turn%s; %u jobs wait, %u run",
+                 job->lane == JOB_SUSPECT ? " to run alone, since a worker died while it had it"
+                 : job->lane == JOB_LAST
+                     ? " to run last and alone, since we went down with it before"
+                     : "",
+                 queue->counts[JOB_QUEUED] + queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN],
+                 queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN]);
+        break;
+    case JOB_SENT:
+    case JOB_BEGUN:
+        fate_set(fate, "running", NULL, "it is worked at: attempt %u, for %s", job->attempts,
+                 number_duration(now > job->since ? now - job->since : 0));
+        break;
+    case JOB_SETTLING:
+        fate_set(fate, "running", "settling", "its result, or the reason, is put in its place");
+        break;
+    default:
+        fate->next = seconds_between(now, job->not_before);
+        fate_set(fate, "retrying", fault_name(job->trouble.code), "%s; tried again in %s",
+                 job->trouble.text,
+                 number_duration(job->not_before > now ? job->not_before - now : 0));
+        break;
+    }
+}
+
+static void explain_candidate(const struct folder *folder, const struct candidate *c,
+                              struct fate *fate)
+{
+    uint64_t now = clock_now();
+    const struct candidate_facts *facts = &c->facts;
+    const char *stable = number_duration(folder->settings->stable);
+    bool due_known = c->state == CANDIDATE_WAITING;
+    if (facts->has_seen)
+        fate->age = seconds_between(facts->since, now);
+    if (due_known)
+        fate->next = seconds_between(now, c->due);
+    if (c->state == CANDIDATE_READY && folder->no_space.since)
+        fate_set(fate, "waiting", "no-space", "it is complete; %s", folder->no_space.text);
+    else if (c->state == CANDIDATE_READY)
+        fate_set(fate, "waiting", "no-room", "it is complete, and waits for room in the queue");
+    else if (facts->truncated)
+        fate_set(fate, "waiting", "truncated",
+                 "it ended too early: it is tried once more when it has not changed for %s",
+                 stable);
+    else if (c->state == CANDIDATE_WAITING && strcmp(fate->reason, "not-seen") == 0)
+        fate_set(fate, "waiting", "not-stable",
+                 "nobody has said that it is complete: it is taken when it has not changed for "
+                 "%s",
+                 stable);
+    else if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_HINTED)
+        fate_set(fate, "waiting", "looked-at", "it is looked at now");
+}
+
+bool folder_explain(const struct folder *folder, struct fate *fate)
+{
+    struct search search = {.name = fate->name};
+    each_job(folder, has_name, &search);
+    if (search.job) {
+        explain_job(folder, search.job, fate);
+        return true;
+    }
+    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0 && folder->lost.since)
+        fate_set(fate, "waiting", "folder-gone", "%s; it is taken up again when it returns",
+                 folder->lost.text);
+    const struct candidate *c = candidates_find(&folder->candidates, fate->name);
+    bool waiting = strcmp(fate->state, "waiting") == 0;
+    if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
+        explain_candidate(folder, c, fate);
+    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0 && folder->no_space.since)
+        fate_set(fate, "waiting", "no-space", "%s", folder->no_space.text);
+    return false;
+}
+
+void folder_look_again(struct folder *folder, const char *name)
+{
+    if (!folder_is_live(folder))
+        return;
+    candidates_hint(&folder->candidates, name, true);
+    folder_pump(folder);
+}
+
+void folder_count_requeued(struct folder *folder, bool failed)
+{
+    size_t *count = failed ? &folder->n_failed : &folder->n_done;
+    *count -= *count > 0;
+}
+
+/* ---- lists ---- */
+
+struct listing {
+    const char *state, *after;
+    size_t limit, count;
+    struct folder_file *files; /* by name */
+};
+
+/* The smallest names stay. */
+static void offer(struct listing *l, const char *name, const char *state, unsigned attempts)
+{
+    if ((l->state && strcmp(l->state, state) != 0) || strcmp(name, l->after) <= 0)
+        return;
+    if (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0)
+        return;
+    size_t low = 0, high = l->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(l->files[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    l->count += l->count < l->limit;
+    memmove(&l->files[low + 1], &l->files[low], (l->count - low - 1) * sizeof *l->files);
+    l->files[low] = (struct folder_file){name, state, attempts};
+}
+
+static bool offer_job(void *context, const struct job *job)
+{
+    offer(context, job->label, job_words[job->state], job->attempts);
+    return true;
+}
+
+size_t folder_list(const struct folder *folder, const char *state, const char *after, size_t limit,
+                   struct folder_file *files)
+{
+    struct listing listing = {.state = state, .after = after, .limit = limit, .files = files};
+    const struct candidate *c;
+    each_job(folder, offer_job, &listing);
+    for (int i = 0; i < CANDIDATE_STATES; i++)
+        TAILQ_FOREACH(c, &folder->candidates.lists[i], in_state)
+    if (i != CANDIDATE_TAKEN)
+        offer(&listing, c->name, "waiting", 0);
+    return listing.count;
+}

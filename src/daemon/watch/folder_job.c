@@ -1,0 +1,361 @@
+/* A claimed file as a job of the queue: what the queue asks of it is done in the pool, one step at
+ * a time, since a claim belongs to one thread at a time. */
+#include "daemon/watch/folder_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/spool/recovery.h"
+#include "worker/message.h"
+
+#define INTERRUPTIONS_UNTIL_LAST   3
+#define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, alone */
+
+/* ---- the steps, in the pool ---- */
+
+void folder_discard_drafts(struct folder_job *fj)
+{
+    for (size_t i = 0; i < fj->n_drafts; i++)
+        draft_discard(&fj->drafts[i], fj->claim->spool);
+    fj->n_drafts = 0;
+}
+
+static int add_draft(struct folder_job *fj, struct fault *fault)
+{
+    struct draft *drafts = realloc(fj->drafts, (fj->n_drafts + 1) * sizeof *drafts);
+    if (!drafts)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a result");
+    fj->drafts = drafts;
+    int result =
+        draft_open(&drafts[fj->n_drafts], fj->claim, fj->n_drafts, fj->folder->extension, fault);
+    if (result == 0)
+        fj->n_drafts++;
+    return result;
+}
+
+/* What is written down about the file before it is tried once more. */
+static int bring_note_up(struct folder_job *fj, struct fault *fault)
+{
+    struct note *note = &fj->claim->note;
+    bool crashed = note->crashes != fj->job.crashes;
+    note->attempts = fj->job.attempts;
+    note->crashes = fj->job.crashes;
+    if (fj->job.attempts > 0)
+        claim_clear_begun(fj->claim);
+    return crashed ? claim_write_note(fj->claim, fault) : 0;
+}
+
+static void do_open(struct folder_job *fj)
+{
+    struct fault *fault = &fj->step_fault;
+    struct claim *claim = fj->claim;
+    if (fj->job.in_fd >= 0)
+        close(fj->job.in_fd);
+    fj->job.in_fd = fj->job.out_fd = -1;
+    folder_discard_drafts(fj);
+    int result = bring_note_up(fj, fault);
+    if (result == 0 && claim->note.verdict != NOTE_OPEN)
+        result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);
+    if (result == 0 && !fj->ended_on_disk)
+        result = claim_open(claim, &fj->job.in_fd, fault);
+    if (result == 0 && !fj->ended_on_disk)
+        result = add_draft(fj, fault);
+    /* Nothing is left to be claimed. Of a file that was moved nothing is touched here: it might be
+     * there after all. */
+    if (result == FAULT_NO_INPUT && claim->spool->in_place)
+        claim_give_back(claim, NULL);
+}
+
+static void do_step(uv_work_t *work)
+{
+    struct folder_job *fj = work->data;
+    folder_enter_disk(fj->folder);
+    switch (fj->at) {
+    case STEP_OPEN:
+        do_open(fj);
+        break;
+    case STEP_OUTPUT:
+        if (add_draft(fj, &fj->step_fault) == 0)
+            snprintf(fj->drafts[fj->n_drafts - 1].plane, sizeof fj->drafts->plane, "%s", fj->plane);
+        break;
+    case STEP_BEGUN:
+        claim_mark_begun(fj->claim, fj->job.lane != JOB_NORMAL, &fj->step_fault);
+        break;
+    case STEP_NONE:
+        break;
+    }
+    folder_leave_disk(fj->folder);
+}
+
+/* ---- their ends, on the loop ---- */
+
+static void next_step(struct folder_job *fj);
+
+/* Whatever is wrong in opening is not the file's fault. */
+static void opened(struct folder_job *fj)
+{
+    struct queue *queue = fj->folder->queue;
+    if (fj->ended_on_disk) {
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: was all but ended", fj->job.label);
+        folder_drop_job(fj);
+    } else if (fj->step_fault.code == FAULT_NO_INPUT) {
+        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: the claimed file is gone: %s", fj->job.label,
+                fj->step_fault.text);
+        folder_drop_job(fj);
+    } else if (fj->step_fault.code != FAULT_NONE) {
+        if (folder_leave_behind(fj))
+            return;
+        fj->job.fault = fj->step_fault;
+        fj->folder->next_scan = clock_now(); /* which sees when a directory has gone */
+        folder_retry(fj);
+    } else if (fj->claim->note.alone >= INTERRUPTIONS_UNTIL_FAILED) {
+        fault_set(
+            &fj->job.fault, FAULT_INTERRUPTED,
+            "the daemon or the machine went down %u times in a row at this file, while it did "
+            "nothing else",
+            fj->claim->note.alone);
+        queue_give_up(queue, &fj->job);
+    } else {
+        fj->job.out_fd = fj->drafts[0].fd;
+        queue_opened(queue, &fj->job);
+    }
+}
+
+static void after_step(uv_work_t *work, int status)
+{
+    struct folder_job *fj = work->data;
+    enum folder_step at = fj->at;
+    (void)status;
+    fj->at = STEP_NONE;
+    if (at == STEP_OUTPUT)
+        queue_give_output(fj->folder->queue, &fj->job, fj->plane,
+                          fj->step_fault.code ? -1 : fj->drafts[fj->n_drafts - 1].fd,
+                          &fj->step_fault);
+    if (at == STEP_BEGUN && fj->step_fault.code)
+        log_debug("%s: %s", fj->job.label, fj->step_fault.text);
+    if (at == STEP_OPEN)
+        opened(fj); /* the job may be gone after this */
+    else
+        next_step(fj);
+}
+
+static void start_step(struct folder_job *fj, enum folder_step step)
+{
+    fj->at = step;
+    fj->work.data = fj;
+    fault_clear(&fj->step_fault);
+    if (uv_queue_work(fj->folder->loop, &fj->work, do_step, after_step) != 0) {
+        log_error("%s: libuv takes no more work", fj->job.label);
+        abort(); /* it does so for no callback at all, which there is */
+    }
+}
+
+/* The mark of the beginning before a further output, both before the job is opened once more, and
+ * its end when nothing else is left to do. */
+static void next_step(struct folder_job *fj)
+{
+    if (fj->at != STEP_NONE)
+        return;
+    if (fj->begun_wanted) {
+        fj->begun_wanted = false;
+        start_step(fj, STEP_BEGUN);
+    } else if (fj->output_wanted) {
+        fj->output_wanted = false;
+        start_step(fj, STEP_OUTPUT);
+    } else if (fj->open_wanted) {
+        fj->open_wanted = false;
+        start_step(fj, STEP_OPEN);
+    } else if (fj->end != END_NONE) {
+        STAILQ_INSERT_TAIL(&fj->folder->to_settle, fj, next_to_settle);
+        folder_settle(fj->folder);
+    }
+}
+
+/* ---- what the queue asks ---- */
+
+static void open_job(struct job *job)
+{
+    struct folder_job *fj = folder_job_of(job);
+    fj->open_wanted = true;
+    next_step(fj);
+}
+
+static void need_output(struct job *job, const char *plane)
+{
+    struct folder_job *fj = folder_job_of(job);
+    snprintf(fj->plane, sizeof fj->plane, "%s", plane);
+    fj->output_wanted = true;
+    next_step(fj);
+}
+
+static void began(struct job *job)
+{
+    struct folder_job *fj = folder_job_of(job);
+    fj->begun_wanted = true;
+    next_step(fj);
+}
+
+static bool keep_planes(struct folder_job *fj, const struct message *report)
+{
+    free(fj->planes);
+    fj->n_planes = 0;
+    fj->planes = calloc(report->n_planes + 1, sizeof *fj->planes);
+    if (!fj->planes)
+        return false;
+    for (size_t i = 0; i < report->n_planes; i++)
+        snprintf(fj->planes[i], sizeof *fj->planes, "%s", report->planes[i]);
+    fj->n_planes = report->n_planes;
+    return true;
+}
+
+/* The file's fault, or the world's: a full disk, a directory that is gone. */
+static bool is_worlds(const struct folder_job *fj)
+{
+    enum fault_code code = fj->job.fault.code;
+    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
+    return fault_is_temporary(code) ||
+           (writing && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+}
+
+static enum folder_end end_for(const struct folder_job *fj)
+{
+    enum fault_code code = fj->job.fault.code;
+    if (code == FAULT_NONE)
+        return END_DONE;
+    if (code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance))
+        return END_RETURNED;
+    return is_worlds(fj) ? END_RETRIED : END_FAILED;
+}
+
+static void job_done(struct job *job, const struct message *report)
+{
+    struct folder_job *fj = folder_job_of(job);
+    snprintf(fj->step, sizeof fj->step, "%s", report && report->step ? report->step : "worker");
+    if (report && !keep_planes(fj, report))
+        fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
+    fj->output_wanted = false;
+    folder_end_job(fj, end_for(fj));
+}
+
+static void give_back(struct job *job)
+{
+    struct folder_job *fj = folder_job_of(job);
+    fj->output_wanted = fj->open_wanted = false;
+    folder_end_job(fj, END_GIVEN_BACK);
+}
+
+static const struct job_source source = {.name = "watch",
+                                         .open = open_job,
+                                         .need_output = need_output,
+                                         .began = began,
+                                         .done = job_done,
+                                         .give_back = give_back};
+
+void folder_end_job(struct folder_job *fj, enum folder_end end)
+{
+    fj->end = end;
+    next_step(fj);
+}
+
+/* ---- life ---- */
+
+static enum job_lane lane_for(const struct note *note)
+{
+    if (note->crashes > 0)
+        return JOB_SUSPECT;
+    return note->interruptions >= INTERRUPTIONS_UNTIL_LAST ? JOB_LAST : JOB_NORMAL;
+}
+
+/* Somebody who tries a folder sees his picture vanish: it is said once where pictures go. */
+static void tell_first(struct folder *folder, const struct claim *claim)
+{
+    const struct spool *spool = claim->spool;
+    int rule = spool->rules->originals;
+    if (folder->told_first)
+        return;
+    folder->told_first = true;
+    log_info(
+        "%s/%s is taken, the first file here: an original %s%s%s when its result is in %s, and "
+        "%s%s/failed%s when there can be none",
+        folder->settings->input, claim->name,
+        rule == ORIGINALS_DONE     ? "goes to "
+        : rule == ORIGINALS_DELETE ? "is deleted"
+                                   : "stays in its folder",
+        rule == ORIGINALS_DONE ? spool->hidden_path : "", rule == ORIGINALS_DONE ? "/done" : "",
+        folder->settings->output, spool->in_place ? "its reason goes to " : "goes to ",
+        spool->hidden_path, spool->in_place ? "" : " with the reason");
+}
+
+void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance)
+{
+    struct folder_job *fj = calloc(1, sizeof *fj);
+    if (!fj) { /* it stays in our instance's folder, for the next start */
+        log_error("%s: no memory for a job", claim->name);
+        claim_destroy(&claim);
+        return;
+    }
+    spool_use(claim->spool);
+    fj->folder = folder;
+    fj->claim = claim;
+    fj->last_chance = last_chance;
+    fault_clear(&fj->end_fault);
+    fj->job = (struct job){.source = &source,
+                           .owner = folder,
+                           .label = claim->name,
+                           .folder = folder->settings->input,
+                           .chain = folder->settings->chain,
+                           .format = folder->settings->format,
+                           .input = folder->settings->reading,
+                           .counted = folder->settings->chain_name,
+                           .lane = lane_for(&claim->note),
+                           .attempts = claim->note.attempts,
+                           .crashes = claim->note.crashes};
+    folder->n_jobs++;
+    tell_first(folder, claim);
+    queue_add(folder->queue, &fj->job);
+}
+
+void folder_retry(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    queue_retry(folder->queue, &fj->job);
+    if (folder->state == FOLDER_STOPPING) /* its successor tries it, or the next start */
+        queue_withdraw(folder->queue, folder);
+}
+
+bool folder_leave_behind(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    if (fj->claim->spool == folder->spool)
+        return false;
+    job_log(&fj->job, LOG_LEVEL_INFO, "%s: its folder has changed; it is taken up again from there",
+            fj->job.label);
+    if (folder->state == FOLDER_WATCHING)
+        folder->next_scan = clock_now();
+    folder_drop_job(fj);
+    return true;
+}
+
+void folder_drop_job(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    queue_remove(folder->queue, &fj->job);
+    if (fj->job.in_fd >= 0)
+        close(fj->job.in_fd);
+    if (fj->claim->spool->in_place)
+        candidates_let_go(&folder->candidates, fj->claim->name);
+    for (size_t i = 0; i < fj->n_drafts; i++)
+        draft_forget(&fj->drafts[i]);
+    free(fj->drafts);
+    free(fj->planes);
+    struct spool *spool = fj->claim->spool;
+    claim_destroy(&fj->claim);
+    spool_leave(&spool);
+    free(fj);
+    folder->n_jobs--;
+    folder_check_stopped(folder);
+}

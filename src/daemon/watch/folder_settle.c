@@ -1,0 +1,391 @@
+/* How jobs end on disk. Those that come together are settled together, so that one sync of OUT
+ * serves them all. The order of steps is the table in docs/spool.md. */
+#include "daemon/watch/folder_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/log.h"
+#include "daemon/spool/reason.h"
+#include "daemon/spool/record.h"
+
+struct settling {
+    uv_work_t work;
+    struct folder *folder;
+    struct folder_jobs jobs;
+};
+
+/* ---- in the pool ---- */
+
+/* Somebody wrote to the file while it was read: whatever came of it means nothing. */
+static bool has_changed(const struct folder_job *fj)
+{
+    return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
+}
+
+static void close_input(struct folder_job *fj)
+{
+    if (fj->job.in_fd >= 0)
+        close(fj->job.in_fd);
+    fj->job.in_fd = -1;
+}
+
+/* The worker names its planes; it must have asked for just these outputs. */
+static int name_drafts(struct folder_job *fj)
+{
+    bool same = fj->n_planes == fj->n_drafts;
+    for (size_t i = 1; same && i < fj->n_drafts; i++)
+        same = strcmp(fj->planes[i], fj->drafts[i].plane) == 0;
+    if (!same)
+        return fault_set(&fj->end_fault, FAULT_INTERNAL,
+                         "the worker wrote %zu results and speaks of %zu", fj->n_drafts,
+                         fj->n_planes);
+    memcpy(fj->drafts[0].plane, fj->planes[0], sizeof fj->drafts->plane);
+    return 0;
+}
+
+/* The verdict; names and the original follow when it is on the disk. */
+static void commit(struct folder_job *fj)
+{
+    struct claim *claim = fj->claim;
+    claim->note.attempts = fj->job.attempts;
+    int result = name_drafts(fj);
+    if (result == 0)
+        result =
+            drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
+    if (result == 0)
+        fj->n_drafts = 0;
+    folder_discard_drafts(fj);
+}
+
+/* The verdict that it failed. */
+static void fail(struct folder_job *fj)
+{
+    struct claim *claim = fj->claim;
+    struct reason reason = {.file = claim->name,
+                            .fault = &fj->job.fault,
+                            .step = fj->step,
+                            .attempts = fj->job.attempts,
+                            .chain = fj->job.chain,
+                            .format = fj->job.format};
+    folder_discard_drafts(fj);
+    claim->note.attempts = fj->job.attempts;
+    char *text = reason_print(&reason);
+    if (!text)
+        fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
+    else
+        claim_note_failure(claim, text, &fj->end_fault);
+    free(text);
+}
+
+static bool is_well(const struct folder_job *fj, enum folder_end end)
+{
+    return fj->end == end && fj->end_fault.code == FAULT_NONE;
+}
+
+/* The rule of the folder made its name a reason to fail. */
+static void fail_if_it_exists(struct folder_job *fj)
+{
+    if (fj->end != END_DONE || fj->end_fault.code != FAULT_EXISTS)
+        return;
+    fj->job.fault = fj->end_fault;
+    fault_clear(&fj->end_fault);
+    snprintf(fj->step, sizeof fj->step, "write");
+    fj->end = END_FAILED;
+    fail(fj);
+}
+
+static void place(struct folder_job *fj)
+{
+    struct claim *claim = fj->claim;
+    if (is_well(fj, END_DONE) &&
+        drafts_place(claim, claim->spool->out_fd, &fj->end_fault) == FAULT_EXISTS)
+        drafts_withdraw(claim, claim->spool->out_fd);
+    fail_if_it_exists(fj);
+}
+
+/* A file with a history keeps it: it stays with us, its note beside it. */
+static bool has_history(const struct claim *claim)
+{
+    const struct note *note = &claim->note;
+    return note->verdict != NOTE_OPEN || note->crashes > 0 || note->interruptions > 0;
+}
+
+static void give_back(struct folder_job *fj)
+{
+    folder_discard_drafts(fj);
+    claim_clear_begun(fj->claim); /* that we end in good order is no interruption */
+    if (!has_history(fj->claim))
+        claim_give_back(fj->claim, NULL); /* else it is found at the next start */
+}
+
+static void settle_one(struct folder_job *fj)
+{
+    if ((fj->end == END_DONE || fj->end == END_FAILED) && has_changed(fj))
+        fj->end = END_CHANGED;
+    close_input(fj);
+    switch (fj->end) {
+    case END_DONE:
+        commit(fj);
+        fail_if_it_exists(fj);
+        break;
+    case END_FAILED:
+        fail(fj);
+        break;
+    case END_RETURNED:
+        folder_discard_drafts(fj);
+        claim_give_back(fj->claim, &fj->end_fault);
+        break;
+    case END_GIVEN_BACK:
+        give_back(fj);
+        break;
+    case END_CHANGED:
+    case END_RETRIED:
+    case END_NONE:
+        folder_discard_drafts(fj);
+        break;
+    }
+}
+
+/* In place of a sync for each: the file systems of OUT and of the claims, once. */
+static void sync_batch(struct settling *settling)
+{
+    const struct spool *synced = NULL;
+    struct folder_job *fj;
+    struct fault fault = FAULT_INIT;
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    {
+        struct spool *spool = fj->claim->spool;
+        if (spool->rules->sync != SYNC_BATCH || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+            continue;
+        if (synced != spool) {
+            synced = spool;
+            fault_clear(&fault);
+            if (syncfs(spool->out_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, spool->out_path);
+            else if (syncfs(spool->instance_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, spool->hidden_path);
+        }
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+    }
+}
+
+/* One sync for all that were placed in one OUT; those of another spool get their own, and so do
+ * those in folders below. */
+static void sync_names(struct settling *settling)
+{
+    const struct spool *synced = NULL;
+    struct folder_job *fj;
+    struct fault fault = FAULT_INIT;
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    {
+        if (!is_well(fj, END_DONE))
+            continue;
+        if (synced != fj->claim->spool || fj->claim->spool->rules->recursive) {
+            synced = fj->claim->spool;
+            fault_clear(&fault);
+            if (drafts_sync_names(fj->claim, synced->out_fd) != 0)
+                fault_set_errno(&fault, FAULT_IO, synced->out_path);
+        }
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+    }
+}
+
+/* In the ledger before the originals leave: a file that is to be kept must not come back to its
+ * folder before it is known there. */
+static void enter_in_ledger(struct settling *settling)
+{
+    struct ledger_entry *entries = NULL;
+    struct record *records = NULL;
+    struct folder_job *fj;
+    struct fault fault = FAULT_INIT;
+    size_t count = 0, most = 0;
+    bool needed = false;
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    most++;
+    records = calloc(most, sizeof *records);
+    entries = calloc(most, sizeof *entries);
+    if (!records || !entries) {
+        fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
+        needed = true; /* for all that is known here */
+    }
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    {
+        if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+            continue;
+        bool failed = fj->end == END_FAILED;
+        if (!record_fill(&records[count], fj->claim, failed ? fj->job.fault.text : NULL))
+            continue;
+        entries[count] = records[count].entry;
+        needed |= entries[count++].remembered;
+    }
+    if (count > 0)
+        ledger_write(settling->folder->world->spools.ledger, entries, count, needed, &fault);
+    if (fault.code != FAULT_NONE)
+        log_warning("%s", fault.text);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    if (fault.code != FAULT_NONE && needed && (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+    free(records);
+    free(entries);
+}
+
+static void let_go(struct folder_job *fj)
+{
+    if (is_well(fj, END_DONE))
+        claim_done(fj->claim, &fj->end_fault);
+    else if (is_well(fj, END_FAILED))
+        claim_failed(fj->claim, &fj->end_fault);
+}
+
+static void do_settle(uv_work_t *work)
+{
+    struct settling *settling = work->data;
+    struct folder_job *fj;
+    folder_enter_disk(settling->folder);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    settle_one(fj);
+    sync_batch(settling);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    place(fj);
+    sync_names(settling);
+    enter_in_ledger(settling);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    let_go(fj);
+    folder_leave_disk(settling->folder);
+}
+
+/* ---- on the loop ---- */
+
+static void log_done(const struct folder_job *fj, const char *times)
+{
+    char name[256];
+    size_t more = fj->claim->note.n_results - 1;
+    draft_final_name(fj->claim, 0, name);
+    if (more > 0)
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s and %zu more", fj->job.label, times,
+                name, more);
+    else
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
+}
+
+static void note_failure(struct folder *folder, const struct job *job)
+{
+    struct folder_failure *failure = &folder->failure;
+    snprintf(failure->name, sizeof failure->name, "%s", job->label);
+    failure->fault = job->fault;
+    failure->time = (int64_t)time(NULL);
+}
+
+static void finish_well(struct folder_job *fj)
+{
+    struct queue *queue = fj->folder->queue;
+    char times[JOB_TIMES_MAX];
+    job_print_times(&fj->job, times);
+    switch (fj->end) {
+    case END_DONE:
+        queue_count_end(queue, &fj->job, true);
+        fj->folder->put_away += (uint64_t)fj->claim->identity.size;
+        fj->folder->n_ended_done++;
+        fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
+        log_done(fj, times);
+        break;
+    case END_FAILED:
+        queue_count_end(queue, &fj->job, false);
+        fj->folder->n_ended_failed++;
+        fj->folder->n_failed++;
+        note_failure(fj->folder, &fj->job);
+        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
+                fault_name(fj->job.fault.code), fj->job.fault.text, times);
+        break;
+    case END_RETURNED:
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s; it waits until it has not changed for a while",
+                fj->job.label,
+                fj->job.fault.code ? fj->job.fault.text : "changed while it was read");
+        break;
+    default:
+        break;
+    }
+    folder_drop_job(fj);
+}
+
+/* The place in the folder must know the file before it is there again. */
+static void return_file(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    if (folder_is_live(folder) && fj->claim->spool == folder->spool)
+        candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
+                          fj->job.fault.code == FAULT_TRUNCATED, clock_now(),
+                          folder->settings->stable);
+}
+
+static void settled(struct folder_job *fj)
+{
+    enum folder_end end = fj->end;
+    if (end == END_CHANGED) {
+        fault_clear(&fj->job.fault);
+        fj->end = END_NONE;
+        folder_end_job(fj, END_RETURNED);
+        return;
+    }
+    if (end != END_RETRIED && fj->end_fault.code == FAULT_NONE) {
+        finish_well(fj);
+        return;
+    }
+    if (folder_leave_behind(fj))
+        return;
+    fj->end = END_NONE;
+    if (end == END_RETURNED && fj->job.fault.code == FAULT_TRUNCATED) {
+        fault_clear(&fj->end_fault); /* a new file has its name: nobody can complete this one */
+        folder_end_job(fj, END_FAILED);
+        return;
+    }
+    if (end != END_RETRIED)
+        fj->job.fault = fj->end_fault;
+    fault_clear(&fj->end_fault);
+    folder_retry(fj);
+}
+
+static void after_settle(uv_work_t *work, int status)
+{
+    struct settling *settling = work->data;
+    struct folder *folder = settling->folder;
+    (void)status;
+    while (!STAILQ_EMPTY(&settling->jobs)) {
+        struct folder_job *fj = STAILQ_FIRST(&settling->jobs);
+        STAILQ_REMOVE_HEAD(&settling->jobs, next_to_settle);
+        settled(fj);
+    }
+    free(settling);
+    folder->settling = false;
+    folder_settle(folder);
+    folder_check_stopped(folder);
+}
+
+void folder_settle(struct folder *folder)
+{
+    if (folder->settling || STAILQ_EMPTY(&folder->to_settle))
+        return;
+    struct settling *settling = malloc(sizeof *settling);
+    if (!settling)
+        return; /* the next job that ends, or the timer, comes back to it */
+    struct folder_job *fj;
+    settling->folder = folder;
+    settling->work.data = settling;
+    STAILQ_INIT(&settling->jobs);
+    STAILQ_CONCAT(&settling->jobs, &folder->to_settle);
+    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
+    if (fj->end == END_RETURNED)
+        return_file(fj);
+    if (uv_queue_work(folder->loop, &settling->work, do_settle, after_settle) == 0) {
+        folder->settling = true;
+        return;
+    }
+    STAILQ_CONCAT(&folder->to_settle, &settling->jobs);
+    free(settling);
+}

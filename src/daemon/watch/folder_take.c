@@ -1,0 +1,449 @@
+/* How files are found and become ours: scans and looks, in the pool; their findings, on the loop.
+ */
+#include "daemon/watch/folder_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/spool/record.h"
+#include "daemon/spool/recovery.h"
+#include "daemon/spool/retention.h"
+
+#define MINUTE UINT64_C(60000000000)
+
+/* ---- the scan ---- */
+
+struct found {
+    char *name;
+    struct identity identity;
+};
+
+struct scan {
+    uv_work_t work;
+    struct folder *folder;
+    struct spool *spool;
+    bool whole; /* else only lost_path and short_of_space are wanted */
+    bool tidy;  /* done and failed */
+    bool prune; /* the ledger */
+    bool rebuild;
+    const char *short_of_space; /* the spool's */
+    bool counted;               /* what is in done and failed */
+    size_t n_done, n_failed;
+    size_t n_rebuilt;
+    const char *lost_path; /* NULL: the paths lead where they did */
+    struct fault lost;
+    bool is_cut; /* there is more than was kept */
+    size_t n_found, found_capacity, n_empty;
+    struct found *found;
+    size_t n_claims, claim_capacity;
+    struct claim **claims; /* of daemons that are gone */
+    struct fault fault;
+};
+
+/* Room for one more; false when memory is out. */
+static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *larger = realloc(*array, wanted * size);
+    if (!larger)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
+
+static bool keep_found(void *context, const char *name, const struct identity *identity)
+{
+    struct scan *scan = context;
+    scan->folder->moved = clock_now();
+    if (scan->rebuild && identity->size > 0 &&
+        record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
+        scan->n_rebuilt++;
+        return true;
+    }
+    if (identity->size == 0 && ++scan->n_empty > CANDIDATES_EMPTY_MAX)
+        return true;
+    char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
+    if (!copy ||
+        !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
+        free(copy);
+        scan->is_cut = true;
+        return false;
+    }
+    scan->found[scan->n_found++] = (struct found){copy, *identity};
+    return true;
+}
+
+/* One that cannot be kept in memory stays in our instance's folder, until the next start. */
+static void keep_claim(void *context, struct claim *claim)
+{
+    struct scan *scan = context;
+    if (grow((void **)&scan->claims, scan->n_claims, &scan->claim_capacity, sizeof *scan->claims))
+        scan->claims[scan->n_claims++] = claim;
+    else
+        claim_destroy(&claim);
+}
+
+static void tidy(const struct spool *spool)
+{
+    char label[300];
+    snprintf(label, sizeof label, "%.250s: done", spool->in_path);
+    retention_apply(spool->done_fd, &spool->rules->done, label);
+    snprintf(label, sizeof label, "%.250s: failed", spool->in_path);
+    retention_apply(spool->failed_fd, &spool->rules->failed, label);
+}
+
+/* Reasons count with their files; in place there are only reasons. */
+static void count_files(struct scan *scan)
+{
+    const struct spool *spool = scan->spool;
+    scan->counted = true;
+    scan->n_done = spool_count(spool->done_fd, false);
+    scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
+}
+
+/* Those of another device are another stick's, which may come back. */
+static bool is_there(void *context, const char *name, const struct identity *identity)
+{
+    const struct spool *spool = context;
+    struct identity now;
+    struct stat folder;
+    return fstat(spool->in_fd, &folder) != 0 || folder.st_dev != identity->device ||
+           (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
+}
+
+static void scan_in_pool(struct scan *scan)
+{
+    struct spool *spool = scan->spool;
+    scan->lost_path = spool_lost_path(spool, &scan->lost);
+    if (scan->lost_path)
+        return;
+    if (scan->tidy) {
+        tidy(spool);
+        count_files(scan);
+    }
+    scan->short_of_space = spool_short_of_space(spool);
+    if (!scan->whole)
+        return;
+    if (scan->prune)
+        ledger_prune(spool->world->ledger, spool->folder, spool_remembers(spool) ? is_there : NULL,
+                     spool);
+    recovery_run(spool, keep_claim, scan, &scan->fault);
+    spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
+}
+
+static void do_scan(uv_work_t *work)
+{
+    struct scan *scan = work->data;
+    folder_enter_disk(scan->folder);
+    scan_in_pool(scan);
+    folder_leave_disk(scan->folder);
+}
+
+static void destroy_scan(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->n_found; i++)
+        free(scan->found[i].name);
+    free(scan->found);
+    free(scan->claims);
+    spool_leave(&scan->spool);
+    free(scan);
+}
+
+static void take_findings(struct folder *folder, const struct scan *scan)
+{
+    uint64_t now = clock_now();
+    if (scan->whole)
+        candidates_stir(&folder->candidates);
+    for (size_t i = 0; i < scan->n_found; i++)
+        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
+                         folder->settings->stable);
+    folder->candidates.overflowed |= scan->is_cut;
+    if (scan->n_rebuilt > 0)
+        log_warning("%s: %zu files count as done, since their results are there",
+                    folder->settings->input, scan->n_rebuilt);
+}
+
+static void note_space(struct folder *folder, const char *short_of_space)
+{
+    char text[sizeof folder->no_space.text];
+    snprintf(text, sizeof text,
+             "%s: less space is free than min_free: nothing new is claimed until there is more",
+             short_of_space ? short_of_space : "");
+    if (!folder_note(folder, &folder->no_space, short_of_space ? text : NULL))
+        return;
+    if (short_of_space)
+        log_warning("%s", text);
+    else
+        log_info("%s, %s: there is space again", folder->settings->input, folder->settings->output);
+}
+
+/* It is told when it is new, and as long as it lasts in the status. */
+static void note_unread(struct folder *folder, const struct fault *fault)
+{
+    if (folder_note(folder, &folder->unread, fault->code ? fault->text : NULL) && fault->code)
+        log_warning("%s; it is tried again", fault->text);
+}
+
+static void after_scan(uv_work_t *work, int status)
+{
+    struct scan *scan = work->data;
+    struct folder *folder = scan->folder;
+    (void)status;
+    folder->scanning = false;
+    for (size_t i = 0; i < scan->n_claims; i++) {
+        if (scan->spool->in_place)
+            candidates_take(&folder->candidates, scan->claims[i]->name);
+        folder_add_job(folder, scan->claims[i], false);
+    }
+    if (scan->n_claims > 0)
+        log_info("%s: %zu files are taken up again that an earlier run had not finished",
+                 folder->settings->input, scan->n_claims);
+    if (folder_is_live(folder) && scan->spool == folder->spool) {
+        folder->candidates.overflowed &= !scan->whole;
+        take_findings(folder, scan);
+        if (!scan->lost_path)
+            note_space(folder, scan->short_of_space);
+        if (scan->whole)
+            note_unread(folder, &scan->fault);
+        if (scan->counted) {
+            folder->n_done = scan->n_done;
+            folder->n_failed = scan->n_failed;
+        }
+        if (scan->lost_path)
+            folder_lose(folder, scan->lost_path, scan->lost.text);
+    }
+    bool first = scan->whole && !folder->scanned;
+    folder->scanned |= scan->whole;
+    destroy_scan(scan);
+    if (first)
+        folder->world->events->scanned(folder->world->context);
+    folder_pump(folder);
+    folder_check_stopped(folder);
+}
+
+/* Done and failed once a minute, and before a lot has come to them. */
+static bool tidy_is_due(struct folder *folder, bool whole, uint64_t now)
+{
+    uint64_t keep = folder->settings->done.keep;
+    bool much = keep != RETENTION_ALL && folder->put_away > keep / 8 + (1 << 20);
+    if (!much && (!whole || now < folder->next_tidy))
+        return false;
+    folder->next_tidy = now + MINUTE;
+    folder->put_away = 0;
+    return true;
+}
+
+/* What the ledger has been told before it was lost is told again, once. */
+static bool rebuild_is_due(struct folder *folder, bool whole)
+{
+    unsigned generation = ledger_generation(folder->world->spools.ledger);
+    if (!whole || generation == folder->generation)
+        return false;
+    folder->generation = generation;
+    return spool_remembers(folder->spool);
+}
+
+void folder_scan(struct folder *folder, bool whole)
+{
+    uint64_t now = clock_now();
+    struct scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        return; /* the next one is due as usual */
+    scan->folder = folder;
+    scan->whole = whole;
+    scan->spool = spool_use(folder->spool);
+    scan->tidy = tidy_is_due(folder, whole, now);
+    scan->rebuild = rebuild_is_due(folder, whole);
+    scan->prune = whole && now >= folder->next_prune;
+    if (scan->prune)
+        folder->next_prune = now + 60 * MINUTE;
+    scan->work.data = scan;
+    fault_clear(&scan->fault);
+    fault_clear(&scan->lost);
+    if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
+        folder->scanning = true;
+    else
+        destroy_scan(scan);
+}
+
+/* ---- the look ---- */
+
+/* One name, on its way through the pool. */
+struct look_at {
+    struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate_facts facts;
+    enum candidate_verdict verdict;
+    struct claim *claim;
+    struct fault fault;
+};
+
+struct look {
+    uv_work_t work;
+    struct folder *folder;
+    struct spool *spool;
+    unsigned room;              /* claims that may be made */
+    const char *short_of_space; /* the spool's */
+    size_t count;
+    struct look_at at[LOOKS_AT_ONCE];
+};
+
+static void claim(struct look *look, struct look_at *at)
+{
+    int result =
+        claim_take(&at->claim, look->spool, at->candidate->name, &at->facts.seen, &at->fault);
+    if (result == 0)
+        look->room--;
+    else
+        at->verdict = CANDIDATE_WAIT; /* whatever it is now is looked at again */
+    if (result == FAULT_BUSY)
+        fault_clear(&at->fault);
+}
+
+static void look_at(struct look *look, struct look_at *at)
+{
+    struct identity identity = {0};
+    uint64_t now = clock_now(), stable = look->folder->settings->stable;
+    enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
+    enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
+        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity)) {
+        at->verdict = CANDIDATE_DROP; /* done already */
+        return;
+    }
+    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    if (at->verdict == CANDIDATE_REST && at->facts.closed)
+        log_info("%s: empty; it waits until something is written to it", at->candidate->name);
+    if (at->verdict != CANDIDATE_TAKE)
+        return;
+    sight = spool_probe(look->spool, at->candidate->name, &writer);
+    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    if (at->facts.unreadable)
+        fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
+    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
+        claim(look, at);
+}
+
+static void do_look(uv_work_t *work)
+{
+    struct look *look = work->data;
+    folder_enter_disk(look->folder);
+    look->short_of_space = spool_short_of_space(look->spool);
+    if (look->short_of_space)
+        look->room = 0;
+    for (size_t i = 0; i < look->count; i++)
+        look_at(look, &look->at[i]);
+    folder_leave_disk(look->folder);
+}
+
+/* What the look and events since then make of a candidate. */
+static void apply(struct folder *folder, struct look_at *at)
+{
+    struct candidates *candidates = &folder->candidates;
+    struct candidate *c = at->candidate;
+    bool closed = c->hinted && c->facts.closed;
+    bool forget = at->claim || at->verdict == CANDIDATE_DROP;
+    if (at->fault.code != FAULT_NONE && !c->complained)
+        log_warning("%s: %s; it is tried again", c->name, at->fault.text);
+    c->complained = at->fault.code != FAULT_NONE;
+    c->facts = forget ? (struct candidate_facts){0} : at->facts;
+    c->facts.closed |= closed;
+    if (at->claim && at->claim->spool->in_place)
+        candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
+    else if (c->hinted)
+        candidates_move(candidates, c, CANDIDATE_HINTED);
+    else if (forget)
+        candidates_remove(candidates, c);
+    else if (at->verdict == CANDIDATE_TAKE)
+        candidates_move(candidates, c, CANDIDATE_READY);
+    else if (at->verdict == CANDIDATE_REST)
+        candidates_rest(candidates, c);
+    else
+        candidates_wait(candidates, c, clock_now(), folder->settings->stable);
+}
+
+static void after_look(uv_work_t *work, int status)
+{
+    struct look *look = work->data;
+    struct folder *folder = look->folder;
+    bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
+    (void)status;
+    folder->looking = false;
+    for (size_t i = 0; i < look->count; i++) {
+        struct look_at *at = &look->at[i];
+        struct claim *claim = at->claim;
+        if (of_this_folder)
+            apply(folder, at);
+        else if (claim && claim->spool->in_place)
+            candidates_move(&folder->candidates, at->candidate, CANDIDATE_TAKEN);
+        else
+            candidates_remove(&folder->candidates, at->candidate);
+        if (claim)
+            folder_add_job(folder, claim, at->facts.truncated);
+    }
+    if (of_this_folder)
+        note_space(folder, look->short_of_space);
+    else
+        folder->next_scan = clock_now(); /* the same names may be there, in the new directory */
+    spool_leave(&look->spool);
+    free(look);
+    folder_pump(folder);
+    folder_check_stopped(folder);
+}
+
+/* Those that are known to be complete come first, as many as there is room for. */
+static void choose(struct folder *folder, struct look *look)
+{
+    struct candidates *candidates = &folder->candidates;
+    static const enum candidate_state states[] = {CANDIDATE_READY, CANDIDATE_HINTED};
+    for (int i = 0; i < 2; i++) {
+        struct candidate *c;
+        while (look->count < LOOKS_AT_ONCE &&
+               (states[i] != CANDIDATE_READY || look->count < look->room) &&
+               (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
+            candidates_move(candidates, c, CANDIDATE_LOOKING);
+            c->hinted = false;
+            look->at[look->count] = (struct look_at){.candidate = c, .facts = c->facts};
+            fault_clear(&look->at[look->count].fault);
+            look->count++;
+        }
+    }
+}
+
+/* Claims that it may make: the queue has room, it has not had its share, and there is space. */
+static unsigned room_of(const struct folder *folder)
+{
+    unsigned room = queue_room(folder->queue);
+    unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
+    return folder->no_space.since ? 0 : own < room ? own : room;
+}
+
+void folder_look(struct folder *folder)
+{
+    const struct candidates *c = &folder->candidates;
+    unsigned room = room_of(folder);
+    if (folder->looking ||
+        (c->counts[CANDIDATE_HINTED] == 0 && (c->counts[CANDIDATE_READY] == 0 || room == 0)))
+        return;
+    struct look *look = calloc(1, sizeof *look);
+    if (!look)
+        return; /* the timer comes back to it */
+    look->folder = folder;
+    look->room = room;
+    look->work.data = look;
+    look->spool = spool_use(folder->spool);
+    choose(folder, look);
+    if (uv_queue_work(folder->loop, &look->work, do_look, after_look) == 0) {
+        folder->looking = true;
+        return;
+    }
+    for (size_t i = 0; i < look->count; i++)
+        candidates_move(&folder->candidates, look->at[i].candidate, CANDIDATE_HINTED);
+    spool_leave(&look->spool);
+    free(look);
+}

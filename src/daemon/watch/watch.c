@@ -1,0 +1,141 @@
+#include "daemon/watch/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+#define MASK (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define LOST (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
+
+/* Reads in one turn of the loop; what is left comes in the next, after everybody else. */
+#define READS_A_TURN 16
+
+struct watch {
+    uv_poll_t poll;
+    int fd;
+    bool closing;
+    const struct watch_events *events;
+    void *context;
+};
+
+static const char *why_lost(uint32_t mask)
+{
+    return mask & IN_UNMOUNT       ? "unmounted"
+           : mask & IN_MOVE_SELF   ? "moved away"
+           : mask & IN_DELETE_SELF ? "removed"
+                                   : "no longer watched by the kernel";
+}
+
+static void take_event(struct watch *watch, const struct inotify_event *event)
+{
+    if (event->mask & IN_Q_OVERFLOW)
+        watch->events->overflow(watch->context);
+    else if (event->mask & LOST)
+        watch->events->lost(watch->context, why_lost(event->mask));
+    else if (event->len > 0 && !(event->mask & IN_ISDIR))
+        watch->events->hint(watch->context, event->name,
+                            (event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0);
+}
+
+/* False when there is nothing more to read. */
+static bool read_events(struct watch *watch)
+{
+    char buffer[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t length = read(watch->fd, buffer, sizeof buffer);
+    if (length <= 0) {
+        if (length < 0 && errno != EAGAIN && errno != EINTR)
+            log_error("inotify: %s", strerror(errno));
+        return false;
+    }
+    for (char *at = buffer; at < buffer + length && !watch->closing;) {
+        const struct inotify_event *event = (const struct inotify_event *)at;
+        take_event(watch, event);
+        at += sizeof *event + event->len;
+    }
+    return !watch->closing;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct watch *watch = poll->data;
+    (void)events;
+    if (status < 0) {
+        watch->events->lost(watch->context, uv_strerror(status));
+        return;
+    }
+    for (int i = 0; i < READS_A_TURN && read_events(watch); i++)
+        ;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct watch *watch = handle->data;
+    close(watch->fd);
+    free(watch);
+}
+
+/* Two of the kernel's answers mean other than they say. */
+static int refused(struct fault *fault)
+{
+    if (errno == EMFILE)
+        return fault_set(fault, FAULT_IO,
+                         "inotify: no instance left for this user "
+                         "(fs.inotify.max_user_instances)");
+    if (errno == ENOSPC)
+        return fault_set(fault, FAULT_IO,
+                         "inotify: no watch left for this user (fs.inotify.max_user_watches)");
+    return fault_set_errno(fault, FAULT_IO, "inotify");
+}
+
+int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
+               const struct watch_events *events, void *context, struct fault *fault)
+{
+    struct watch *w = calloc(1, sizeof *w);
+    const char *kind = insist ? NULL : file_remote_kind(path);
+    *watch = NULL;
+    if (kind) {
+        free(w);
+        return fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
+    }
+    if (!w)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a watch");
+    w->events = events;
+    w->context = context;
+    w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (w->fd < 0 || inotify_add_watch(w->fd, path, MASK) < 0) {
+        int result = refused(fault);
+        if (w->fd >= 0)
+            close(w->fd);
+        free(w);
+        return result;
+    }
+    int error = uv_poll_init(loop, &w->poll, w->fd);
+    if (error < 0) {
+        close(w->fd);
+        free(w);
+        return fault_set(fault, FAULT_IO, "uv_poll_init: %s", uv_strerror(error));
+    }
+    w->poll.data = w;
+    error = uv_poll_start(&w->poll, UV_READABLE, on_readable);
+    *watch = w;
+    if (error == 0)
+        return 0;
+    watch_close(watch);
+    return fault_set(fault, FAULT_IO, "uv_poll_start: %s", uv_strerror(error));
+}
+
+void watch_close(struct watch **watch)
+{
+    struct watch *w = *watch;
+    *watch = NULL;
+    if (!w || w->closing)
+        return;
+    w->closing = true;
+    uv_poll_stop(&w->poll);
+    uv_close((uv_handle_t *)&w->poll, on_closed);
+}

@@ -1,0 +1,357 @@
+#include "daemon/work/metrics.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "worker/message.h"
+
+#define SERIES_MAX 1024
+#define LABELS_MAX 5000 /* a path, escaped */
+
+enum metric_kind {
+    KIND_COUNTER,
+    KIND_GAUGE,
+    KIND_HISTOGRAM,
+    KIND_SUMMARY,
+};
+
+static const struct {
+    const char *name, *help;
+    enum metric_kind kind;
+} kinds[METRICS] = {
+    [METRIC_BUILD_INFO] = {"sluice_build_info", "Which sluice this is; the value is 1.",
+                           KIND_GAUGE},
+    [METRIC_JOBS] = {"sluice_jobs_total", "Jobs that have ended.", KIND_COUNTER},
+    [METRIC_JOB_DURATION] = {"sluice_job_duration_seconds", "Time of a job in the worker.",
+                             KIND_HISTOGRAM},
+    [METRIC_SPAN_DURATION] = {"sluice_span_duration_seconds", "Time of the parts of jobs.",
+                              KIND_SUMMARY},
+    [METRIC_STAGE_DURATION] = {"sluice_stage_duration_seconds", "Time of stages on the device.",
+                               KIND_SUMMARY},
+    [METRIC_PIXELS] = {"sluice_pixels_total", "Pixels of inputs.", KIND_COUNTER},
+    [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
+    [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
+    [METRIC_BYTES_COPIED] = {"sluice_bytes_copied_total",
+                             "Bytes that had to be copied on the way to a device or back.",
+                             KIND_COUNTER},
+    [METRIC_CROSSINGS] = {"sluice_device_crossings_total",
+                          "Pictures handed over to the device (in) and back (out).", KIND_COUNTER},
+    [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
+    [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
+    [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
+                           KIND_GAUGE},
+    [METRIC_WATCH_OVERFLOWS] = {"sluice_watch_overflows_total",
+                                "Times that more happened than inotify could tell.", KIND_COUNTER},
+    [METRIC_RELOAD_SUCCESS] = {"sluice_config_reload_success",
+                               "1 when the configuration that was read last is in force.",
+                               KIND_GAUGE},
+    [METRIC_BUFFER_BYTES] = {"sluice_buffer_bytes", "Bytes of device memory that the worker holds.",
+                             KIND_GAUGE},
+    [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
+                            "Jobs put off for trouble that is not their own.", KIND_COUNTER},
+    [METRIC_DEVICE_FALLBACK] = {"sluice_device_fallback_total",
+                                "Times that work went to the fallback device.", KIND_COUNTER},
+    [METRIC_DEVICE_ON_FALLBACK] = {"sluice_device_on_fallback",
+                                   "1 while the fallback device does the work.", KIND_GAUGE},
+    [METRIC_DEVICES_LOST] = {"sluice_devices_lost_total",
+                             "Workers stuck in the kernel: a reboot is due.", KIND_COUNTER},
+    [METRIC_KERNEL_BUILDS] = {"sluice_kernel_builds_total", "Programs compiled.", KIND_COUNTER},
+    [METRIC_KERNEL_CACHE_HITS] = {"sluice_kernel_cache_hits_total",
+                                  "Programs taken from the cache.", KIND_COUNTER},
+    [METRIC_CLIENT_KERNELS] = {"sluice_client_kernels",
+                               "Kernels made for chains that are not configured, in the worker.",
+                               KIND_GAUGE},
+    [METRIC_CACHE_WIPES] = {"sluice_kernel_cache_wipes_total",
+                            "Times that the kernel caches were emptied.", KIND_COUNTER},
+    [METRIC_WORKER_STARTS] = {"sluice_worker_starts_total", "Worker processes started.",
+                              KIND_COUNTER},
+    [METRIC_WORKER_ENDS] = {"sluice_worker_ends_total", "Worker processes ended.", KIND_COUNTER},
+    [METRIC_CPU_SECONDS] = {"process_cpu_seconds_total", "Processor time of this process.",
+                            KIND_COUNTER},
+    [METRIC_RESIDENT_MEMORY] = {"process_resident_memory_bytes", "Memory of this process.",
+                                KIND_GAUGE},
+    [METRIC_VIRTUAL_MEMORY] = {"process_virtual_memory_bytes", "Address space of this process.",
+                               KIND_GAUGE},
+    [METRIC_OPEN_FDS] = {"process_open_fds", "Open descriptors of this process.", KIND_GAUGE},
+    [METRIC_MAX_FDS] = {"process_max_fds", "Descriptors that it may have.", KIND_GAUGE},
+    [METRIC_START_TIME] = {"process_start_time_seconds", "When it started, in Unix time.",
+                           KIND_GAUGE},
+};
+
+static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+#define N_BOUNDS (sizeof bounds / sizeof *bounds)
+
+struct series {
+    enum metric metric;
+    char *labels; /* owned */
+    double value; /* of a histogram or summary: the sum */
+    uint64_t count;
+    uint64_t below[N_BOUNDS]; /* not cumulative */
+};
+
+struct metrics {
+    size_t n_series;
+    struct series series[SERIES_MAX];
+};
+
+/* Whoever asks for a rate needs the zero before the first event. */
+static const enum metric unlabelled[] = {
+    METRIC_JOB_DURATION,      METRIC_PIXELS,
+    METRIC_BYTES_READ,        METRIC_BYTES_WRITTEN,
+    METRIC_BYTES_COPIED,      METRIC_QUEUE_JOBS,
+    METRIC_JOB_RETRIES,       METRIC_DEVICE_ON_FALLBACK,
+    METRIC_DEVICES_LOST,      METRIC_KERNEL_BUILDS,
+    METRIC_KERNEL_CACHE_HITS, METRIC_CACHE_WIPES,
+    METRIC_WORKER_STARTS,     METRIC_RELOAD_SUCCESS,
+    METRIC_BUFFER_BYTES,
+};
+
+struct metrics *metrics_create(void)
+{
+    struct metrics *metrics = calloc(1, sizeof *metrics);
+    for (size_t i = 0; i < sizeof unlabelled / sizeof *unlabelled; i++)
+        metrics_add(metrics, unlabelled[i], NULL, 0);
+    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"in\"", 0);
+    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"out\"", 0);
+    return metrics;
+}
+
+void metrics_clear(struct metrics *metrics, enum metric metric)
+{
+    size_t kept = 0;
+    for (size_t i = 0; metrics && i < metrics->n_series; i++) {
+        if (metrics->series[i].metric == metric)
+            free(metrics->series[i].labels);
+        else
+            metrics->series[kept++] = metrics->series[i];
+    }
+    if (metrics)
+        metrics->n_series = kept;
+}
+
+void metrics_destroy(struct metrics **metrics)
+{
+    for (size_t i = 0; *metrics && i < (*metrics)->n_series; i++)
+        free((*metrics)->series[i].labels);
+    free(*metrics);
+    *metrics = NULL;
+}
+
+void metrics_label(struct text *labels, const char *name, const char *value)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, value);
+    text_printf(labels, "%s%s=\"", labels->length ? "," : "", name);
+    for (const char *c = text_string(&valid); *c; c++) {
+        if (*c == '\n')
+            text_append(labels, "\\n");
+        else if (*c == '"' || *c == '\\')
+            text_printf(labels, "\\%c", *c);
+        else
+            text_append_bytes(labels, c, 1);
+    }
+    text_append(labels, "\"");
+    text_finish(&valid);
+}
+
+static struct series *find(const struct metrics *metrics, enum metric metric, const char *labels)
+{
+    for (size_t i = 0; metrics && i < metrics->n_series; i++) {
+        const struct series *s = &metrics->series[i];
+        if (s->metric == metric && strcmp(s->labels, labels ? labels : "") == 0)
+            return (struct series *)s;
+    }
+    return NULL;
+}
+
+/* NULL when there are too many, or the labels are too long to be of our making. */
+static struct series *find_or_add(struct metrics *metrics, enum metric metric, const char *labels)
+{
+    struct series *found = find(metrics, metric, labels);
+    if (found || !metrics || metrics->n_series == SERIES_MAX ||
+        (labels && strlen(labels) >= LABELS_MAX))
+        return found;
+    char *copy = strdup(labels ? labels : "");
+    if (!copy)
+        return NULL;
+    found = &metrics->series[metrics->n_series++];
+    *found = (struct series){.metric = metric, .labels = copy};
+    return found;
+}
+
+void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (series)
+        series->value += value;
+}
+
+void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (series)
+        series->value = value;
+}
+
+void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
+                     double seconds)
+{
+    struct series *series = find_or_add(metrics, metric, labels);
+    if (!series)
+        return;
+    series->value += seconds;
+    series->count++;
+    for (size_t i = 0; i < N_BOUNDS; i++) {
+        if (seconds <= bounds[i]) {
+            series->below[i]++;
+            break;
+        }
+    }
+}
+
+#define CHAIN_MAX 200 /* what is longer counts as "other" */
+
+static void job_labels(struct text *labels, const char *source, const char *chain,
+                       const char *result)
+{
+    metrics_label(labels, "source", source);
+    metrics_label(labels, "chain", chain);
+    metrics_label(labels, "result", result);
+}
+
+/* Half of the room is kept for what is no name of a chain or a stage. */
+static bool is_filling(const struct metrics *metrics)
+{
+    return metrics && metrics->n_series > SERIES_MAX / 2;
+}
+
+/* A chain too long for a label, or one more than there is room for, counts as "other". */
+void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
+                       const char *result)
+{
+    struct text labels = {0};
+    job_labels(&labels, source, strlen(chain) < CHAIN_MAX ? chain : "other", result);
+    if (!find(metrics, METRIC_JOBS, text_string(&labels)) && is_filling(metrics)) {
+        text_finish(&labels);
+        job_labels(&labels, source, "other", result);
+    }
+    if (!labels.failed)
+        metrics_add(metrics, METRIC_JOBS, text_string(&labels), 1);
+    text_finish(&labels);
+}
+
+/* What one kernel does for several stages counts for them together: "luminance+sobel". */
+static void count_stages(struct metrics *metrics, const json_t *stages)
+{
+    size_t i;
+    json_t *stage;
+    json_array_foreach(stages, i, stage)
+    {
+        const char *name = json_string_value(json_object_get(stage, "stage"));
+        char labels[100];
+        if (!message_is_stage_label(name))
+            continue;
+        snprintf(labels, sizeof labels, "stage=\"%s\"", name);
+        if (!find(metrics, METRIC_STAGE_DURATION, labels) && is_filling(metrics))
+            snprintf(labels, sizeof labels, "stage=\"other\"");
+        metrics_observe(metrics, METRIC_STAGE_DURATION, labels,
+                        json_number_value(json_object_get(stage, "run_s")));
+    }
+}
+
+void metrics_count_report(struct metrics *metrics, const struct message *report)
+{
+    if (!report)
+        return;
+    static const struct {
+        enum metric metric;
+        const char *labels, *figure;
+    } sums[] =
+        {
+            {METRIC_BYTES_READ, NULL, "bytes_in"},
+            {METRIC_BYTES_WRITTEN, NULL, "bytes_out"},
+            /* What the front copied for the worker is added where it does. */
+            {METRIC_BYTES_COPIED, NULL, "bytes_copied"},
+            {METRIC_CROSSINGS, "direction=\"in\"", "crossings_in"},
+            {METRIC_CROSSINGS, "direction=\"out\"", "crossings_out"},
+        },
+      spans[] = {
+          {METRIC_SPAN_DURATION, "span=\"read\"", "read_s"},
+          {METRIC_SPAN_DURATION, "span=\"decode\"", "decode_s"},
+          {METRIC_SPAN_DURATION, "span=\"device\"", "device_s"},
+          {METRIC_SPAN_DURATION, "span=\"encode\"", "encode_s"},
+          {METRIC_SPAN_DURATION, "span=\"write\"", "write_s"},
+      };
+    const json_t *in = json_object_get(report->report, "in");
+    metrics_observe(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        metrics_observe(metrics, spans[i].metric, spans[i].labels,
+                        message_figure(report, spans[i].figure));
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        metrics_add(metrics, sums[i].metric, sums[i].labels,
+                    message_figure(report, sums[i].figure));
+    metrics_add(metrics, METRIC_PIXELS, NULL,
+                json_number_value(json_object_get(in, "width")) *
+                    json_number_value(json_object_get(in, "height")));
+    count_stages(metrics, json_object_get(report->report, "stages"));
+}
+
+double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)
+{
+    const struct series *series = find(metrics, metric, labels);
+    return series ? series->value : 0;
+}
+
+static void print_line(struct text *text, const char *name, const char *suffix, const char *labels,
+                       double value)
+{
+    if (labels[0])
+        text_printf(text, "%s%s{%s} %.15g\n", name, suffix, labels, value);
+    else
+        text_printf(text, "%s%s %.15g\n", name, suffix, value);
+}
+
+static void print_buckets(const struct series *s, const char *name, struct text *text)
+{
+    const char *comma = s->labels[0] ? "," : "";
+    uint64_t total = 0;
+    for (size_t i = 0; i < N_BOUNDS; i++) {
+        total += s->below[i];
+        text_printf(text, "%s_bucket{%s%sle=\"%g\"} %llu\n", name, s->labels, comma, bounds[i],
+                    (unsigned long long)total);
+    }
+    text_printf(text, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, s->labels, comma,
+                (unsigned long long)s->count);
+}
+
+static void print_series(const struct series *s, const char *name, enum metric_kind kind,
+                         struct text *text)
+{
+    if (kind == KIND_COUNTER || kind == KIND_GAUGE) {
+        print_line(text, name, "", s->labels, s->value);
+        return;
+    }
+    if (kind == KIND_HISTOGRAM)
+        print_buckets(s, name, text);
+    print_line(text, name, "_sum", s->labels, s->value);
+    print_line(text, name, "_count", s->labels, (double)s->count);
+}
+
+void metrics_print(const struct metrics *metrics, struct text *text)
+{
+    static const char *const words[] = {"counter", "gauge", "histogram", "summary"};
+    for (int metric = 0; metric < METRICS; metric++) {
+        /* Of those without a sample too: what is not counted yet is known by name and meaning. */
+        text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", kinds[metric].name, kinds[metric].help,
+                    kinds[metric].name, words[kinds[metric].kind]);
+        for (size_t i = 0; i < metrics->n_series; i++) {
+            const struct series *s = &metrics->series[i];
+            if ((int)s->metric == metric)
+                print_series(s, kinds[metric].name, kinds[metric].kind, text);
+        }
+    }
+}

@@ -1,0 +1,432 @@
+#include "daemon/work/queue_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "daemon/work/metrics.h"
+#include "daemon/work/supervise.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* Jobs that are opened ahead, so that the worker never waits for a directory. */
+#define AHEAD 2
+
+/* How long a job that goes last waits for a quiet moment at most. */
+#define LAST_WAITS (30 * SECOND)
+
+static unsigned under_way(const struct queue *queue)
+{
+    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + queue_with_worker(queue);
+}
+
+static struct job_list *list_of(struct queue *queue, const struct job *job)
+{
+    return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
+}
+
+static bool is_move_of_a_job(enum job_state from, enum job_state to)
+{
+    static const unsigned allowed[JOB_STATES] = {
+        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
+        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
+        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
+        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+    };
+    return (allowed[from] >> to & 1) != 0;
+}
+
+double job_queue_seconds(const struct job *job)
+{
+    return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
+}
+
+void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
+{
+    uint64_t now = clock_now(), begun = job->sent > 0 ? job->sent : now;
+    snprintf(text, JOB_TIMES_MAX, "%s, after %s in the queue", number_duration(now - begun),
+             number_duration(begun - job->added));
+}
+
+/* The one place where a job's state changes. */
+void queue_enter(struct queue *queue, struct job *job, enum job_state state)
+{
+    if (!is_move_of_a_job(job->state, state)) {
+        log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
+                  (int)state);
+        abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
+    }
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    queue->counts[job->state]--;
+    job->state = state;
+    job->since = clock_now();
+    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+    queue->counts[state]++;
+}
+
+/* ---- once a turn of the loop ---- */
+
+static struct job *next_of_the_last(struct queue *queue)
+{
+    struct job *job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
+    return now ? job : NULL;
+}
+
+/* Opens are answered later, so a handful of them at a time is all that this starts. */
+static struct job *next_to_open(struct queue *queue)
+{
+    struct job *suspect = TAILQ_FIRST(&queue->queued[JOB_SUSPECT]);
+    struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
+    unsigned busy = under_way(queue);
+    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
+        const struct job *job = TAILQ_FIRST(&queue->lists[state]);
+        if (job && job->lane != JOB_NORMAL)
+            return NULL; /* it is alone */
+    }
+    if (suspect)
+        return busy == 0 ? suspect : NULL;
+    if (normal)
+        return busy < queue->slots + AHEAD ? normal : NULL;
+    return busy == 0 ? next_of_the_last(queue) : NULL;
+}
+
+static void open_jobs(struct queue *queue)
+{
+    struct job *job;
+    while (!queue->draining && (job = next_to_open(queue)) != NULL) {
+        turns_took(&queue->turns, job);
+        queue_enter(queue, job, JOB_OPENING);
+        job->source->open(job);
+    }
+}
+
+static void send_jobs(struct queue *queue)
+{
+    struct job *job;
+    while (supervisor_is_ready(queue->supervisor) && queue_with_worker(queue) < queue->slots &&
+           (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL) {
+        uint64_t now = clock_now();
+        if (job->attempts++ == 0)
+            metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
+                            (double)(now - job->added) * 1e-9);
+        job->late = false;
+        job->n_outputs = 0;
+        job->sent = now;
+        job->deadline = now + queue->job_time;
+        queue_enter(queue, job, JOB_SENT);
+        supervisor_send_job(queue->supervisor, job);
+    }
+}
+
+static void wake_jobs(struct queue *queue, uint64_t now)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->not_before <= now)
+            queue_enter(queue, job, JOB_QUEUED);
+    }
+}
+
+/* A job past its deadline has a worker that hangs: there is no other way to end it than to end the
+ * worker. queue_worker_died sorts out the rest. */
+static void check_deadlines(struct queue *queue, uint64_t now)
+{
+    static const enum job_state states[] = {JOB_SENT, JOB_BEGUN};
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        struct job *job;
+        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
+        {
+            if (job->deadline <= now && !job->late) {
+                job_log(job, LOG_LEVEL_WARNING,
+                        "%s: still not done after its time: the worker is killed", job->label);
+                job->late = any = true;
+            }
+        }
+    }
+    if (any)
+        supervisor_kill(queue->supervisor);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm_timer(struct queue *queue, uint64_t now)
+{
+    uint64_t due = UINT64_MAX;
+    const struct job *job;
+    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
+    due = earlier(due, job->not_before);
+    TAILQ_FOREACH(job, &queue->lists[JOB_SENT], in_list)
+    due = job->late ? due : earlier(due, job->deadline);
+    TAILQ_FOREACH(job, &queue->lists[JOB_BEGUN], in_list)
+    due = job->late ? due : earlier(due, job->deadline);
+    job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    if (job && job->not_before > now)
+        due = earlier(due, job->not_before);
+    if (due == UINT64_MAX)
+        uv_timer_stop(&queue->timer);
+    else
+        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    queue_want_turn(timer->data);
+}
+
+static void give_back_queued(struct queue *queue);
+
+static void on_turn(uv_check_t *check)
+{
+    struct queue *queue = check->data;
+    uint64_t now = clock_now();
+    if (!queue->turn_wanted)
+        return;
+    queue->turn_wanted = false;
+    uv_idle_stop(&queue->idle);
+    check_deadlines(queue, now);
+    if (queue->draining) {
+        give_back_queued(queue);
+    } else {
+        wake_jobs(queue, now);
+        if (!queue->held) {
+            open_jobs(queue);
+            send_jobs(queue);
+        }
+    }
+    arm_timer(queue, now);
+    queue->events.changed(queue->context);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+void queue_want_turn(struct queue *queue)
+{
+    if (queue->turn_wanted)
+        return;
+    queue->turn_wanted = true;
+    uv_idle_start(&queue->idle, on_idle);
+}
+
+int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault)
+{
+    for (int i = 0; i < JOB_LANES; i++)
+        TAILQ_INIT(&queue->queued[i]);
+    for (int i = 0; i < JOB_STATES; i++)
+        TAILQ_INIT(&queue->lists[i]);
+    queue->timer.data = queue->check.data = queue->idle.data = queue;
+    int error = uv_timer_init(loop, &queue->timer);
+    if (error == 0)
+        error = uv_check_init(loop, &queue->check);
+    if (error == 0)
+        error = uv_idle_init(loop, &queue->idle);
+    if (error == 0)
+        error = uv_check_start(&queue->check, on_turn);
+    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+}
+
+void queue_close(struct queue *queue)
+{
+    uv_close((uv_handle_t *)&queue->timer, NULL);
+    uv_close((uv_handle_t *)&queue->check, NULL);
+    uv_close((uv_handle_t *)&queue->idle, NULL);
+}
+
+static unsigned room_beside(const struct queue *queue, unsigned held)
+{
+    return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
+}
+
+unsigned queue_room(const struct queue *queue)
+{
+    return room_beside(queue, queue->n_jobs - queue->n_client_jobs);
+}
+
+unsigned queue_client_room(const struct queue *queue)
+{
+    return room_beside(queue, queue->n_client_jobs);
+}
+
+unsigned queue_count(const struct queue *queue, enum job_state state)
+{
+    return queue->counts[state];
+}
+
+bool queue_is_empty(const struct queue *queue)
+{
+    return queue->n_jobs == 0;
+}
+
+void queue_add(struct queue *queue, struct job *job)
+{
+    job->id = ++queue->last_id;
+    job->in_fd = job->out_fd = -1;
+    job->state = JOB_QUEUED;
+    job->added = job->since = clock_now();
+    job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
+    fault_clear(&job->fault);
+    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+    queue->counts[JOB_QUEUED]++;
+    queue->n_jobs++;
+    queue->n_client_jobs += job->flow != NULL;
+    queue_want_turn(queue);
+}
+
+/* ---- answers of the source ---- */
+
+void queue_opened(struct queue *queue, struct job *job)
+{
+    queue_enter(queue, job, JOB_OPEN);
+    queue_want_turn(queue);
+}
+
+void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
+                       const struct fault *fault)
+{
+    if (job->state == JOB_SENT || job->state == JOB_BEGUN) /* else it died meanwhile */
+        supervisor_send_output(queue->supervisor, job, plane, fd, fault);
+}
+
+void queue_remove(struct queue *queue, struct job *job)
+{
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    queue->counts[job->state]--;
+    queue->n_jobs--;
+    queue->n_client_jobs -= job->flow != NULL;
+    queue_want_turn(queue);
+}
+
+void queue_count_end(struct queue *queue, const struct job *job, bool done)
+{
+    *(done ? &queue->n_done : &queue->n_failed) += 1;
+    metrics_count_job(queue->metrics, job->source->name, job->counted ? job->counted : job->chain,
+                      done ? "done" : "failed");
+}
+
+void queue_retry(struct queue *queue, struct job *job)
+{
+    static const unsigned seconds[] = {1, 5, 30, 120, 600};
+    unsigned last = sizeof seconds / sizeof *seconds - 1;
+    unsigned wait = seconds[job->retries < last ? job->retries : last];
+    job->retries++;
+    metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
+    job->not_before = clock_now() + wait * SECOND;
+    job_log(job, LOG_LEVEL_WARNING, "%s: %s; tried again in %s", job->label, job->fault.text,
+            number_duration(wait * SECOND));
+    job->trouble = job->fault;
+    fault_clear(&job->fault);
+    queue_enter(queue, job, JOB_WAITING);
+    queue_want_turn(queue);
+}
+
+void queue_hurry(struct queue *queue)
+{
+    struct job *job;
+    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
+    job->not_before = 0;
+    queue_want_turn(queue);
+}
+
+void queue_try_again(struct queue *queue, struct job *job)
+{
+    fault_clear(&job->fault);
+    queue_enter(queue, job, JOB_QUEUED);
+    queue_want_turn(queue);
+}
+
+void queue_settle(struct queue *queue, struct job *job, const struct message *report)
+{
+    queue_enter(queue, job, JOB_SETTLING);
+    job->source->done(job, report);
+    queue_want_turn(queue);
+}
+
+void queue_give_up(struct queue *queue, struct job *job)
+{
+    queue_settle(queue, job, NULL);
+}
+
+/* ---- the end ---- */
+
+static void give_back(struct queue *queue, struct job *job)
+{
+    queue_enter(queue, job, JOB_SETTLING);
+    job->source->give_back(job);
+}
+
+static void give_back_all(struct queue *queue, struct job_list *list)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(list); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        give_back(queue, job);
+    }
+}
+
+static void give_back_queued(struct queue *queue)
+{
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        give_back_all(queue, &queue->queued[lane]);
+    give_back_all(queue, &queue->lists[JOB_OPEN]);
+    give_back_all(queue, &queue->lists[JOB_WAITING]);
+}
+
+void queue_drain(struct queue *queue)
+{
+    queue->draining = true;
+    queue_want_turn(queue);
+}
+
+static void withdraw_from(struct queue *queue, struct job_list *list, const void *owner)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(list); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->owner == owner)
+            give_back(queue, job);
+    }
+}
+
+void queue_withdraw(struct queue *queue, const void *owner)
+{
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        withdraw_from(queue, &queue->queued[lane], owner);
+    withdraw_from(queue, &queue->lists[JOB_OPEN], owner);
+    withdraw_from(queue, &queue->lists[JOB_WAITING], owner);
+    queue_want_turn(queue);
+}
+
+void queue_hold(struct queue *queue, bool hold)
+{
+    queue->held = hold;
+    queue_want_turn(queue);
+}
+
+bool queue_is_idle(const struct queue *queue)
+{
+    return queue_with_worker(queue) == 0;
+}
+
+void queue_cancel(struct queue *queue)
+{
+    queue->draining = true;
+    give_back_all(queue, &queue->lists[JOB_SENT]);
+    give_back_all(queue, &queue->lists[JOB_BEGUN]);
+    queue_want_turn(queue);
+}

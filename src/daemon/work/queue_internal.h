@@ -1,0 +1,21 @@
+/* Shared by queue.c and queue_worker.c alone. */
+#ifndef SLUICE_DAEMON_WORK_QUEUE_INTERNAL_H
+#define SLUICE_DAEMON_WORK_QUEUE_INTERNAL_H
+
+#include "daemon/work/queue.h"
+
+/* The one place where a job's state changes. */
+void queue_enter(struct queue *queue, struct job *job, enum job_state state);
+
+/* Turns are asked for, so that nothing happens within the call that caused it. */
+void queue_want_turn(struct queue *queue);
+
+/* The worker is done with it, or died at it, or never gets it; its source has to end it. */
+void queue_settle(struct queue *queue, struct job *job, const struct message *report);
+
+static inline unsigned queue_with_worker(const struct queue *queue)
+{
+    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN];
+}
+
+#endif

@@ -1,0 +1,26 @@
+#include "daemon/work/turns.h"
+
+/* Clients that never stop must not starve a folder. */
+#define AHEAD_MAX 7
+
+struct job *turns_next(const struct turns *turns, const struct job_list *list)
+{
+    struct job *job, *client = NULL, *backlog = NULL;
+    TAILQ_FOREACH(job, list, in_list)
+    {
+        if (!job->flow)
+            backlog = backlog ? backlog : job;
+        else if (!client || job->flow->served < client->flow->served)
+            client = job;
+    }
+    if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
+        return backlog;
+    return client;
+}
+
+void turns_took(struct turns *turns, struct job *job)
+{
+    turns->n_ahead = job->flow ? turns->n_ahead + 1 : 0;
+    if (job->flow)
+        job->flow->served = ++turns->turn;
+}

@@ -1,0 +1,323 @@
+#include "stage/box/box.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stage/box/box_task.h"
+#include "stage/common.h"
+#include "stage/stage.h"
+
+static const struct param_choice method_choices[] = {
+    {"auto", BOX_AUTO},
+    {"separable", BOX_SEPARABLE},
+    {"sat", BOX_SAT},
+    {NULL, 0},
+};
+
+enum {
+    WIDTH,
+    HEIGHT,
+    RADIUS
+};
+
+static const struct param params[] = {
+    {.name = "width",
+     .type = PARAM_INTEGERS,
+     .offset = offsetof(struct box_config, width),
+     .min = 1,
+     .max = BOX_SIDE_MAX,
+     .help = "of the window in pixels; several, as 3_9_27, give a plane each: box3, box9, box27"},
+    {.name = "height",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct box_config, height),
+     .min = 1,
+     .max = BOX_SIDE_MAX,
+     .help = "of the window in pixels; as its width unless given"},
+    {.name = "radius",
+     .type = PARAM_INTEGERS,
+     .offset = offsetof(struct box_config, radius),
+     .min = 0,
+     .max = (BOX_SIDE_MAX - 1) / 2,
+     .help = "in place of width and height: a square window of 2·radius + 1 pixels a side"},
+    {.name = "method",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct box_config, method),
+     .choices = method_choices,
+     .fallback = "auto",
+     .help = "sums along columns and rows (separable) or a summed-area table (sat); both give the "
+             "same picture"},
+    {.name = "passes",
+     .type = PARAM_INTEGER,
+     .offset = offsetof(struct box_config, passes),
+     .min = 1,
+     .max = 100,
+     .fallback = "1",
+     .help = "how often the filter runs, each time on its own rounded result"},
+    STAGE_BORDER_PARAM(offsetof(struct box_config, border)),
+    {0},
+};
+
+static bool is_given(param_given given, int index)
+{
+    return given & (param_given)1 << index;
+}
+
+/* Windows are given by their width, and a height where all have one. */
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct box_config *config = config_;
+    struct param_integers *width = &config->width;
+    if (is_given(*given, RADIUS) && (is_given(*given, WIDTH) || is_given(*given, HEIGHT)))
+        return fault_set(fault, FAULT_CHAIN,
+                         "box: radius is given, and so is %s: a window has either",
+                         is_given(*given, WIDTH) ? "width" : "height");
+    if (is_given(*given, RADIUS)) {
+        *width = config->radius;
+        for (unsigned i = 0; i < width->count; i++)
+            width->v[i] = 2 * width->v[i] + 1;
+        config->radius = (struct param_integers){0};
+        *given = (*given & ~((param_given)1 << RADIUS)) | (param_given)1 << WIDTH;
+    }
+    if (!is_given(*given, WIDTH))
+        return fault_set(fault, FAULT_CHAIN,
+                         "box: its window is missing: give width=W or radius=R");
+    for (unsigned i = 1; i < width->count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (width->v[i] == width->v[k])
+                return fault_set(fault, FAULT_CHAIN, "box: width %" PRId64 " is given twice",
+                                 width->v[i]);
+    if (width->count == 1 && !is_given(*given, HEIGHT)) {
+        config->height = width->v[0];
+        *given |= (param_given)1 << HEIGHT;
+    }
+    return 0;
+}
+
+static int64_t height_of(const struct box_config *config, int64_t width)
+{
+    return config->height ? config->height : width;
+}
+
+/* What plane `plane` becomes by the given number of passes. */
+static int size_after(const struct box_config *config, int64_t width, int64_t passes,
+                      struct plane *plane, struct fault *fault)
+{
+    int result = 0;
+    for (int64_t i = 0; i < passes && result == 0; i++)
+        result = stage_window_size("box", (enum border)config->border, (uint32_t)width,
+                                   (uint32_t)height_of(config, width), plane, fault);
+    return result;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct box_config *config = config_;
+    int result = stage_require_types("box", in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 |
+                                         1u << SAMPLE_I16 | 1u << SAMPLE_F32,
+                                     fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        for (unsigned w = 0; w < config->width.count && result == 0; w++) {
+            struct plane plane = in->planes[i];
+            const char *name = in->planes[i].name;
+            if (config->width.count > 1)
+                snprintf(plane.name, sizeof plane.name, "%.23s%sbox%" PRId64, name,
+                         name[0] ? "." : "", config->width.v[w]);
+            result = size_after(config, config->width.v[w], config->passes, &plane, fault);
+            if (result == 0 && !frame_add_plane(out, &plane, alignment))
+                result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        }
+    }
+    return result;
+}
+
+struct box_reach box_reach_of(const struct box_task *task)
+{
+    bool crop = task->border == BORDER_CROP;
+    uint32_t left = crop ? 0 : task->width / 2, top = crop ? 0 : task->height / 2;
+    return (struct box_reach){left, task->width - 1 - left, top, task->height - 1 - top};
+}
+
+struct box_view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
+                            uint32_t height, uint32_t channels, enum sample_type type)
+{
+    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
+    struct frame frame = {0};
+    struct box_view view = {0};
+    if (frame_add_plane(&frame, &plane, FRAME_ALIGNMENT)) {
+        view.plane = frame.planes[0];
+        stage_plan_memory(task->plan, memory, frame.size);
+    } else {
+        task->plan->out_of_memory = true;
+    }
+    if (frame.size / sample_size(type) > INT32_MAX)
+        task->memory->too_large = true;
+    frame_finish(&frame);
+    view.operand = *memory;
+    return view;
+}
+
+uint32_t box_lowest(enum sample_type type)
+{
+    return sample_is_integer(type) ? (uint32_t)-sample_min(type) : 0;
+}
+
+int box_border(const struct box_task *task)
+{
+    return task->border == BORDER_CROP ? BORDER_EDGE : (int)task->border;
+}
+
+void box_add_centre(struct pass *pass, const struct box_task *task)
+{
+    bool crop = task->border == BORDER_CROP;
+    pass_int(pass, crop ? (int32_t)task->width / 2 : 0);
+    pass_int(pass, crop ? (int32_t)task->height / 2 : 0);
+}
+
+void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)
+{
+    struct box_reach reach = box_reach_of(task);
+    pass_int(pass, (int32_t)task->in.plane.width);
+    pass_int(pass, (int32_t)task->in.plane.height);
+    pass_int(pass, (int32_t)task->out.plane.width);
+    pass_int(pass, (int32_t)task->out.plane.height);
+    pass_int(pass, (int32_t)band);
+    pass_int(pass, (int32_t)reach.left);
+    pass_int(pass, (int32_t)reach.right);
+    pass_int(pass, (int32_t)reach.top);
+    pass_int(pass, (int32_t)reach.bottom);
+    pass_int(pass, box_border(task));
+    box_add_centre(pass, task);
+}
+
+void box_add_divider(struct pass *pass, const struct box_task *task,
+                     const struct box_divider *divider)
+{
+    uint32_t lowest = box_lowest(task->in.plane.type);
+    uint64_t bias = (uint64_t)lowest * divider->area + divider->area / 2;
+    pass_define(pass, "LOWEST", "%u", lowest);
+    pass_uint(pass, divider->area);
+    pass_float(pass, divider->factor);
+    if (divider->sum_bits == 64)
+        pass_long(pass, (int64_t)bias);
+    else
+        pass_uint(pass, (uint32_t)bias);
+}
+
+uint32_t box_rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work,
+                          double start_rows)
+{
+    uint32_t bands = 4 * profile->units;
+    while (bands > profile->units && rows < 10 * start_rows * bands)
+        bands -= profile->units;
+    if (bands > (rows + 15) / 16)
+        bands = (rows + 15) / 16;
+    double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
+    uint32_t band = (rows + bands - 1) / bands;
+    if (band > most)
+        band = most < 1 ? 1 : (uint32_t)most;
+    return band;
+}
+
+/* Sums of a window from a table need as many bits as the largest of the windows. */
+static unsigned table_bits(const struct box_config *config, enum sample_type type)
+{
+    unsigned bits = 32;
+    for (unsigned w = 0; w < config->width.count; w++) {
+        int64_t width = config->width.v[w], area = width * height_of(config, width);
+        struct box_divider d = box_divider_general((unsigned)sample_size(type) * 8, (uint32_t)area);
+        bits = d.sum_bits > bits ? d.sum_bits : bits;
+    }
+    return bits;
+}
+
+/* One plane by one pass. Of several widths the first pass takes a table that all share. */
+static void add_task(const struct box_config *config, const struct box_task *task, bool shared,
+                     const struct box_view *table)
+{
+    unsigned bits = table_bits(config, task->in.plane.type);
+    struct box_view own;
+    if (shared)
+        box_add_lookup(task, bits, table);
+    else if (config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32 &&
+             box_add_table(task, &task->memory->table[1], bits, &own))
+        box_add_lookup(task, bits, &own);
+    else if (task->plan->profile->form == FORM_ROWS)
+        box_add_rows(task);
+    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_tile(task))
+        box_add_sums(task);
+}
+
+/* All passes of one width over one plane. */
+static void add_passes(const struct box_config *config, struct box_task task, unsigned in,
+                       unsigned out, const struct box_view *table)
+{
+    const struct plane *plane = &task.plan->in->planes[in];
+    int64_t width = config->width.v[out % config->width.count];
+    task.width = (uint32_t)width;
+    task.height = (uint32_t)height_of(config, width);
+    for (int64_t i = 1; i <= config->passes; i++) {
+        task.out = (struct box_view){OPERAND_OUT, task.plan->out->planes[out]};
+        if (i < config->passes) {
+            struct plane size = *plane;
+            size_after(config, width, i, &size, NULL);
+            task.out = box_scratch(&task, &task.memory->turn[i % 2], size.width, size.height,
+                                   size.channels, size.type);
+        }
+        add_task(config, &task, table && i == 1, table);
+        task.in = task.out;
+    }
+}
+
+/* Whether windows of several widths read one table. On a CPU, and on a GPU with local memory, each
+ * of them computed on its own takes a third of the time that its means from a table do, so there
+ * only where the chain asks for it. */
+static bool wants_table(const struct box_config *config, const struct device_profile *profile)
+{
+    return config->method == BOX_SAT ||
+           (config->method == BOX_AUTO && profile->form != FORM_ROWS && profile->local_memory == 0);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct box_config *config = config_;
+    struct box_memory memory = {0};
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *plane = &plan->in->planes[i];
+        struct box_task task = {.plan = plan,
+                                .memory = &memory,
+                                .in = {OPERAND_IN, *plane},
+                                .border = (enum border)config->border};
+        struct box_view table;
+        bool shared =
+            config->width.count > 1 && wants_table(config, plan->profile) &&
+            plane->type != SAMPLE_F32 &&
+            box_add_table(&task, &memory.table[0], table_bits(config, plane->type), &table);
+        for (unsigned w = 0; w < config->width.count; w++)
+            add_passes(config, task, i, i * config->width.count + w, shared ? &table : NULL);
+    }
+    if (memory.too_large)
+        return fault_set(fault, FAULT_LIMIT, "box: sums of this picture are more than 2^31");
+    return 0;
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){5e-4, 1e-5};
+}
+
+const struct stage stage_box = {
+    .name = "box",
+    .summary = "blur: the mean over a window of any size, at the same cost for each",
+    .params = params,
+    .config_size = sizeof(struct box_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = box_reference,
+    .tolerance = tolerance,
+};

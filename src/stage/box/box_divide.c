@@ -1,0 +1,88 @@
+/* Multiplication in place of division. With k bits of shift and multiplier m = ceil(2^k / area), of
+ * excess e = m · area − 2^k, t · m / 2^k is t / area + t · e / (area · 2^k): floors agree as long
+ * as the second term stays below 1 / area, that is t · e < 2^k (Granlund and Montgomery, Division
+ * by invariant integers using multiplication, 1994). */
+#include "stage/box/box_divide.h"
+
+static uint64_t largest_sum(unsigned sample_bits, uint32_t area)
+{
+    return ((UINT64_C(1) << sample_bits) - 1) * area + area / 2;
+}
+
+/* The multiplier of `bits` bits with the largest shift that is exact up to `largest`. */
+static bool find_multiplier(struct box_divider *divider, unsigned bits, uint64_t largest)
+{
+    for (int shift = (int)bits - 1; shift >= 0; shift--) {
+        unsigned __int128 power = (unsigned __int128)1 << (bits + (unsigned)shift);
+        unsigned __int128 multiplier = (power + divider->area - 1) / divider->area;
+        unsigned __int128 excess = multiplier * divider->area - power;
+        if (multiplier >> bits || excess * largest >= power)
+            continue;
+        divider->multiplier = (uint32_t)multiplier;
+        divider->shift = shift;
+        return true;
+    }
+    return false;
+}
+
+/* The estimate's three roundings are off by 3 · 2^-24 of a quotient below 2^16, and for sums of 64
+ * bits it leaves out the last 8 bits, 2^8 / area < 2^-8 of the quotient. A factor that is too small
+ * by 2^-21 of itself outweighs the former, so the estimate is right or too small, by one at most.
+ */
+struct box_divider box_divider_general(unsigned sample_bits, uint32_t area)
+{
+    unsigned sum_bits = largest_sum(sample_bits, area) >> 32 ? 64 : 32;
+    double factor = (sum_bits == 64 ? 256.0 : 1.0) / area * (1 - 0x1p-21);
+    return (struct box_divider){
+        .kind = BOX_DIVIDE_CORRECT, .sum_bits = sum_bits, .area = area, .factor = (float)factor};
+}
+
+struct box_divider box_divider_choose(unsigned sample_bits, uint32_t area)
+{
+    struct box_divider d = box_divider_general(sample_bits, area);
+    uint64_t largest = largest_sum(sample_bits, area);
+    if (largest >> 16 == 0 && find_multiplier(&d, 16, largest)) {
+        d.kind = BOX_DIVIDE_SHORT;
+        d.sum_bits = 16;
+    } else if (largest >> 32 == 0 && find_multiplier(&d, 32, largest)) {
+        d.kind = BOX_DIVIDE_HIGH;
+    }
+    return d;
+}
+
+/* With t = q · area + r a sum that changes by at most c = 255 · width, and n = r + change + raised
+ * · area, raised = ceil(255 / height) so that n >= 0, q changes by floor(n / area) − raised, and n
+ * mod area is left. n may lie beyond 16 bits, as long as 2^16 − 1 in its place has the same
+ * quotient: what is left is exact modulo 2^16. */
+struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, uint32_t height)
+{
+    uint64_t area = (uint64_t)width * height, raised = (255 + height - 1) / height;
+    uint64_t least = raised * area + 255 * (uint64_t)width, largest = least + area - 1;
+    struct box_divider chosen = box_divider_choose(sample_bits, (uint32_t)area), d = chosen;
+    d.saturates = largest > UINT16_MAX;
+    if (chosen.kind == BOX_DIVIDE_SHORT || sample_bits != 8 || least > UINT16_MAX ||
+        (d.saturates && largest / area != UINT16_MAX / area) ||
+        !find_multiplier(&d, 16, d.saturates ? UINT16_MAX : largest))
+        return chosen;
+    d.kind = BOX_DIVIDE_REST;
+    d.sum_bits = 16;
+    d.raised = (uint32_t)raised;
+    return d;
+}
+
+const char *box_divider_name(const struct box_divider *divider)
+{
+    static const char *const names[] = {"DIVIDE_SHORT", "DIVIDE_HIGH", "DIVIDE_CORRECT",
+                                        "DIVIDE_REST"};
+    return names[divider->kind];
+}
+
+/* m = ceil(2^24 / area): m * t / 2^24 exceeds t / area by excess * t / (2^24 * area), which must
+ * stay below 1 / area. */
+bool box_divide_by_byte(uint32_t area, uint32_t *multiplier)
+{
+    uint64_t m = ((1u << 24) + area - 1) / area, excess = m * area - (1u << 24);
+    uint64_t largest = UINT64_C(255) * area + area / 2;
+    *multiplier = (uint32_t)m;
+    return excess * largest < 1u << 24 && largest * m >> 32 == 0;
+}

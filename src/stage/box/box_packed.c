@@ -1,0 +1,76 @@
+/* box of 8-bit samples and small windows with two samples in a word: see cl/packed.cl. */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "stage/box/box_task.h"
+#include "stage/packed.h"
+
+enum {
+    HEIGHT_MAX = 9 /* more lines do not fit registers */
+};
+
+static void add_term(struct text *text, const char *vector, const char *word)
+{
+    text_printf(text, "%s%s(%s)", text_string(text)[0] ? " + " : "", word, vector);
+}
+
+/* The sum of samples first…last from a pair's first one on, as cl/packed.cl names its parts: o
+ * alone, pairs (t, or th where they begin in a word's upper lane), two pairs (s) from a lower lane
+ * on, and e alone.
+ */
+static void add_window(struct pass *pass, const char *name, int first, int last)
+{
+    struct text sum = {0};
+    const char *vector, *words;
+    int at = first;
+    for (; at <= last; at++) {
+        bool pair = at % 2 == 0 && at < last;
+        int lane = (at + 16) / 2 - 8, word = (lane + 8) / 2 - 4;
+        if (!pair) {
+            packed_lane(at, false, &vector, &words);
+            add_term(&sum, vector, words);
+        } else if (lane % 2 == 0 && at + 3 <= last) {
+            add_term(&sum, "s", packed_word(word));
+            at += 3;
+        } else {
+            add_term(&sum, lane % 2 == 0 ? "t" : "th", packed_word(word));
+            at++;
+        }
+    }
+    pass_define(pass, name, "(%s)", text_string(&sum));
+    text_finish(&sum);
+}
+
+bool box_add_packed(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    struct box_reach r = box_reach_of(task);
+    const struct packed_reach reach = {r.left, r.right, r.top, r.bottom};
+    uint32_t area = task->width * task->height, multiplier;
+    if (task->border == BORDER_CROP || task->height > HEIGHT_MAX || area * 255 + area / 2 > 65535 ||
+        !box_divide_by_byte(area, &multiplier) ||
+        !packed_suits(task->plan->profile, in, out, &reach))
+        return false;
+    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 3 ? 2 : 4);
+    pass_name(pass, sample_name(in->type));
+    pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
+    pass_define(pass, "MULTIPLIER", "%uu", multiplier);
+    pass_define(pass, "START", "%uu", area / 2);
+    pass_define(pass, "WINDOW", "%u", (unsigned)task->height);
+    for (unsigned i = 0; i < PACKED_ROWS; i++) {
+        char name[24]; /* behind the last row, none enters */
+        snprintf(name, sizeof name, "ENTER_%u", i);
+        pass_define(pass, name, "%x", i + 1 < PACKED_ROWS ? i + task->height : i);
+    }
+    add_window(pass, "WINDOW_0", -(int)r.left, (int)r.right);
+    add_window(pass, "WINDOW_1", 1 - (int)r.left, 1 + (int)r.right);
+    pass->work = 8.0 * (PACKED_ROWS + task->height);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, box_border(task));
+    return true;
+}

@@ -1,0 +1,276 @@
+/* box on GPUs, and summed-area tables there: see cl/box/box_sums.cl. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stage/box/box_task.h"
+
+/* Sums along one axis of a plane whose lanes are columns of samples, or of sums that lie
+ * transposed. */
+struct axis {
+    const struct box_task *task;
+    struct box_view from, blocks, to;
+    enum sample_type sum;     /* of the accumulators: F32, or I32 and F64 for 32 and 64 bits */
+    uint32_t lanes, step;     /* step: how far positions are apart */
+    uint32_t length;          /* positions of a lane */
+    uint32_t block;           /* of how many positions there are sums to begin with, if any */
+    uint32_t before, results; /* of a window: its reach; and how many of them there are */
+    uint32_t side;
+};
+
+/* OpenCL's name for samples and for sums: those of 64 bits live where doubles would. */
+static const char *type_name(enum sample_type type, bool is_signed)
+{
+    if (type == SAMPLE_I32)
+        return is_signed ? "int" : "uint";
+    return type == SAMPLE_F64 ? "ulong" : pass_type_name(type);
+}
+
+static uint32_t count_of(uint32_t positions, uint32_t band)
+{
+    return (positions + band - 1) / band;
+}
+
+static struct pass *begin(const struct axis *axis, const char *kernel, enum kernel_form form,
+                          uint32_t grid_height)
+{
+    struct pass *pass =
+        pass_begin(axis->task->plan, "box_sums", kernel, form, 0, axis->lanes, grid_height);
+    const char *sum = type_name(axis->sum, false);
+    char is[32];
+    snprintf(pass->name, sizeof pass->name, "box_%s", kernel);
+    snprintf(is, sizeof is, "ACC_IS_%s", sum);
+    pass_define(pass, "ACC", "%s", sum);
+    pass_define(pass, is, "1");
+    pass_define(pass, "STEP", "%u", axis->step);
+    return pass;
+}
+
+static void define_types(struct pass *pass, const struct axis *axis, bool destination)
+{
+    enum sample_type from = axis->from.plane.type, to = axis->to.plane.type;
+    bool is_signed = sample_min(axis->task->in.plane.type) < 0;
+    pass_define(pass, "SRC", "%s", type_name(from, is_signed));
+    pass_name(pass, type_name(from, is_signed));
+    if (!destination)
+        return;
+    pass_define(pass, "DST", "%s", type_name(to, false));
+    pass_name(pass, type_name(to, false));
+}
+
+static void add_source(struct pass *pass, const struct axis *axis)
+{
+    pass_plane_at(pass, axis->from.operand, &axis->from.plane);
+    pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
+}
+
+/* Sums of blocks of positions, and of all blocks in front where `carry`. */
+static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
+{
+    uint32_t blocks = count_of(positions, axis->block);
+    bool rows = axis->task->plan->profile->form == FORM_ROWS;
+    enum kernel_form form = rows ? FORM_ROWS : FORM_SCALAR;
+    axis->blocks = box_scratch(axis->task, &axis->task->memory->blocks, axis->lanes,
+                               blocks * axis->step, 1, axis->sum);
+    struct pass *pass = begin(axis, "blocks", form, blocks * axis->step);
+    define_types(pass, axis, false);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 2.0 * axis->block;
+    pass->bytes_read = plane_bytes(&axis->from.plane);
+    pass->bytes_written = plane_bytes(&axis->blocks.plane);
+    pass_plane_at(pass, axis->from.operand, &axis->from.plane);
+    pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
+    pass_int(pass, (int32_t)axis->length);
+    pass_int(pass, (int32_t)axis->block);
+    if (!carry)
+        return;
+    pass = begin(axis, "carry", form, axis->step);
+    pass_name(pass, type_name(axis->sum, false));
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 2.0 * blocks;
+    pass->bytes_read = pass->bytes_written = plane_bytes(&axis->blocks.plane);
+    pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
+    pass_int(pass, (int32_t)blocks);
+}
+
+/* Results of one store. Of integers a vector of the device's: 4 on Mali, since 16 would leave it
+ * one thread where 4 leave two (one for sums of 64 bits, whose registers come in pairs; only u16
+ * and i16 in windows of more than 2^16 samples have them). Of floats as many as a window's parts
+ * allow, up to 16, on Mali too, though that is one thread there: the middle of the windows is
+ * summed once for all of them, and with 4 in place of 16 a window of 200 samples would take four
+ * times the loads. */
+static uint32_t results_at_once(const struct axis *axis)
+{
+    if (axis->sum != SAMPLE_F32)
+        return pass_vector_length(axis->task->plan->profile, axis->to.plane.type,
+                                  axis->to.plane.type);
+    uint32_t results = 16;
+    while (results > axis->side + 1)
+        results /= 2;
+    return results;
+}
+
+/* Whether every row of the results is aligned for its stores. */
+static bool is_wide(const struct axis *axis)
+{
+    const struct plane *to = &axis->to.plane;
+    size_t bytes = results_at_once(axis) * sample_size(to->type);
+    return axis->step == 1 && to->offset % bytes == 0 && to->stride % bytes == 0;
+}
+
+/* Results of a work-item: many, so that beginning a window is little of the work, unless that would
+ * leave the device without enough of them to do. */
+static uint32_t band_of(const struct axis *axis)
+{
+    uint32_t least = results_at_once(axis), band = axis->sum == SAMPLE_F32 ? least : 128;
+    double items = 1024.0 * axis->task->plan->profile->units;
+    while (band > least && (double)axis->lanes * axis->step * axis->results / band < items)
+        band /= 2;
+    return band < least ? least : band;
+}
+
+static double window_work(const struct axis *axis, uint32_t band)
+{
+    double begins = axis->sum == SAMPLE_F32 ? (double)band / results_at_once(axis) : 1;
+    double start = axis->blocks.operand ? 2.0 * axis->block + axis->side / axis->block : axis->side;
+    return 16.0 * band + 4 * begins * start;
+}
+
+static struct pass *begin_windows(struct axis *axis, bool means)
+{
+    uint32_t band = band_of(axis);
+    if (axis->side > 2 * axis->block)
+        add_blocks(axis, axis->length, false);
+    struct pass *pass =
+        begin(axis, "windows", FORM_SCALAR, count_of(axis->results, band) * axis->step);
+    define_types(pass, axis, true);
+    pass_define(pass, "BLOCK", "%u", axis->block);
+    pass_define(pass, "HAS_BLOCKS", "%d", axis->blocks.operand != 0);
+    pass_define(pass, "RESULTS", "%u", results_at_once(axis));
+    pass_define(pass, "WIDE", "%d", is_wide(axis));
+    if (means)
+        pass_define(pass, "MEANS", "1");
+    pass->work = window_work(axis, band);
+    pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
+    pass->bytes_written = plane_bytes(&axis->to.plane);
+    if (!axis->blocks.operand)
+        axis->blocks = axis->from; /* anything */
+    add_source(pass, axis);
+    pass_plane_at(pass, axis->to.operand, &axis->to.plane);
+    pass_int(pass, (int32_t)axis->length);
+    pass_int(pass, (int32_t)axis->results);
+    pass_int(pass, (int32_t)axis->before);
+    pass_int(pass, (int32_t)(axis->side - 1 - axis->before));
+    pass_int(pass, box_border(axis->task));
+    pass_int(pass, (int32_t)band);
+    return pass;
+}
+
+/* The narrowest type that holds sums of a column. */
+static enum sample_type column_type(const struct box_task *task)
+{
+    enum sample_type type = task->in.plane.type;
+    if (type == SAMPLE_F32)
+        return SAMPLE_F32;
+    if (sample_min(type) < 0)
+        return -sample_min(type) * task->height <= 32768 ? SAMPLE_I16 : SAMPLE_I32;
+    return sample_max(type) * task->height <= 65535 ? SAMPLE_U16 : SAMPLE_I32;
+}
+
+void box_add_sums(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    struct box_reach reach = box_reach_of(task);
+    struct box_divider divider =
+        box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
+    bool floats = in->type == SAMPLE_F32;
+    struct axis down = {.task = task,
+                        .from = task->in,
+                        .to = box_scratch(task, &task->memory->half, out->height,
+                                          in->width * in->channels, 1, column_type(task)),
+                        .sum = floats ? SAMPLE_F32 : SAMPLE_I32,
+                        .lanes = in->width * in->channels,
+                        .step = 1,
+                        .length = in->height,
+                        .block = floats ? 16 : 32,
+                        .before = reach.top,
+                        .results = out->height,
+                        .side = task->height};
+    begin_windows(&down, false);
+    struct axis along = {.task = task,
+                         .from = down.to,
+                         .to = task->out,
+                         .sum = floats                   ? SAMPLE_F32
+                                : divider.sum_bits == 64 ? SAMPLE_F64
+                                                         : SAMPLE_I32,
+                         .lanes = out->height,
+                         .step = in->channels,
+                         .length = in->width,
+                         .block = floats ? 16 : 32,
+                         .before = reach.left,
+                         .results = out->width,
+                         .side = task->width};
+    struct pass *pass = begin_windows(&along, true);
+    pass_define(pass, "ALPHA", "%d", plane_has_alpha(in));
+    pass_plane_at(pass, task->in.operand, in);
+    box_add_centre(pass, task);
+    if (floats)
+        pass_float(pass, (float)task->width * (float)task->height);
+    else
+        box_add_divider(pass, task, &divider);
+}
+
+struct box_view box_add_carry(const struct box_task *task, unsigned bits, uint32_t band)
+{
+    const struct plane *in = &task->in.plane;
+    struct axis down = {.task = task,
+                        .from = task->in,
+                        .sum = bits == 64 ? SAMPLE_F64 : SAMPLE_I32,
+                        .lanes = in->width * in->channels,
+                        .step = 1,
+                        .length = in->height,
+                        .block = band};
+    add_blocks(&down, in->height, true);
+    return down.blocks;
+}
+
+/* Sums of all positions in front of each, one more than there are. */
+static void add_prefix(struct axis *axis)
+{
+    add_blocks(axis, axis->length + 1, true);
+    struct pass *pass = begin(axis, "prefix", FORM_SCALAR, axis->blocks.plane.height);
+    define_types(pass, axis, true);
+    pass_define(pass, "BLOCK", "%u", axis->block);
+    pass_define(pass, "RESULTS", "%u", (unsigned)(16 / sample_size(axis->sum)));
+    pass_define(pass, "WIDE", "%d", axis->step == 1);
+    pass->work = 8.0 * axis->block;
+    pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
+    pass->bytes_written = plane_bytes(&axis->to.plane);
+    add_source(pass, axis);
+    pass_plane_at(pass, axis->to.operand, &axis->to.plane);
+    pass_int(pass, (int32_t)axis->length);
+}
+
+void box_add_table_sums(const struct box_task *task, unsigned bits, const struct box_view *table)
+{
+    const struct plane *in = &task->in.plane;
+    enum sample_type sum = bits == 64 ? SAMPLE_F64 : SAMPLE_I32;
+    struct axis down = {.task = task,
+                        .from = task->in,
+                        .to = box_scratch(task, &task->memory->half, in->height + 1,
+                                          in->width * in->channels, 1, sum),
+                        .sum = sum,
+                        .lanes = in->width * in->channels,
+                        .step = 1,
+                        .length = in->height,
+                        .block = 32};
+    add_prefix(&down);
+    struct axis along = {.task = task,
+                         .from = down.to,
+                         .to = *table,
+                         .sum = sum,
+                         .lanes = in->height + 1,
+                         .step = in->channels,
+                         .length = in->width,
+                         .block = 32};
+    add_prefix(&along);
+}

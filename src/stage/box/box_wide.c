@@ -1,0 +1,130 @@
+/* box of one channel of 8 bits on GPUs with local memory: see cl/box/box_wide.cl. */
+#include <stdio.h>
+
+#include "stage/box/box_task.h"
+
+enum {
+    CHUNK = 16, /* samples of a work-item */
+    ITEMS_MIN = 64,
+    ITEMS_MAX = 256,
+    LOCAL_MEMORY = 32768 /* bytes */
+};
+
+/* How a plane is cut. */
+struct cut {
+    uint32_t head, tail, chunks; /* as the kernel says */
+    uint32_t items, strips, band;
+    bool narrow;   /* sums of columns fit 16 bits */
+    uint32_t rows; /* whose sums are in local memory at once */
+};
+
+/* Local memory of a work-group: sums of `rows` rows of its columns, and three of each chunk. */
+static uint32_t local_bytes(const struct cut *cut, uint32_t items, uint32_t rows)
+{
+    return items * rows * ((cut->narrow ? 2 : 4) * CHUNK + 3 * 4);
+}
+
+/* The size of work-groups of which most work-items have results. */
+static void choose_items(struct cut *cut, uint32_t width)
+{
+    uint32_t chunks = (width + CHUNK - 1) / CHUNK;
+    double best = 0;
+    for (uint32_t items = ITEMS_MIN; items <= ITEMS_MAX; items += 32) {
+        if (items <= cut->chunks + 1 || local_bytes(cut, items, 2) > LOCAL_MEMORY)
+            continue;
+        uint32_t strips = (chunks + items - cut->chunks - 2) / (items - cut->chunks - 1);
+        double share = (double)chunks / strips / items;
+        if (share > best * 1.02) {
+            best = share;
+            cut->items = items;
+            cut->strips = strips;
+        }
+    }
+}
+
+static bool cut_plane(const struct box_task *task, struct cut *cut)
+{
+    struct box_reach reach = box_reach_of(task);
+    *cut = (struct cut){.head = (CHUNK - reach.left % CHUNK) % CHUNK};
+    cut->chunks = (cut->head + task->width) / CHUNK;
+    cut->tail = (cut->head + task->width) % CHUNK;
+    cut->narrow = task->height * 255 <= UINT16_MAX;
+    choose_items(cut, task->out.plane.width);
+    if (cut->items == 0 || CHUNK * cut->items <= 2 * reach.left + 2 * CHUNK)
+        return false;
+    cut->rows = local_bytes(cut, cut->items, 4) <= LOCAL_MEMORY ? 4 : 2;
+    /* Bands so long that a window's first sums are not most of the work; of tall windows, which few
+     * bands would take, shorter ones. */
+    uint64_t groups = (uint64_t)task->plan->profile->units * 24 * 128 / cut->items;
+    uint64_t band = (uint64_t)cut->strips * task->out.plane.height / groups;
+    uint32_t part = task->height / (task->height > 300 ? 8 : 4), least = part > 16 ? part : 16;
+    band = band < least ? least : band > 512 ? 512 : band;
+    cut->band = (uint32_t)(band + cut->rows - 1) / cut->rows * cut->rows;
+    return true;
+}
+
+/* A multiplier and how far the quotient lies above the product's upper half, a whole number of
+ * bytes. */
+static bool divide_by_bytes(uint32_t area, uint32_t *multiplier, uint32_t *drop)
+{
+    uint64_t largest = UINT64_C(255) * area + area / 2;
+    for (*drop = 0; *drop <= 24; *drop += 8) {
+        uint64_t power = UINT64_C(1) << (32 + *drop), m = (power + area - 1) / area;
+        uint64_t excess = m * area - power;
+        *multiplier = (uint32_t)m;
+        if (m <= UINT32_MAX && (unsigned __int128)excess * largest < power)
+            return true;
+    }
+    return false;
+}
+
+static void add_divider(struct pass *pass, uint32_t area)
+{
+    struct box_divider divider = box_divider_choose(8, area);
+    uint32_t multiplier, drop;
+    pass_uint(pass, area / 2);
+    if (divide_by_bytes(area, &multiplier, &drop)) {
+        pass_define(pass, "DROP", "%u", drop);
+        pass_uint(pass, multiplier);
+    } else if (divider.kind == BOX_DIVIDE_HIGH) {
+        pass_define(pass, "DIVIDE_HIGH", "1");
+        pass_uint(pass, divider.multiplier);
+        pass_int(pass, divider.shift);
+    } else {
+        divider = box_divider_general(8, area);
+        pass_uint(pass, divider.area);
+        pass_float(pass, divider.factor);
+    }
+}
+
+bool box_add_wide(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct device_profile *profile = task->plan->profile;
+    struct cut cut;
+    if (profile->generic || task->border == BORDER_WRAP || !profile->packs_bytes ||
+        profile->local_memory < LOCAL_MEMORY || sample_size(in->type) != 1 || in->channels != 1 ||
+        pass_form_for(profile, in, out) != FORM_VECTOR ||
+        box_divider_general(8, task->width * task->height).sum_bits == 64 || !cut_plane(task, &cut))
+        return false;
+    struct pass *pass = pass_begin(task->plan, "box_wide", "", FORM_SCALAR, 1,
+                                   cut.strips * cut.items, (out->height + cut.band - 1) / cut.band);
+    pass->group[0] = cut.items;
+    pass->group[1] = 1;
+    pass_name(pass, sample_name(in->type));
+    pass_define(pass, "ITEMS", "%u", cut.items);
+    pass_define(pass, "ROWS", "%u", cut.rows);
+    pass_define(pass, "NARROW", "%d", cut.narrow);
+    pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
+    pass_define(pass, "HEAD", "%u", cut.head);
+    pass_define(pass, "TAIL", "%u", cut.tail);
+    pass_define(pass, "CHUNKS", "%u", cut.chunks);
+    pass->work = 16.0 * (2 * cut.band + task->height);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, out);
+    box_add_window(pass, task, cut.band);
+    add_divider(pass, task->width * task->height);
+    return true;
+}

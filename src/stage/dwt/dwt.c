@@ -1,0 +1,162 @@
+/* The wavelet transform, level by level. In the rows form a level is one kernel, which filters a
+ * few rows vertically and what it holds of them horizontally (cdf97 and cdf53 of one channel by
+ * lifting: cl/dwt/dwt_lift.cl); else each direction is a kernel of its own, with the vertical's results
+ * in scratch memory: low rows above, high rows below. */
+#include "stage/dwt/dwt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stage/common.h"
+#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/wavelet.h"
+
+const struct param_choice dwt_precision_choices[] = {
+    {"single", DWT_SINGLE},
+    {"double", DWT_DOUBLE},
+    {"reversible", DWT_REVERSIBLE},
+    {NULL, 0},
+};
+
+const struct param dwt_params[] = {
+    [DWT_PARAM_WAVELET] = {.name = "wavelet",
+                           .type = PARAM_CHOICE,
+                           .offset = offsetof(struct dwt_config, wavelet),
+                           .choices = wavelet_choices,
+                           .fallback = "cdf97",
+                           .help =
+                               "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it"},
+    [DWT_PARAM_LEVELS] = {.name = "levels",
+                          .type = PARAM_INTEGER,
+                          .offset = offsetof(struct dwt_config, levels),
+                          .min = 1,
+                          .max = DWT_LEVELS_MAX,
+                          .fallback = "3",
+                          .help = "how often the low band is taken apart again"},
+    [DWT_PARAM_MODE] = {.name = "mode",
+                        .type = PARAM_CHOICE,
+                        .offset = offsetof(struct dwt_config, mode),
+                        .choices = wavelet_mode_choices,
+                        .help = "how rows and columns go on at their ends; jpeg2000 for cdf97 and "
+                                "cdf53, periodization unless given for the others"},
+    [DWT_PARAM_PRECISION] = {.name = "precision",
+                             .type = PARAM_CHOICE,
+                             .offset = offsetof(struct dwt_config, precision),
+                             .choices = dwt_precision_choices,
+                             .fallback = "single",
+                             .help =
+                                 "f32 or f64 coefficients, or cdf53 in integers that lose nothing"},
+    {0},
+};
+
+int dwt_complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct dwt_config *config = config_;
+    const char *name = param_choice_name(wavelet_choices, config->wavelet);
+    bool cdf = wavelet_is_cdf(config->wavelet);
+    if (!(*given & 1u << DWT_PARAM_MODE))
+        config->mode = cdf ? WAVELET_JPEG2000 : WAVELET_PERIODIZATION;
+    *given |= 1u << DWT_PARAM_MODE;
+    if (cdf && config->mode != WAVELET_JPEG2000)
+        return fault_set(fault, FAULT_CHAIN, "stage 'dwt': wavelet=%s has mode=jpeg2000 only",
+                         name);
+    if (!cdf && config->mode == WAVELET_JPEG2000)
+        return fault_set(fault, FAULT_CHAIN,
+                         "stage 'dwt': mode=jpeg2000 is for cdf97 and cdf53, not for wavelet=%s",
+                         name);
+    if (config->precision == DWT_REVERSIBLE && config->wavelet != WAVELET_CDF53)
+        return fault_set(fault, FAULT_CHAIN,
+                         "stage 'dwt': precision=reversible is for wavelet=cdf53, not for %s",
+                         name);
+    return 0;
+}
+
+unsigned dwt_types(int precision)
+{
+    unsigned types = 1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16;
+    if (precision != DWT_REVERSIBLE)
+        types |= 1u << SAMPLE_I32 | 1u << SAMPLE_F32;
+    if (precision == DWT_DOUBLE)
+        types |= 1u << SAMPLE_F64;
+    return types;
+}
+
+static int describe_origin(const struct dwt_config *config, struct frame_origin *origin,
+                           struct fault *fault)
+{
+    struct text text = {0};
+    param_print(dwt_params, config, ~(param_given)0, &text);
+    int length = snprintf(origin->parameters, sizeof origin->parameters, "%s", text_string(&text));
+    bool failed = text.failed || length >= (int)sizeof origin->parameters;
+    text_finish(&text);
+    snprintf(origin->stage, sizeof origin->stage, "dwt");
+    return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a frame") : 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct dwt_config *config = config_;
+    struct frame_origin origin = {0};
+    const char *stage = config->precision == DWT_REVERSIBLE ? "dwt:precision=reversible" : "dwt";
+    int result = stage_require_types(stage, in, dwt_types(config->precision), fault);
+    if (result == 0)
+        result = describe_origin(config, &origin, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct dwt_layout layout;
+        dwt_layout_of(config, &in->planes[i], &layout);
+        origin.plane = in->planes[i];
+        origin.first = out->n_planes;
+        origin.count = layout.n_planes;
+        if (!dwt_add_planes(&layout, in->planes[i].name, alignment, out) ||
+            !frame_add_origin(out, &origin))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+/* f32 sums of up to 42 products of samples, added up over levels: about 2^-21 of the largest
+ * coefficient, which grows by 2 a level where the low-pass has norm 1. */
+static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
+{
+    const struct dwt_config *config = config_;
+    double range = sample_is_integer(in) ? sample_max(in) - sample_min(in) : 2000;
+    double gain = wavelet_is_cdf(config->wavelet) ? 4 : ldexp(1, (int)config->levels);
+    if (out == SAMPLE_I32)
+        return (struct tolerance){0, 0};
+    if (out == SAMPLE_F64)
+        return (struct tolerance){range * gain * 1e-14, 1e-13};
+    return (struct tolerance){range * gain * 1e-6, 1e-5};
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct dwt_config *config = config_;
+    int result = dwt_check_device(plan, config->precision, fault);
+    if (result != 0)
+        return result;
+    if (config->precision == DWT_SINGLE) {
+        bool u16 = plan->in->n_planes > 0 && plan->in->planes[0].type == SAMPLE_U16;
+        if (wavelet_is_ill_conditioned(config->wavelet))
+            plan->warning = "in single precision, idwt may not give integers back exactly for this "
+                            "ill-conditioned wavelet; precision=double does";
+        else if (u16 && wavelet_is_weak_for_u16(config->wavelet))
+            plan->warning = "in single precision, idwt may not give u16 back exactly for this "
+                            "wavelet; precision=double does";
+    }
+    dwt_analysis_passes(config, plan);
+    return 0;
+}
+
+const struct stage stage_dwt = {
+    .name = "dwt",
+    .summary = "the wavelet transform: a plane of averages and planes of details, level by level",
+    .params = dwt_params,
+    .config_size = sizeof(struct dwt_config),
+    .complete = dwt_complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = dwt_reference,
+    .tolerance = tolerance,
+};

@@ -1,0 +1,261 @@
+/* The forms of a level taken apart: on CPUs by lifting (cl/dwt/dwt_lift.cl) or by sums of products in
+ * one kernel (cl/dwt/dwt.cl), on GPUs with local memory by lifting (cl/dwt/dwt_walk.cl), by sums down
+ * columns (cl/dwt/dwt_sums.cl) or, of long filters and several channels, by sums in tiles
+ * (cl/dwt/dwt_tile.cl), else in two kernels (cl/dwt/dwt.cl). */
+#include <stdio.h>
+
+#include "image/border.h"
+#include "stage/dwt/dwt_level.h"
+
+/* cl/dwt/dwt.cl */
+enum {
+    BORDER_PERIODIZATION = 5
+};
+
+enum {
+    /* Samples of a band that one work-item of a level kernel takes: what it keeps of them fits a
+     * CPU's first cache. */
+    LEVEL_SAMPLES = 512,
+    /* Of lifting: bytes of a source row, half of which columns of each band, so few that what is
+     * kept of them fits the first cache where samples are bytes, and stretches that a CPU fetches
+     * ahead where they are wide; and rows, a few more of which are computed above them. (9/7 of
+     * 4096², from bytes 256 columns: 0.97, 512: 1.07, 2048: 1.18 ticks a pixel; from floats 512:
+     * 0.40, 1024: 0.31, 2048: 0.33.) */
+    LIFT_BYTES = 256,
+    LIFT_ROWS = 64,
+    /* Of a tile: about as many samples of a band's rows, and work-items. */
+    TILE_SAMPLES = 128,
+    TILE_ITEMS = 128,
+    /* Of sums down columns: taps, more of whose sums do not fit registers; columns of a band that a
+     * work-item makes, rows of theirs, more for long filters, which begin with as many rows as they
+     * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
+     * columns by 24 rows 140.) */
+    SUMS_TAPS = 16,
+    SUMS_PAIRS = 2,
+    SUMS_ITEMS = 64
+};
+
+static int kernel_border(const struct dwt_task *task)
+{
+    static const int borders[] = {
+        [WAVELET_JPEG2000] = BORDER_REFLECT,    [WAVELET_PERIODIZATION] = BORDER_PERIODIZATION,
+        [WAVELET_ZERO] = BORDER_ZERO,           [WAVELET_CONSTANT] = BORDER_EDGE,
+        [WAVELET_SYMMETRIC] = BORDER_SYMMETRIC, [WAVELET_REFLECT] = BORDER_REFLECT,
+        [WAVELET_PERIODIC] = BORDER_WRAP,
+    };
+    return borders[task->config->mode];
+}
+
+static void define_source(const struct dwt_analysis *a, struct pass *pass)
+{
+    pass_define_type(pass, "SRC", a->in_type);
+    pass_define(pass, "SRC_SIZE", "%zu", sample_size(a->in_type));
+    pass_define(pass, "CH", "%u", a->in_channels);
+    if (a->in_channels == 2 || a->in_channels == 4)
+        pass_name(pass, "alpha");
+}
+
+/* Definitions and first arguments of a kernel that does all of a level. */
+static void describe(const struct dwt_analysis *a, struct pass *pass)
+{
+    dwt_define_work(&a->task, pass);
+    define_source(a, pass);
+    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
+    pass->bytes_written = dwt_band_bytes(&a->task);
+    dwt_pass_place(pass, a->in);
+    dwt_pass_bands(&a->task, pass);
+}
+
+static void add_lift(const struct dwt_analysis *a)
+{
+    const struct dwt_level *l = a->task.level;
+    struct pass *pass = pass_begin(a->task.plan, "dwt_lift", "level", FORM_ROWS,
+                                   LIFT_BYTES * (unsigned)sample_size(a->in_type), l->low_width,
+                                   (l->low_height + LIFT_ROWS - 1) / LIFT_ROWS);
+    describe(a, pass);
+    dwt_define_lifting(&a->task, pass, LIFT_ROWS);
+    dwt_pass_lifting(&a->task, pass, false, LIFT_ROWS);
+}
+
+static void add_walk(const struct dwt_analysis *a)
+{
+    uint32_t rows;
+    struct pass *pass = dwt_begin_walk(&a->task, "analysis", &rows);
+    describe(a, pass);
+    dwt_define_lifting(&a->task, pass, rows);
+    dwt_pass_lifting(&a->task, pass, false, rows);
+}
+
+/* Taps both ways and the level's size; returns how many taps. */
+static double pass_filters(const struct dwt_analysis *a, struct pass *pass)
+{
+    struct dwt_taps vertical = dwt_analysis_taps(&a->task, a->task.level->height);
+    struct dwt_taps horizontal = dwt_analysis_taps(&a->task, a->task.level->width);
+    dwt_pass_taps(pass, &vertical);
+    dwt_pass_taps(pass, &horizontal);
+    dwt_pass_size(&a->task, pass);
+    return vertical.count + horizontal.count;
+}
+
+static void add_level(const struct dwt_analysis *a)
+{
+    const struct dwt_level *l = a->task.level;
+    uint32_t c = a->task.layout->channels;
+    struct pass *pass = pass_begin(a->task.plan, "dwt", "level", FORM_ROWS, LEVEL_SAMPLES / c * c,
+                                   l->low_width * c, l->low_height);
+    describe(a, pass);
+    pass->work = 8.0 * pass_filters(a, pass);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->high_height);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+static void pass_band_sizes(const struct dwt_level *l, struct pass *pass)
+{
+    pass_int(pass, (int32_t)l->low_width);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, (int32_t)l->high_height);
+}
+
+static void add_tile(const struct dwt_analysis *a)
+{
+    const struct dwt_level *l = a->task.level;
+    uint32_t c = a->task.layout->channels, samples = TILE_SAMPLES / 4 / c * c * 4;
+    /* Pairs of rows of a tile: with the columns beside it for the longest filter, local memory
+     * holds as many. */
+    unsigned strips = a->task.layout->type == SAMPLE_F64 ? 2 : 4;
+    struct pass *pass = pass_begin(a->task.plan, "dwt_tile", "", FORM_SCALAR, 1,
+                                   (l->low_width * c + samples - 1) / samples * TILE_ITEMS,
+                                   (l->low_height + 2 * strips - 1) / (2 * strips));
+    pass->group[0] = TILE_ITEMS;
+    pass->group[1] = 1;
+    describe(a, pass);
+    pass_define(pass, "ITEMS", "%u", TILE_ITEMS);
+    pass_define(pass, "SAMPLES", "%u", samples);
+    pass_define(pass, "STRIPS", "%u", strips);
+    pass->work = 16.0 * strips * pass_filters(a, pass);
+    pass_band_sizes(l, pass);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+/* Whether one window of few taps, all of them constants, serves both ways. */
+static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
+{
+    const struct dwt_config *config = a->task.config;
+    wavelet_analysis(config->wavelet, config->mode, w);
+    return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= SUMS_TAPS &&
+           a->task.level->width > 1 && a->task.level->height > 1;
+}
+
+/* bior1.3 as bior1_3, since kernels are named so. */
+static void name_wavelet(struct pass *pass, int wavelet)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%s", param_choice_name(wavelet_choices, wavelet));
+    for (char *c = name; *c; c++)
+        *c = *c == '.' ? '_' : *c;
+    pass_name(pass, name);
+}
+
+static void define_tap(struct pass *pass, enum sample_type type, char filter, unsigned k,
+                       double tap)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%c%u", filter, k);
+    if (type == SAMPLE_F64)
+        pass_define(pass, name, "%a", tap);
+    else
+        pass_define(pass, name, "%af", (double)(float)tap);
+}
+
+static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis *w)
+{
+    const struct dwt_level *l = a->task.level;
+    enum sample_type type = a->task.layout->type;
+    uint32_t rows = w->count > 8 ? 24 : 16, offset = (uint32_t)(w->first & 3);
+    if (rows > l->low_height / 64)
+        rows = l->low_height / 64 > 8 ? l->low_height / 64 : 8;
+    struct pass *pass = pass_begin(a->task.plan, "dwt_sums", "", FORM_VECTOR, SUMS_PAIRS,
+                                   l->low_width, (l->low_height + rows - 1) / rows);
+    pass->group[0] = SUMS_ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%u", SUMS_ITEMS);
+    name_wavelet(pass, a->task.config->wavelet);
+    describe(a, pass);
+    pass_define(pass, "M", "%u", w->count / 2);
+    pass_define(pass, "WINDOW_AT", "(%d)", w->first);
+    pass_define(pass, "OFFSET", "%u", offset);
+    pass_define(pass, "BEGIN", "(%d)", w->first - (int)offset);
+    pass_define(pass, "QUADS", "%u", (offset + 2 * SUMS_PAIRS + w->count - 2 + 3) / 4);
+    for (unsigned k = 0; k < w->count; k++) {
+        define_tap(pass, type, 'L', k, w->low[k]);
+        define_tap(pass, type, 'H', k, w->high[k]);
+    }
+    pass->work = 16.0 * w->count * rows;
+    pass_int(pass, (int32_t)rows);
+    dwt_pass_size(&a->task, pass);
+    pass_band_sizes(l, pass);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+static void add_vertical(const struct dwt_analysis *a)
+{
+    const struct dwt_level *l = a->task.level;
+    struct dwt_taps taps = dwt_analysis_taps(&a->task, l->height);
+    struct pass *pass = pass_begin(a->task.plan, "dwt", "vertical", FORM_SCALAR, 1,
+                                   l->width * a->task.layout->channels, l->low_height);
+    dwt_define_work(&a->task, pass);
+    define_source(a, pass);
+    pass->work = 4.0 * taps.count;
+    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
+    pass->bytes_written = dwt_mid_bytes(&a->task);
+    dwt_pass_place(pass, a->in);
+    dwt_pass_mid(&a->task, pass);
+    dwt_pass_taps(pass, &taps);
+    pass_int(pass, (int32_t)l->height);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, (int32_t)l->high_height);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+static void add_horizontal(const struct dwt_analysis *a)
+{
+    const struct dwt_level *l = a->task.level;
+    struct dwt_taps taps = dwt_analysis_taps(&a->task, l->width);
+    struct pass *pass =
+        pass_begin(a->task.plan, "dwt", "horizontal", FORM_SCALAR, 1,
+                   l->low_width * a->task.layout->channels, l->low_height + l->high_height);
+    dwt_define_work(&a->task, pass);
+    pass->work = 4.0 * taps.count;
+    pass->bytes_read = dwt_mid_bytes(&a->task);
+    pass->bytes_written = dwt_band_bytes(&a->task);
+    dwt_pass_mid(&a->task, pass);
+    dwt_pass_bands(&a->task, pass);
+    dwt_pass_taps(pass, &taps);
+    pass_int(pass, (int32_t)l->width);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+void dwt_add_analysis(const struct dwt_analysis *a)
+{
+    bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
+    if (a->task.plan->profile->form == FORM_ROWS && lifts) {
+        add_lift(a);
+    } else if (a->task.plan->profile->form == FORM_ROWS) {
+        add_level(a);
+    } else if (dwt_suits_gpu(&a->task) && lifts) {
+        add_walk(a);
+    } else if (dwt_suits_gpu(&a->task) && a->task.config->precision != DWT_REVERSIBLE) {
+        struct wavelet_analysis w;
+        if (sums_suit(a, &w))
+            add_sums(a, &w);
+        else
+            add_tile(a);
+    } else {
+        add_vertical(a);
+        add_horizontal(a);
+    }
+}

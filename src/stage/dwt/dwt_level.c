@@ -1,0 +1,185 @@
+#include "stage/dwt/dwt_level.h"
+
+/* Of the walking forms: columns of a band that a work-item makes, so that it loads and stores whole
+ * vectors and registers hold what it keeps (of f64 half as many); rows of a band; and work-items of
+ * a group, few, since those at the ends of rows take longer. */
+enum {
+    WALK_PAIRS = 4,
+    WALK_ROWS_MIN = 8,
+    WALK_ROWS_MAX = 64,
+    WALK_ITEMS = 64
+};
+
+static unsigned add_table(const struct dwt_task *task, const double *values, unsigned n)
+{
+    double wide[4 * WAVELET_TAPS_MAX];
+    float narrow[4 * WAVELET_TAPS_MAX];
+    for (unsigned i = 0; i < n; i++) {
+        wide[i] = values[i];
+        narrow[i] = (float)values[i];
+    }
+    if (task->layout->type == SAMPLE_F64)
+        return stage_plan_table(task->plan, wide, n * sizeof *wide);
+    return stage_plan_table(task->plan, narrow, n * sizeof *narrow);
+}
+
+/* A side of 1 goes through where JPEG 2000 says so. */
+static bool passes_through(const struct dwt_config *config, uint32_t size)
+{
+    return config->mode == WAVELET_JPEG2000 && size == 1;
+}
+
+struct dwt_taps dwt_analysis_taps(const struct dwt_task *task, uint32_t size)
+{
+    struct wavelet_analysis w = {.first = 0, .count = 2, .low = {1}};
+    double values[2 * WAVELET_TAPS_MAX];
+    if (!passes_through(task->config, size))
+        wavelet_analysis(task->config->wavelet, task->config->mode, &w);
+    for (unsigned k = 0; k < w.count; k++) {
+        values[k] = w.low[k];
+        values[w.count + k] = w.high[k];
+    }
+    return (struct dwt_taps){add_table(task, values, 2 * w.count), w.first, (int)w.count};
+}
+
+struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, double scale)
+{
+    struct wavelet_synthesis w = {.first = 0, .count = 1, .low = {{1}}};
+    double values[4 * WAVELET_TAPS_MAX];
+    if (!passes_through(task->config, size))
+        wavelet_synthesis(task->config->wavelet, task->config->mode, &w);
+    for (unsigned j = 0; j < w.count; j++) {
+        for (unsigned p = 0; p < 2; p++) {
+            values[p * w.count + j] = w.low[p][j] * scale;
+            values[(2 + p) * w.count + j] = w.high[p][j] * scale;
+        }
+    }
+    return (struct dwt_taps){add_table(task, values, 4 * w.count), w.first, (int)w.count};
+}
+
+static bool are_aligned(const struct frame *frame)
+{
+    bool are = true;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        are &= pass_is_aligned(&frame->planes[i]);
+    return are;
+}
+
+bool dwt_suits_gpu(const struct dwt_task *task)
+{
+    const struct stage_plan *plan = task->plan;
+    return plan->profile->form == FORM_VECTOR && plan->profile->local_memory >= 32768 &&
+           are_aligned(plan->in) && are_aligned(plan->out);
+}
+
+bool dwt_is_lifting(const struct dwt_task *task)
+{
+    return task->config->mode == WAVELET_JPEG2000 && task->layout->channels == 1 &&
+           task->level->width > 1 && task->level->height > 1;
+}
+
+struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows)
+{
+    const struct dwt_level *l = task->level;
+    unsigned pairs = task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
+    uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
+    /* The more rows, the fewer are computed twice; but the device is to have enough to do. (H200,
+     * 8192² and 4096²: best with 512 to 1024 work-items for each unit.) */
+    uint64_t wanted = items / (512 * (uint64_t)task->plan->profile->units);
+    *rows = wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
+            : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
+                                     : (uint32_t)wanted;
+    struct pass *pass = pass_begin(task->plan, "dwt_walk", variant, FORM_VECTOR, pairs,
+                                   l->low_width, (l->low_height + *rows - 1) / *rows);
+    pass->group[0] = WALK_ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "PAIRS", "%u", pairs);
+    return pass;
+}
+
+void dwt_define_work(const struct dwt_task *task, struct pass *pass)
+{
+    pass_define_type(pass, "WORK", task->layout->type);
+    pass_define(pass, "WORK_SIZE", "%zu", sample_size(task->layout->type));
+    pass_define(pass, "C", "%u", task->layout->channels);
+    if (task->layout->channels > 1)
+        pass_name(pass, "c3");
+    if (task->config->precision == DWT_REVERSIBLE)
+        pass_define(pass, "REVERSIBLE", "1");
+}
+
+void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t rows)
+{
+    struct wavelet_lifting w;
+    wavelet_lifting(task->config->wavelet, &w);
+    pass_define(pass, "STEPS", "%u", w.n_steps);
+    pass_name(pass, w.n_steps == 4 ? "97" : "53");
+    pass->work = 16.0 * w.n_steps * rows;
+}
+
+void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inverse, uint32_t rows)
+{
+    struct wavelet_lifting w;
+    wavelet_lifting(task->config->wavelet, &w);
+    const double lift[] = {w.step[0],
+                           w.step[1],
+                           w.step[2],
+                           w.step[3],
+                           inverse ? 1 / w.low : w.low,
+                           inverse ? 1 / w.high : w.high};
+    pass_buffer(pass, add_table(task, lift, 6));
+    pass_int(pass, (int32_t)rows);
+    dwt_pass_size(task, pass);
+}
+
+void dwt_pass_place(struct pass *pass, struct dwt_place place)
+{
+    pass_plane(pass, place.operand, place.plane);
+}
+
+void dwt_pass_bands(const struct dwt_task *task, struct pass *pass)
+{
+    for (int b = 0; b < DWT_BANDS; b++)
+        dwt_pass_place(pass, task->bands[b]);
+}
+
+void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
+{
+    struct dwt_scratch *scratch = task->scratch;
+    if (scratch->mid == 0)
+        scratch->mid = stage_plan_scratch(task->plan, scratch->mid_width, scratch->mid_height, 1,
+                                          task->layout->type);
+    pass_plane(pass, scratch->mid, 0);
+}
+
+void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps)
+{
+    pass_buffer(pass, taps->table);
+    pass_int(pass, taps->first);
+    pass_int(pass, taps->count);
+}
+
+void dwt_pass_size(const struct dwt_task *task, struct pass *pass)
+{
+    pass_int(pass, (int32_t)task->level->width);
+    pass_int(pass, (int32_t)task->level->height);
+}
+
+uint64_t dwt_band_bytes(const struct dwt_task *task)
+{
+    const struct dwt_level *l = task->level;
+    return (uint64_t)(l->low_width + l->high_width) * (l->low_height + l->high_height) *
+           task->layout->channels * sample_size(task->layout->type);
+}
+
+uint64_t dwt_mid_bytes(const struct dwt_task *task)
+{
+    const struct dwt_level *l = task->level;
+    return (uint64_t)l->width * (l->low_height + l->high_height) * task->layout->channels *
+           sample_size(task->layout->type);
+}
+
+uint64_t dwt_signal_samples(const struct dwt_task *task)
+{
+    return (uint64_t)task->level->width * task->level->height * task->layout->channels;
+}

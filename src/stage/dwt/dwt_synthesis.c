@@ -1,0 +1,122 @@
+/* The forms of a level put together: on CPUs in one kernel, but for integers (cl/dwt/idwt.cl), on GPUs
+ * with local memory by lifting (cl/dwt/dwt_walk.cl) where it is such a wavelet, else in two kernels
+ * (cl/dwt/idwt.cl). */
+#include "stage/dwt/dwt_level.h"
+
+/* cl/dwt/idwt.cl */
+enum {
+    ENDS_NONE = 0,
+    ENDS_REFLECT,
+    ENDS_PERIODIC
+};
+
+/* As in dwt_analysis.c. */
+enum {
+    LEVEL_SAMPLES = 512
+};
+
+static int kernel_ends(const struct dwt_task *task)
+{
+    int mode = task->config->mode;
+    return mode == WAVELET_JPEG2000        ? ENDS_REFLECT
+           : mode == WAVELET_PERIODIZATION ? ENDS_PERIODIC
+                                           : ENDS_NONE;
+}
+
+/* Definitions and first arguments of a kernel that does all of a level. */
+static void describe(const struct dwt_synthesis *s, struct pass *pass)
+{
+    dwt_define_work(&s->task, pass);
+    pass_define_type(pass, "DST", s->out_type);
+    pass->bytes_read = dwt_band_bytes(&s->task);
+    pass->bytes_written = dwt_signal_samples(&s->task) * sample_size(s->out_type);
+    dwt_pass_bands(&s->task, pass);
+    dwt_pass_place(pass, s->out);
+}
+
+static void add_level(const struct dwt_synthesis *s)
+{
+    const struct dwt_level *l = s->task.level;
+    uint32_t c = s->task.layout->channels;
+    struct dwt_taps vertical = dwt_synthesis_taps(&s->task, l->height, 1);
+    struct dwt_taps horizontal = dwt_synthesis_taps(&s->task, l->width, s->scale);
+    struct pass *pass = pass_begin(s->task.plan, "idwt", "level", FORM_ROWS, LEVEL_SAMPLES / c * c,
+                                   (l->width + 1) / 2 * c, (l->height + 1) / 2);
+    describe(s, pass);
+    pass->work = 16.0 * (vertical.count + horizontal.count);
+    dwt_pass_taps(pass, &vertical);
+    dwt_pass_taps(pass, &horizontal);
+    dwt_pass_size(&s->task, pass);
+    pass_int(pass, (int32_t)l->low_width);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, (int32_t)l->high_height);
+    pass_int(pass, kernel_ends(&s->task));
+}
+
+/* cdf53 and cdf97 have a gain of 1, so there is nothing to scale. */
+static void add_walk(const struct dwt_synthesis *s)
+{
+    uint32_t rows;
+    struct pass *pass = dwt_begin_walk(&s->task, "synthesis", &rows);
+    describe(s, pass);
+    pass_define(pass, "DST_SIZE", "%zu", sample_size(s->out_type));
+    dwt_define_lifting(&s->task, pass, rows);
+    dwt_pass_lifting(&s->task, pass, true, rows);
+}
+
+static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
+{
+    const struct dwt_level *l = s->task.level;
+    struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->width, s->scale);
+    struct pass *pass =
+        pass_begin(s->task.plan, "idwt", "horizontal", form, 0,
+                   (l->width + 1) / 2 * s->task.layout->channels, l->low_height + l->high_height);
+    dwt_define_work(&s->task, pass);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 8.0 * taps.count;
+    pass->bytes_read = dwt_band_bytes(&s->task);
+    pass->bytes_written = dwt_mid_bytes(&s->task);
+    dwt_pass_bands(&s->task, pass);
+    dwt_pass_mid(&s->task, pass);
+    dwt_pass_taps(pass, &taps);
+    pass_int(pass, (int32_t)l->width);
+    pass_int(pass, (int32_t)l->low_width);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, kernel_ends(&s->task));
+}
+
+static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
+{
+    const struct dwt_level *l = s->task.level;
+    struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->height, 1);
+    struct pass *pass = pass_begin(s->task.plan, "idwt", "vertical", form, 0,
+                                   l->width * s->task.layout->channels, (l->height + 1) / 2);
+    dwt_define_work(&s->task, pass);
+    pass_define_type(pass, "DST", s->out_type);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 8.0 * taps.count;
+    pass->bytes_read = dwt_mid_bytes(&s->task);
+    pass->bytes_written = dwt_signal_samples(&s->task) * sample_size(s->out_type);
+    dwt_pass_mid(&s->task, pass);
+    dwt_pass_place(pass, s->out);
+    dwt_pass_taps(pass, &taps);
+    pass_int(pass, (int32_t)l->height);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, (int32_t)l->high_height);
+    pass_int(pass, kernel_ends(&s->task));
+}
+
+void dwt_add_synthesis(const struct dwt_synthesis *s)
+{
+    bool rows = s->task.plan->profile->form == FORM_ROWS;
+    if (rows && s->task.config->precision != DWT_REVERSIBLE) {
+        add_level(s);
+    } else if (dwt_suits_gpu(&s->task) && dwt_is_lifting(&s->task)) {
+        add_walk(s);
+    } else {
+        add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);
+        add_vertical(s, rows ? FORM_ROWS : FORM_SCALAR);
+    }
+}

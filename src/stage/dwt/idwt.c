@@ -1,0 +1,249 @@
+/* The inverse of dwt. Which transform there was, the frame's origins say; where there are none, as
+ * in an NPZ that numpy wrote, the planes' names and the words of the stage do. */
+#include "stage/dwt/idwt.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stage/common.h"
+#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/wavelet.h"
+
+static const struct param_choice levels_choices[] = {
+    {"all", IDWT_ALL},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    {.name = "levels",
+     .type = PARAM_REAL_OR_CHOICE,
+     .offset = offsetof(struct idwt_config, levels),
+     .min = 1,
+     .max = DWT_LEVELS_MAX,
+     .choices = levels_choices,
+     .fallback = "all",
+     .help = "how many levels to put together, the coarsest first; fewer than there are give a "
+             "smaller picture"},
+    {.name = "wavelet",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, wavelet),
+     .choices = wavelet_choices,
+     .help = "of planes that do not say what they came from, by their names alone"},
+    {.name = "mode",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, mode),
+     .choices = wavelet_mode_choices,
+     .help = "of such planes; jpeg2000 for cdf97 and cdf53, periodization unless given for the "
+             "others"},
+    {.name = "precision",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, precision),
+     .choices = dwt_precision_choices,
+     .help = "of such planes; without it what their type says: f32 single, f64 double, i32 "
+             "reversible"},
+    {.name = "size",
+     .type = PARAM_WORD,
+     .offset = offsetof(struct idwt_config, size),
+     .help = "WIDTHxHEIGHT that such planes came from; without it the largest that has such bands"},
+    {.name = "type",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct idwt_config, type),
+     .choices = stage_type_choices,
+     .help = "of samples that such planes came from; without it that of the planes"},
+    {0},
+};
+
+enum { /* bits of what is given */
+    WORD_WAVELET = 1 << 1,
+    WORD_MODE = 1 << 2,
+    WORD_PRECISION = 1 << 3,
+    WORD_SIZE = 1 << 4,
+    WORD_TYPE = 1 << 5,
+};
+
+unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels)
+{
+    return config->levels.choice == IDWT_ALL ? 0 : n_levels - (unsigned)config->levels.value;
+}
+
+double idwt_scale(const struct dwt_config *dwt, unsigned kept)
+{
+    return wavelet_is_cdf(dwt->wavelet) ? 1 : ldexp(1, -(int)kept);
+}
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct idwt_config *config = config_;
+    struct plane size;
+    config->given = *given;
+    if (config->levels.choice == PARAM_IS_NUMBER &&
+        config->levels.value != floor(config->levels.value))
+        return fault_set(fault, FAULT_CHAIN, "stage 'idwt': levels is a whole number, or all");
+    if (*given & WORD_SIZE && (!plane_parse_size(config->size, &size) || size.channels != 1))
+        return fault_set(fault, FAULT_CHAIN, "stage 'idwt': size=%s: expected WIDTHxHEIGHT",
+                         config->size);
+    return 0;
+}
+
+size_t idwt_count(const struct frame *in)
+{
+    return in->n_origins > 0 ? in->n_origins : dwt_count_named(in);
+}
+
+/* What the names and the words say together. */
+static int read_named(const struct idwt_config *config, const struct frame *in, size_t index,
+                      struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
+                      struct fault *fault)
+{
+    enum sample_type type = in->planes[0].type;
+    param_given given = config->given & WORD_MODE ? 1u << DWT_PARAM_MODE : 0;
+    *dwt = (struct dwt_config){.wavelet = config->wavelet,
+                               .mode = config->mode,
+                               .precision = config->given & WORD_PRECISION ? config->precision
+                                            : type == SAMPLE_F64           ? DWT_DOUBLE
+                                            : type == SAMPLE_I32           ? DWT_REVERSIBLE
+                                                                           : DWT_SINGLE};
+    *original = (struct plane){0};
+    if (config->given & WORD_SIZE)
+        plane_parse_size(config->size, original);
+    original->type = config->given & WORD_TYPE ? (enum sample_type)config->type : type;
+    int result = dwt_complete(dwt, &given, fault);
+    if (result == FAULT_CHAIN && fault)
+        result = fault->code = FAULT_SHAPE; /* the frame asked for these words, not the chain */
+    if (result != 0)
+        return result;
+    return dwt_read_named("idwt", in, index, dwt, original, layout, fault);
+}
+
+int idwt_read(const struct idwt_config *config, const struct frame *in, size_t index,
+              struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
+              struct fault *fault)
+{
+    int result;
+    if (in->n_origins == 0) {
+        result = read_named(config, in, index, dwt, layout, original, fault);
+    } else {
+        *original = in->origins[index].plane;
+        result = dwt_read_origin("idwt", in, index, dwt, layout, fault);
+        for (unsigned i = 0; i < DWT_BANDS * layout->n_levels && result == 0; i++) {
+            int *at = &layout->levels[i / DWT_BANDS].plane[i % DWT_BANDS];
+            *at += *at < 0 ? 0 : (int)in->origins[index].first;
+        }
+    }
+    if (result == 0 && !(dwt_types(dwt->precision) & 1u << original->type))
+        return fault_set(fault, FAULT_SHAPE,
+                         "idwt: dwt:precision=%s makes nothing of %s: say with type= of what the "
+                         "planes came, as in type=u8",
+                         param_choice_name(dwt_precision_choices, dwt->precision),
+                         sample_name(original->type));
+    return result;
+}
+
+static int add_plane(const struct idwt_config *config, const struct frame *in, size_t index,
+                     size_t alignment, struct frame *out, size_t *used, struct fault *fault)
+{
+    struct dwt_config dwt;
+    struct dwt_layout layout;
+    struct plane plane;
+    int result = idwt_read(config, in, index, &dwt, &layout, &plane, fault);
+    if (result != 0)
+        return result;
+    if (config->levels.choice != IDWT_ALL && config->levels.value > layout.n_levels)
+        return fault_set(fault, FAULT_SHAPE, "idwt:levels=%g: there are %u", config->levels.value,
+                         layout.n_levels);
+    unsigned kept = idwt_kept(config, layout.n_levels);
+    *used += layout.n_planes;
+    plane.width = layout.levels[kept].width;
+    plane.height = layout.levels[kept].height;
+    plane.channels = layout.channels;
+    if (!frame_add_plane(out, &plane, alignment))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    return 0;
+}
+
+static bool is_named(const struct frame *in)
+{
+    return in->n_origins == 0 && dwt_count_named(in) > 0;
+}
+
+static int check_words(const struct idwt_config *config, const struct frame *in,
+                       struct fault *fault)
+{
+    if (!is_named(in) || config->given & WORD_WAVELET)
+        return 0;
+    return fault_set(fault, FAULT_SHAPE,
+                     "idwt: these planes do not say which dwt they came from (an NPZ without "
+                     "meta.json does not): give wavelet=, and where they are not what is taken "
+                     "else, mode= (periodization, of cdf97 and cdf53 jpeg2000), precision= and "
+                     "type= (of the planes), size=WIDTHxHEIGHT (the largest that has such "
+                     "bands)");
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    size_t used = 0;
+    int result = check_words(config, in, fault);
+    if (result == 0 && !is_named(in))
+        result = dwt_check_frame("idwt", in, fault);
+    for (size_t i = 0; i < idwt_count(in) && result == 0; i++)
+        result = add_plane(config, in, i, alignment, out, &used, fault);
+    if (result == 0 && used != in->n_planes)
+        result = fault_set(fault, FAULT_SHAPE, "idwt: %zu of %zu planes belong to no transform",
+                           in->n_planes - used, in->n_planes);
+    return result;
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct idwt_config *config = config_;
+    const struct frame *in = plan->in;
+    struct dwt_scratch scratch = {0};
+    struct dwt_config dwt;
+    struct dwt_layout layout;
+    struct plane original;
+    int result = 0;
+    if (in->n_origins > 0 && config->given & ~(param_given)1)
+        plan->warning = "these planes say what they came from: wavelet, mode, precision, size and "
+                        "type do not count";
+    for (size_t i = 0; i < idwt_count(in) && result == 0; i++) {
+        result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
+        dwt_scratch_reserve(&scratch, &layout);
+    }
+    if (result == 0)
+        result = dwt_check_device(plan, dwt.precision, fault);
+    if (result == 0) /* all are alike */
+        dwt_scratch_add(&scratch, plan, layout.type);
+    for (unsigned i = 0; i < idwt_count(in) && result == 0; i++) {
+        result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
+        unsigned kept = idwt_kept(config, layout.n_levels);
+        if (result == 0)
+            dwt_synthesis_passes(&dwt, &layout, &scratch, plan, i, kept, idwt_scale(&dwt, kept));
+    }
+    return result;
+}
+
+/* Integers are exact whenever what comes in is what dwt made of integers; coefficients that another
+ * stage has changed may end up on either side of a half. */
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    if (in == SAMPLE_I32)
+        return (struct tolerance){0, 0};
+    if (sample_is_integer(out))
+        return (struct tolerance){1, 0};
+    return in == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){0.02, 1e-5};
+}
+
+const struct stage stage_idwt = {
+    .name = "idwt",
+    .summary = "the picture that dwt took apart",
+    .params = params,
+    .config_size = sizeof(struct idwt_config),
+    .inverse = true,
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = idwt_reference,
+    .tolerance = tolerance,
+};

@@ -1,0 +1,377 @@
+/* Denoising by thresholds on wavelet coefficients. Thresholds that depend on the picture are found
+ * on the device: cl/dwt/shrink.cl says how. */
+#include "stage/dwt/shrink.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stage/common.h"
+#include "stage/dwt/wavelet.h"
+
+static const struct param_choice rule_choices[] = {
+    {"soft", SHRINK_SOFT}, {"hard", SHRINK_HARD}, {"garrote", SHRINK_GARROTE}, {NULL, 0}};
+
+static const struct param_choice threshold_choices[] = {
+    {"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {NULL, 0}};
+
+static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL, 0}};
+
+static const struct param params[] = {
+    {.name = "rule",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct shrink_config, rule),
+     .choices = rule_choices,
+     .fallback = "soft",
+     .help =
+         "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
+         "below the threshold, garrote does something between"},
+    {.name = "threshold",
+     .type = PARAM_REAL_OR_CHOICE,
+     .offset = offsetof(struct shrink_config, threshold),
+     .min = 0,
+     .max = 1e12,
+     .choices = threshold_choices,
+     .fallback = "universal",
+     .help =
+         "in units of the picture's noise; universal and bayes find it, one for all bands or one "
+         "for each"},
+    {.name = "levels",
+     .type = PARAM_REAL_OR_CHOICE,
+     .offset = offsetof(struct shrink_config, levels),
+     .min = 1,
+     .max = DWT_LEVELS_MAX,
+     .choices = levels_choices,
+     .fallback = "all",
+     .help = "how many levels to change, the finest first"},
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    const struct shrink_config *config = config_;
+    (void)given;
+    if (config->levels.choice == PARAM_IS_NUMBER &&
+        config->levels.value != floor(config->levels.value))
+        return fault_set(fault, FAULT_CHAIN, "stage 'shrink': levels is a whole number, or all");
+    return 0;
+}
+
+bool shrink_takes_level(const struct shrink_config *config, unsigned i)
+{
+    return config->levels.choice == SHRINK_ALL || i < (unsigned)config->levels.value;
+}
+
+/* Levels down to `level` at which a side is more than 1. */
+static unsigned levels_of_side(const struct dwt_layout *layout, unsigned level, bool vertical)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i <= level; i++)
+        count += (vertical ? layout->levels[i].height : layout->levels[i].width) > 1;
+    return count;
+}
+
+double shrink_norm(const struct dwt_config *dwt, const struct dwt_layout *layout, unsigned level,
+                   enum dwt_band band)
+{
+    double low, high, norm;
+    if (!wavelet_is_cdf(dwt->wavelet))
+        return 1;
+    wavelet_cdf_norms(dwt->wavelet, levels_of_side(layout, level, false), &low, &high);
+    norm = band & DWT_HL ? high : low;
+    wavelet_cdf_norms(dwt->wavelet, levels_of_side(layout, level, true), &low, &high);
+    return norm * (band & DWT_LH ? high : low);
+}
+
+/* median(|HH1|) / 0.6745 in orthonormal units (Donoho, Johnstone, Biometrika 81, 1994). */
+double shrink_sigma_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
+                           unsigned level, enum dwt_band band)
+{
+    return shrink_norm(dwt, layout, 0, DWT_HH) / 0.6745 / shrink_norm(dwt, layout, level, band);
+}
+
+double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
+                               unsigned level, enum dwt_band band)
+{
+    double n = (double)layout->levels[0].width * layout->levels[0].height;
+    return shrink_sigma_factor(dwt, layout, level, band) * sqrt(2 * log(n));
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    (void)config;
+    int result = dwt_check_frame("shrink", in, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++)
+        if (!frame_add_plane(out, &in->planes[i], alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    return result;
+}
+
+/* How a plane is cut for counting and adding up: bands of rows, each one work-item's on a CPU, one
+ * for each column on a GPU, where counts go to a few rows that items share. */
+struct cut {
+    enum kernel_form form;
+    uint32_t rows, bands, parts;
+};
+
+static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
+{
+    struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
+    cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
+    cut.bands = (plane->height + cut.rows - 1) / cut.rows;
+    cut.parts = cut.form == FORM_ROWS ? cut.bands : 16;
+    return cut;
+}
+
+/* What the passes of one plan share. */
+struct shrinking {
+    const struct shrink_config *config;
+    struct stage_plan *plan;
+    struct dwt_config dwt;
+    struct dwt_layout layout;
+    unsigned first;                       /* of the transform's planes */
+    unsigned state, columns, sums, limit; /* operands */
+};
+
+static bool is_fixed(const struct shrink_config *config)
+{
+    return config->threshold.choice == PARAM_IS_NUMBER;
+}
+
+static bool is_bayes(const struct shrink_config *config)
+{
+    return config->threshold.choice == SHRINK_BAYES;
+}
+
+static struct pass *begin(const struct shrinking *s, const char *part, enum kernel_form form,
+                          uint32_t span, uint32_t width, uint32_t height)
+{
+    struct pass *pass = pass_begin(s->plan, "shrink", part, form, span, width, height);
+    pass_define_type(pass, "SRC", s->layout.type);
+    pass_define(pass, "WORK", "%s", s->layout.type == SAMPLE_F64 ? "double" : "float");
+    if (s->layout.type == SAMPLE_F64)
+        pass_define(pass, "WORK_IS_double", "1");
+    pass_define(pass, "C", "%u", s->layout.channels);
+    if (s->layout.channels > 1)
+        pass_name(pass, "c3");
+    pass_name(pass, kernel_form_name(form));
+    return pass;
+}
+
+static void pass_work(const struct shrinking *s, struct pass *pass, double value)
+{
+    if (s->layout.type == SAMPLE_F64)
+        pass_double(pass, value);
+    else
+        pass_float(pass, (float)value);
+}
+
+static const struct plane *plane_of(const struct shrinking *s, unsigned level, enum dwt_band band,
+                                    unsigned *index)
+{
+    int plane = s->layout.levels[level].plane[band];
+    if (plane < 0)
+        return NULL;
+    *index = s->first + (unsigned)plane;
+    return &s->plan->in->planes[*index];
+}
+
+/* Leaves the two middle magnitudes of HH1 in the state. */
+static void add_median(const struct shrinking *s)
+{
+    unsigned index = 0;
+    const struct plane *plane = plane_of(s, 0, DWT_HH, &index);
+    struct cut cut = cut_plane(s->plan, plane);
+    uint32_t c = s->layout.channels, rows = 1 + 2 * c * cut.parts;
+    struct pass *pass = begin(s, "clear", cut.form, 0, 256, rows);
+    pass->bytes_written = rows * UINT64_C(1024);
+    pass_plane(pass, s->state, 0);
+    pass_int(pass, (int32_t)(plane->width * plane->height));
+    for (int shift = (int)sample_size(plane->type) * 8 - 8; shift >= 0; shift -= 8) {
+        uint32_t width = plane->width * c;
+        pass = begin(s, "count", cut.form, cut.form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width,
+                     cut.bands);
+        pass->work = 8.0 * cut.rows;
+        pass->bytes_read = plane_bytes(plane);
+        pass_plane(pass, OPERAND_IN, index);
+        pass_plane(pass, s->state, 0);
+        pass_int(pass, (int32_t)cut.rows);
+        pass_int(pass, (int32_t)plane->height);
+        pass_int(pass, (int32_t)cut.parts);
+        pass_int(pass, shift);
+        pass = begin(s, "pick", cut.form, 1, c, 1);
+        pass->work = 1024.0 * cut.parts;
+        pass->bytes_read = rows * UINT64_C(1024);
+        pass_plane(pass, s->state, 0);
+        pass_int(pass, (int32_t)cut.parts);
+    }
+}
+
+/* Sums of squares of a band, for each of its bands of rows and each channel. */
+static struct cut add_squares(const struct shrinking *s, const struct plane *plane, unsigned index)
+{
+    struct cut cut = cut_plane(s->plan, plane);
+    uint32_t width = plane->width * plane->channels;
+    bool rows = cut.form == FORM_ROWS;
+    struct pass *pass = begin(s, "squares", cut.form, rows ? PASS_WHOLE_ROW : 1, width, cut.bands);
+    pass->work = 8.0 * cut.rows;
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, rows ? s->sums : s->columns, 0);
+    pass_int(pass, (int32_t)cut.rows);
+    pass_int(pass, (int32_t)plane->height);
+    if (rows)
+        return cut;
+    pass = begin(s, "gather", cut.form, 1, plane->channels, cut.bands);
+    pass->work = 16.0 * plane->width;
+    pass_plane(pass, s->columns, 0);
+    pass_plane(pass, s->sums, 0);
+    pass_int(pass, (int32_t)plane->width);
+    return cut;
+}
+
+static void add_limit(const struct shrinking *s, const struct plane *plane, unsigned index,
+                      unsigned level, enum dwt_band band)
+{
+    bool bayes = is_bayes(s->config);
+    struct cut cut = {.form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
+    if (bayes)
+        cut = add_squares(s, plane, index);
+    struct pass *pass = begin(s, "limit", cut.form, 1, plane->channels, 1);
+    if (!bayes) {
+        pass_define(pass, "UNIVERSAL", "1");
+        pass_name(pass, "universal");
+    }
+    pass->work = 32.0 * (cut.bands + 1);
+    pass_plane(pass, s->state, 0);
+    pass_plane(pass, bayes ? s->sums : s->limit, 0);
+    pass_plane(pass, s->limit, 0);
+    pass_int(pass, (int32_t)cut.bands);
+    pass_work(s, pass, (double)plane->width * plane->height);
+    pass_work(s, pass,
+              bayes ? shrink_sigma_factor(&s->dwt, &s->layout, level, band)
+                    : shrink_universal_factor(&s->dwt, &s->layout, level, band));
+}
+
+/* The fixed threshold in each band's units: one table, four for each band, one a channel. */
+static unsigned fixed_limits(const struct shrinking *s)
+{
+    enum {
+        N = DWT_LEVELS_MAX * DWT_BANDS * PLANE_CHANNELS_MAX
+    };
+    double wide[N] = {0};
+    float narrow[N] = {0};
+    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS * PLANE_CHANNELS_MAX; i++) {
+        unsigned band = i / PLANE_CHANNELS_MAX;
+        double norm =
+            shrink_norm(&s->dwt, &s->layout, band / DWT_BANDS, (enum dwt_band)(band % DWT_BANDS));
+        wide[i] = s->config->threshold.value / norm;
+        narrow[i] = (float)wide[i];
+    }
+    if (s->layout.type == SAMPLE_F64)
+        return stage_plan_table(s->plan, wide, sizeof wide);
+    return stage_plan_table(s->plan, narrow, sizeof narrow);
+}
+
+static void add_copy(const struct shrinking *s, const struct plane *plane, unsigned index)
+{
+    enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = begin(s, "copy", form, 0, plane->width * plane->channels, plane->height);
+    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, OPERAND_OUT, index);
+}
+
+static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
+{
+    unsigned index = 0;
+    const struct plane *plane = plane_of(s, level, band, &index);
+    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
+    if (!plane)
+        return;
+    if (band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise) {
+        add_copy(s, plane, index);
+        return;
+    }
+    if (!is_fixed(s->config))
+        add_limit(s, plane, index, level, band);
+    enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form, 0,
+                              plane->width * plane->channels, plane->height);
+    pass->work = 6;
+    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, OPERAND_OUT, index);
+    pass_buffer(pass, s->limit);
+    pass_int(pass,
+             is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);
+}
+
+/* Scratch that serves every plane. */
+static void add_scratch(struct shrinking *s)
+{
+    uint32_t parts = 1, bands = 1, width = 1;
+    const struct frame *in = s->plan->in;
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct cut cut = cut_plane(s->plan, &in->planes[i]);
+        uint32_t samples = in->planes[i].width * in->planes[i].channels;
+        parts = cut.parts > parts ? cut.parts : parts;
+        bands = cut.bands > bands ? cut.bands : bands;
+        width = samples > width ? samples : width;
+    }
+    enum sample_type type = s->layout.type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
+    s->state = stage_plan_scratch(s->plan, 256, 1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
+    s->limit = stage_plan_scratch(s->plan, PLANE_CHANNELS_MAX, 1, 1, type);
+    if (!is_bayes(s->config))
+        return;
+    s->sums = stage_plan_scratch(s->plan, 2 * PLANE_CHANNELS_MAX, bands, 1, type);
+    if (s->plan->profile->form != FORM_ROWS)
+        s->columns = stage_plan_scratch(s->plan, 2 * width, bands, 1, type);
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    struct shrinking s = {.config = config, .plan = plan};
+    for (size_t i = 0; i < plan->in->n_origins; i++) {
+        int result = dwt_read_origin("shrink", plan->in, i, &s.dwt, &s.layout, fault);
+        if (result == 0)
+            result = dwt_check_device(plan, s.dwt.precision, fault);
+        if (result != 0)
+            return result;
+        if (plan->n_tables + 1 == STAGE_TABLES_MAX)
+            return fault_set(fault, FAULT_LIMIT, "shrink: planes of too many shapes at once");
+        if (is_fixed(config))
+            s.limit = fixed_limits(&s);
+        else if (i == 0)
+            add_scratch(&s);
+        s.first = (unsigned)plan->in->origins[i].first;
+        if (!is_fixed(config) && s.layout.levels[0].plane[DWT_HH] >= 0)
+            add_median(&s);
+        for (unsigned level = s.layout.n_levels; level-- > 0;)
+            for (int band = 0; band < DWT_BANDS; band++)
+                add_band(&s, level, (enum dwt_band)band);
+    }
+    return 0;
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    if (out == SAMPLE_I32)
+        return (struct tolerance){0, 0};
+    return out == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){1e-3, 1e-5};
+}
+
+const struct stage stage_shrink = {
+    .name = "shrink",
+    .summary = "wavelet coefficients without what is likely noise",
+    .params = params,
+    .config_size = sizeof(struct shrink_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = shrink_reference,
+    .tolerance = tolerance,
+};

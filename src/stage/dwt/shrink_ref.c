@@ -1,0 +1,137 @@
+/* The definition of shrink. Thresholds of f32 and i32 planes are worked out in double from exact
+ * sums and then rounded to f32, and so are coefficients: what is a hair's breadth from the
+ * threshold falls on the same side everywhere. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage/dwt/shrink.h"
+
+static double coefficient(const struct picture *picture, size_t plane, uint32_t x, uint32_t y,
+                          uint32_t channel)
+{
+    const struct plane *p = &picture->frame.planes[plane];
+    const uint8_t *row = picture_row(picture, plane, y);
+    return sample_load(p->type, row + (x * p->channels + channel) * sample_size(p->type));
+}
+
+static double narrow(enum sample_type type, double v)
+{
+    return type == SAMPLE_F64 ? v : (double)(float)v;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of |c| over one channel of a plane; of an even count the mean of the middle two. */
+static int find_median(const struct picture *in, size_t plane, uint32_t channel, double *median,
+                       struct fault *fault)
+{
+    const struct plane *p = &in->frame.planes[plane];
+    size_t n = (size_t)p->width * p->height, i = 0;
+    double *sizes = malloc(n * sizeof *sizes);
+    if (!sizes)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a reference");
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++)
+            sizes[i++] = fabs(coefficient(in, plane, x, y, channel));
+    qsort(sizes, n, sizeof *sizes, ascending);
+    *median = narrow(p->type, (sizes[(n - 1) / 2] + sizes[n / 2]) / 2);
+    free(sizes);
+    return 0;
+}
+
+static double mean_square(const struct picture *in, size_t plane, uint32_t channel)
+{
+    const struct plane *p = &in->frame.planes[plane];
+    double sum = 0;
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++)
+            sum += pow(coefficient(in, plane, x, y, channel), 2);
+    return sum / ((double)p->width * p->height);
+}
+
+static double shrunk(int rule, double v, double t)
+{
+    double size = fabs(v);
+    if (rule == SHRINK_HARD)
+        return size < t ? 0 : v;
+    if (size <= t)
+        return 0;
+    return rule == SHRINK_SOFT ? copysign(size - t, v) : v - t * t / v;
+}
+
+struct transform {
+    const struct shrink_config *config;
+    struct dwt_config dwt;
+    struct dwt_layout layout;
+    size_t first;
+    bool has_noise;
+    double median[PLANE_CHANNELS_MAX];
+};
+
+static double find_threshold(const struct transform *t, const struct picture *in, unsigned level,
+                             enum dwt_band band, size_t plane, uint32_t channel)
+{
+    enum sample_type type = t->layout.type;
+    if (t->config->threshold.choice == PARAM_IS_NUMBER)
+        return narrow(type,
+                      t->config->threshold.value / shrink_norm(&t->dwt, &t->layout, level, band));
+    if (!t->has_noise)
+        return 0;
+    if (t->config->threshold.choice == SHRINK_UNIVERSAL)
+        return narrow(type,
+                      t->median[channel] *
+                          narrow(type, shrink_universal_factor(&t->dwt, &t->layout, level, band)));
+    double sigma = t->median[channel] * shrink_sigma_factor(&t->dwt, &t->layout, level, band);
+    double rest = mean_square(in, plane, channel) - sigma * sigma;
+    return sigma == 0 ? 0 : rest > 0 ? narrow(type, sigma * sigma / sqrt(rest)) : INFINITY;
+}
+
+static void shrink_band(const struct transform *t, const struct picture *in, unsigned level,
+                        enum dwt_band band, struct picture *out)
+{
+    if (t->layout.levels[level].plane[band] < 0)
+        return;
+    size_t index = t->first + (size_t)t->layout.levels[level].plane[band];
+    const struct plane *p = &in->frame.planes[index];
+    bool keep = band == DWT_LL || !shrink_takes_level(t->config, level);
+    for (uint32_t c = 0; c < p->channels; c++) {
+        double limit = keep ? 0 : find_threshold(t, in, level, band, index, c);
+        for (uint32_t y = 0; y < p->height; y++) {
+            for (uint32_t x = 0; x < p->width; x++) {
+                double v = coefficient(in, index, x, y, c);
+                if (!keep)
+                    v = narrow(p->type, shrunk(t->config->rule, v, limit));
+                if (sample_is_integer(p->type))
+                    v = (double)sample_saturate(p->type, v);
+                sample_store(p->type,
+                             (uint8_t *)picture_row(out, index, y) +
+                                 (x * p->channels + c) * sample_size(p->type),
+                             v);
+            }
+        }
+    }
+}
+
+int shrink_reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault)
+{
+    for (size_t i = 0; i < in->frame.n_origins; i++) {
+        struct transform t = {.config = config, .first = in->frame.origins[i].first};
+        int result = dwt_read_origin("shrink", &in->frame, i, &t.dwt, &t.layout, fault);
+        int finest = t.layout.levels[0].plane[DWT_HH];
+        t.has_noise = finest >= 0;
+        for (uint32_t c = 0; c < t.layout.channels && result == 0 && t.has_noise; c++)
+            result = find_median(in, t.first + (size_t)finest, c, &t.median[c], fault);
+        if (result != 0)
+            return result;
+        for (unsigned level = 0; level < t.layout.n_levels; level++)
+            for (int band = 0; band < DWT_BANDS; band++)
+                shrink_band(&t, in, level, (enum dwt_band)band, out);
+    }
+    return 0;
+}

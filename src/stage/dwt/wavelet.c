@@ -1,0 +1,373 @@
+#include "stage/dwt/wavelet.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct param_choice wavelet_choices[] = {
+    {"cdf97", WAVELET_CDF97},
+    {"cdf53", WAVELET_CDF53},
+    {"haar", WAVELET_HAAR},
+#define W(name, at)                                                                                \
+    {                                                                                              \
+        name, WAVELET_HAAR + 1 + at                                                                \
+    }
+    W("db1", 0),
+    W("db2", 1),
+    W("db3", 2),
+    W("db4", 3),
+    W("db5", 4),
+    W("db6", 5),
+    W("db7", 6),
+    W("db8", 7),
+    W("db9", 8),
+    W("db10", 9),
+    W("db11", 10),
+    W("db12", 11),
+    W("db13", 12),
+    W("db14", 13),
+    W("db15", 14),
+    W("db16", 15),
+    W("db17", 16),
+    W("db18", 17),
+    W("db19", 18),
+    W("db20", 19),
+    W("sym2", 20),
+    W("sym3", 21),
+    W("sym4", 22),
+    W("sym5", 23),
+    W("sym6", 24),
+    W("sym7", 25),
+    W("sym8", 26),
+    W("sym9", 27),
+    W("sym10", 28),
+    W("sym11", 29),
+    W("sym12", 30),
+    W("sym13", 31),
+    W("sym14", 32),
+    W("sym15", 33),
+    W("sym16", 34),
+    W("sym17", 35),
+    W("sym18", 36),
+    W("sym19", 37),
+    W("sym20", 38),
+    W("coif1", 39),
+    W("coif2", 40),
+    W("coif3", 41),
+    W("coif4", 42),
+    W("coif5", 43),
+    W("bior1.1", 44),
+    W("bior1.3", 45),
+    W("bior1.5", 46),
+    W("bior2.2", 47),
+    W("bior2.4", 48),
+    W("bior2.6", 49),
+    W("bior2.8", 50),
+    W("bior3.1", 51),
+    W("bior3.3", 52),
+    W("bior3.5", 53),
+    W("bior3.7", 54),
+    W("bior3.9", 55),
+    W("bior4.4", 56),
+    W("bior5.5", 57),
+    W("bior6.8", 58),
+    W("rbio1.1", 59),
+    W("rbio1.3", 60),
+    W("rbio1.5", 61),
+    W("rbio2.2", 62),
+    W("rbio2.4", 63),
+    W("rbio2.6", 64),
+    W("rbio2.8", 65),
+    W("rbio3.1", 66),
+    W("rbio3.3", 67),
+    W("rbio3.5", 68),
+    W("rbio3.7", 69),
+    W("rbio3.9", 70),
+    W("rbio4.4", 71),
+    W("rbio5.5", 72),
+    W("rbio6.8", 73),
+#undef W
+    {NULL, 0},
+};
+
+const struct param_choice wavelet_mode_choices[] = {
+    {"jpeg2000", WAVELET_JPEG2000},   {"periodization", WAVELET_PERIODIZATION},
+    {"zero", WAVELET_ZERO},           {"constant", WAVELET_CONSTANT},
+    {"symmetric", WAVELET_SYMMETRIC}, {"reflect", WAVELET_REFLECT},
+    {"periodic", WAVELET_PERIODIC},   {NULL, 0},
+};
+
+/* The low-pass filters from their centre on; both are symmetric, and the high-pass filters are
+ * these with every second sign changed. The 9/7 pair splits the half-band polynomial of order 8 at
+ * its real root: 20y³ + 10y² + 4y + 1 (Cohen, Daubechies, Feauveau, Comm. Pure Appl. Math. 45,
+ * 1992). */
+static const double cdf97_analysis[] = {0.60294901823636035, 0.26686411844287495,
+                                        -0.078223266528990263, -0.016864118442874954,
+                                        0.026748757410810088};
+static const double cdf97_synthesis[] = {1.1150870524570004, 0.59127176311425009,
+                                         -0.057543526228500182, -0.091271763114250091};
+static const double cdf53_analysis[] = {0.75, 0.25, -0.125};
+static const double cdf53_synthesis[] = {1, 0.5};
+
+/* A filter with the index of its first tap. */
+struct centred {
+    int first, count;
+    double taps[WAVELET_TAPS_MAX];
+};
+
+bool wavelet_is_cdf(int wavelet)
+{
+    return wavelet == WAVELET_CDF97 || wavelet == WAVELET_CDF53;
+}
+
+static bool is_named(int wavelet, const char *first, const char *second)
+{
+    const char *name = param_choice_name(wavelet_choices, wavelet);
+    return strcmp(name, first) == 0 || strcmp(name, second) == 0;
+}
+
+bool wavelet_is_ill_conditioned(int wavelet)
+{
+    return is_named(wavelet, "bior3.1", "rbio3.1");
+}
+
+bool wavelet_is_weak_for_u16(int wavelet)
+{
+    return is_named(wavelet, "rbio2.2", "rbio3.3");
+}
+
+static const struct wavelet_taps *find_taps(const char *name)
+{
+    const struct wavelet_taps *t = wavelet_taps;
+    while (t->name && strcmp(t->name, name) != 0)
+        t++;
+    return t;
+}
+
+/* rbio is bior with analysis and synthesis exchanged, so its filters run backwards. */
+static void find_low(int wavelet, struct wavelet_filters *f)
+{
+    const char *name = param_choice_name(wavelet_choices, wavelet);
+    char stored[16] = "db1";
+    bool reversed = strncmp(name, "rbio", 4) == 0;
+    if (wavelet != WAVELET_HAAR)
+        strncpy(stored, name, sizeof stored - 1);
+    if (reversed)
+        memcpy(stored, "bior", 4);
+    const struct wavelet_taps *t = find_taps(stored);
+    bool orthogonal = t->analysis == t->synthesis;
+    f->length = t->length;
+    for (unsigned k = 0; k < t->length; k++) {
+        double forth = t->analysis[k], back = t->analysis[t->length - 1 - k];
+        f->rec_lo[k] = reversed ? back : t->synthesis[k];
+        f->dec_lo[k] = reversed ? t->synthesis[t->length - 1 - k] : orthogonal ? back : forth;
+    }
+}
+
+void wavelet_filters(int wavelet, struct wavelet_filters *filters)
+{
+    *filters = (struct wavelet_filters){0};
+    find_low(wavelet, filters);
+    for (unsigned k = 0; k < filters->length; k++) {
+        filters->dec_hi[k] = k % 2 ? filters->rec_lo[k] : -filters->rec_lo[k];
+        filters->rec_hi[k] = k % 2 ? -filters->dec_lo[k] : filters->dec_lo[k];
+    }
+}
+
+/* The symmetric filter whose taps from the centre on are `half`, moved by `shift`; every second
+ * sign changed when `alternate`. */
+static void unfold(const double *half, int reach, int shift, bool alternate, struct centred *filter)
+{
+    *filter = (struct centred){.first = shift - reach, .count = 2 * reach + 1};
+    for (int k = -reach; k <= reach; k++)
+        filter->taps[k + reach] = half[abs(k)] * (alternate && k % 2 != 0 ? -1 : 1);
+}
+
+/* Analysis: low[n] = Σ taps[i] · x[2n + first + i]. */
+static void analysis_pair(int wavelet, int mode, struct centred *low, struct centred *high)
+{
+    if (wavelet == WAVELET_CDF97) {
+        unfold(cdf97_analysis, 4, 0, false, low);
+        unfold(cdf97_synthesis, 3, 1, true, high);
+    } else if (wavelet == WAVELET_CDF53) {
+        unfold(cdf53_analysis, 2, 0, false, low);
+        unfold(cdf53_synthesis, 1, 1, true, high);
+    } else {
+        struct wavelet_filters f;
+        wavelet_filters(wavelet, &f);
+        int length = (int)f.length;
+        low->count = high->count = length;
+        low->first = high->first =
+            mode == WAVELET_PERIODIZATION ? length / 2 - length + 1 : 2 - length;
+        for (int k = 0; k < length; k++) {
+            low->taps[k] = f.dec_lo[length - 1 - k];
+            high->taps[k] = f.dec_hi[length - 1 - k];
+        }
+    }
+}
+
+/* Synthesis: x[t] = Σ_n taps[t − 2n − first] · low[n] + …. */
+static void synthesis_pair(int wavelet, int mode, struct centred *low, struct centred *high)
+{
+    if (wavelet == WAVELET_CDF97) {
+        unfold(cdf97_synthesis, 3, 0, false, low);
+        unfold(cdf97_analysis, 4, 1, true, high);
+    } else if (wavelet == WAVELET_CDF53) {
+        unfold(cdf53_synthesis, 1, 0, false, low);
+        unfold(cdf53_analysis, 2, 1, true, high);
+    } else {
+        struct wavelet_filters f;
+        wavelet_filters(wavelet, &f);
+        int length = (int)f.length;
+        low->count = high->count = length;
+        low->first = high->first = mode == WAVELET_PERIODIZATION ? 1 - length / 2 : 2 - length;
+        memcpy(low->taps, f.rec_lo, sizeof low->taps);
+        memcpy(high->taps, f.rec_hi, sizeof high->taps);
+    }
+}
+
+void wavelet_analysis(int wavelet, int mode, struct wavelet_analysis *window)
+{
+    struct centred low = {0}, high = {0};
+    analysis_pair(wavelet, mode, &low, &high);
+    int first = low.first < high.first ? low.first : high.first;
+    int end = low.first + low.count > high.first + high.count ? low.first + low.count
+                                                              : high.first + high.count;
+    *window = (struct wavelet_analysis){.first = first, .count = (unsigned)(end - first + 1) & ~1u};
+    for (int k = 0; k < low.count; k++)
+        window->low[low.first - first + k] = low.taps[k];
+    for (int k = 0; k < high.count; k++)
+        window->high[high.first - first + k] = high.taps[k];
+}
+
+void wavelet_lifting(int wavelet, struct wavelet_lifting *lifting)
+{
+    static const struct wavelet_lifting cdf53 = {2, {-0.5, 0.25}, 1, 1};
+    static const struct wavelet_lifting cdf97 = {
+        4,
+        {-1.586134342059924, -0.052980118572961, 0.882911075530934, 0.443506852043971},
+        1 / 1.230174104914001,
+        1.230174104914001};
+    *lifting = wavelet == WAVELET_CDF97 ? cdf97 : cdf53;
+}
+
+static int floor_half(int v)
+{
+    return v >= 0 ? v / 2 : -((1 - v) / 2);
+}
+
+static void take_phases(const struct centred *f, const struct wavelet_synthesis *window,
+                        double phases[2][WAVELET_TAPS_MAX])
+{
+    for (int p = 0; p < 2; p++)
+        for (unsigned j = 0; j < window->count; j++) {
+            int tap = p - 2 * (window->first + (int)j) - f->first;
+            if (tap >= 0 && tap < f->count)
+                phases[p][j] = f->taps[tap];
+        }
+}
+
+/* Tap t − 2n − first of a filter, with t = 2m + p and n = m + q, exists for q from
+ * ceil((p − first − count + 1) / 2) to floor((p − first) / 2). */
+void wavelet_synthesis(int wavelet, int mode, struct wavelet_synthesis *window)
+{
+    struct centred pair[2] = {0};
+    int first = 0, last = 0;
+    synthesis_pair(wavelet, mode, &pair[0], &pair[1]);
+    for (int i = 0; i < 2; i++) {
+        int begin = -floor_half(-(0 - pair[i].first - pair[i].count + 1));
+        int end = floor_half(1 - pair[i].first);
+        first = i == 0 || begin < first ? begin : first;
+        last = i == 0 || end > last ? end : last;
+    }
+    *window = (struct wavelet_synthesis){.first = first, .count = (unsigned)(last - first + 1)};
+    take_phases(&pair[0], window, window->low);
+    take_phases(&pair[1], window, window->high);
+}
+
+void wavelet_lengths(int wavelet, int mode, uint32_t n, uint32_t *low, uint32_t *high)
+{
+    if (mode == WAVELET_JPEG2000) {
+        *low = (n + 1) / 2;
+        *high = n / 2;
+    } else if (mode == WAVELET_PERIODIZATION) {
+        *low = *high = (n + 1) / 2;
+    } else {
+        struct wavelet_filters f;
+        wavelet_filters(wavelet, &f);
+        *low = *high = (n + f.length - 1) / 2;
+    }
+}
+
+static double norm_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+/* One level up: every second place of `v` (n samples), filtered by `low`. */
+static size_t raise_level(const double *v, size_t n, const struct centred *low, double *to)
+{
+    size_t count = 2 * n - 1 + (size_t)low->count - 1;
+    memset(to, 0, count * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < low->count; k++)
+            to[2 * i + (size_t)k] += v[i] * low->taps[k];
+    return count;
+}
+
+/* Plans ask for the same few numbers band by band, so they are computed once. Beyond 12 levels a
+ * norm grows by the same factor each time, to more digits than a threshold has. */
+enum {
+    NORM_LEVELS = 12,
+    NORM_TAPS = 9 /* of the longest filter of the two */
+};
+static double cdf_norms[2][2][NORM_LEVELS]; /* by wavelet, by low and high, from one level on */
+
+static void fill_norms(const struct centred *v, const struct centred *low, double *norms)
+{
+    static double scratch[2][(size_t)2 * NORM_TAPS << NORM_LEVELS];
+    double *a = scratch[0], *b = scratch[1];
+    size_t n = (size_t)v->count;
+    memcpy(a, v->taps, n * sizeof *a);
+    norms[0] = norm_of(a, n);
+    for (unsigned level = 1; level < NORM_LEVELS; level++) {
+        double *raised = b;
+        n = raise_level(a, n, low, raised);
+        b = a;
+        a = raised;
+        norms[level] = norm_of(a, n);
+    }
+}
+
+static void fill_cdf_norms(void)
+{
+    for (int wavelet = 0; wavelet < 2; wavelet++) {
+        struct centred pair[2] = {0};
+        synthesis_pair(wavelet, WAVELET_JPEG2000, &pair[0], &pair[1]);
+        fill_norms(&pair[0], &pair[0], cdf_norms[wavelet][0]);
+        fill_norms(&pair[1], &pair[0], cdf_norms[wavelet][1]);
+    }
+}
+
+static double norm_at(const double *norms, unsigned levels)
+{
+    double ratio = norms[NORM_LEVELS - 1] / norms[NORM_LEVELS - 2];
+    return levels <= NORM_LEVELS ? norms[levels - 1]
+                                 : norms[NORM_LEVELS - 1] * pow(ratio, levels - NORM_LEVELS);
+}
+
+void wavelet_cdf_norms(int wavelet, unsigned levels, double *low, double *high)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    _Static_assert(WAVELET_CDF97 < 2 && WAVELET_CDF53 < 2, "indices of cdf_norms");
+    *low = *high = 1;
+    if (levels == 0)
+        return;
+    pthread_once(&once, fill_cdf_norms);
+    *low = norm_at(cdf_norms[wavelet][0], levels);
+    *high = norm_at(cdf_norms[wavelet][1], levels);
+}

@@ -1,0 +1,422 @@
+/* synthesis: bands are put together along the columns, then along the rows, level by level from the
+ * coarsest. Two bands at a time are added; of more, each pass adds to the sums of the one before.
+ */
+#include "stage/filterbank/synthesis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage/common.h"
+
+#define AT(member) offsetof(struct filterbank_config, member)
+static const struct param params[] = {
+    {.name = "bank",
+     .type = PARAM_WORD,
+     .offset = AT(bank),
+     .help = "haar, legall53, cdf97 or @name; without words the planes say what they came from"},
+    {.name = "levels",
+     .type = PARAM_INTEGER,
+     .offset = AT(levels),
+     .min = 1,
+     .max = FILTERBANK_LEVELS_MAX,
+     .help = "how many are undone, from the coarsest; without it all"},
+    {.name = "sequence",
+     .type = PARAM_WORDS,
+     .offset = AT(sequence),
+     .help = "the bank of each level, joined by _"},
+    {.name = "sequences",
+     .type = PARAM_WORDS,
+     .offset = AT(sequences),
+     .help = "several sequences, joined by /: a plane comes out for each"},
+    {.name = "border",
+     .type = PARAM_CHOICE,
+     .offset = AT(border),
+     .choices = filterbank_borders,
+     .help = "of the analysis; bands are zero outside their samples whatever it was"},
+    {.name = "precision",
+     .type = PARAM_CHOICE,
+     .offset = AT(precision),
+     .choices = filterbank_precisions,
+     .help = "of the arithmetic; without it that of the analysis"},
+    {.name = "dims",
+     .type = PARAM_INTEGER,
+     .offset = AT(dims),
+     .min = 1,
+     .max = 2,
+     .help = "2: rows and columns; 1: each row is a signal of its own"},
+    {.name = "crop",
+     .type = PARAM_FLAG,
+     .offset = AT(crop),
+     .fallback = "1",
+     .help = "cut to the original's size, place and type; 0: all samples, as f32 or f64"},
+    {.name = "size",
+     .type = PARAM_WORD,
+     .offset = AT(size),
+     .help = "WIDTHxHEIGHT that planes came from which do not say it; tells where they lie, too"},
+    {.name = "type",
+     .type = PARAM_CHOICE,
+     .offset = AT(type),
+     .choices = stage_type_choices,
+     .help = "of the samples that such planes came from; without it that of the planes"},
+    {0},
+};
+
+static void define(void *config_, const struct definitions *definitions)
+{
+    struct filterbank_config *config = config_;
+    config->definitions = definitions;
+}
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct filterbank_config *config = config_;
+    struct plane size;
+    config->given = *given;
+    if (*given & FILTERBANK_WORD_SIZE &&
+        (!plane_parse_size(config->size, &size) || size.channels != 1))
+        return fault_set(fault, FAULT_CHAIN, "synthesis: size=%s: expected WIDTHxHEIGHT",
+                         config->size);
+    if (!(*given & FILTERBANK_WORD_LEVELS))
+        config->levels = 1;
+    if (!(*given & FILTERBANK_WORD_DIMS))
+        config->dims = 2;
+    return filterbank_resolve(config, "synthesis", fault);
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    struct synthesis_work work;
+    int result = synthesis_work_create(&work, config, in, fault);
+    for (size_t i = 0; i < work.n && result == 0; i++)
+        if (!frame_add_plane(out, &work.cascades[i].out, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    synthesis_work_finish(&work);
+    return result;
+}
+
+/* A plane that passes read or write, and where its samples lie among the indices. */
+struct place {
+    unsigned operand, index;
+    struct bank_span x, y;
+};
+
+struct scratch {
+    struct frame *frame;
+    unsigned operand;
+};
+
+struct run {
+    struct stage_plan *plan;
+    struct filterbank_taps *taps;
+    enum sample_type sum; /* of sums and of planes between levels */
+    uint32_t channels;
+    /* Columns of a level; results of levels, by turns; sums of rows that are not whole yet. */
+    struct scratch columns, results[2], sums;
+    size_t columns_size, results_size[2], sums_size;
+};
+
+static const struct plane *plane_at(const struct run *run, const struct place *place)
+{
+    if (place->operand == OPERAND_IN)
+        return &run->plan->in->planes[place->index];
+    if (place->operand == OPERAND_OUT)
+        return &run->plan->out->planes[place->index];
+    return &run->plan->scratch[place->operand - OPERAND_SCRATCH].planes[place->index];
+}
+
+static void rewind_scratch(struct scratch *scratch)
+{
+    if (scratch->frame)
+        scratch->frame->size = 0;
+}
+
+/* A plane of sums in a scratch frame; `size` is what the frame needs at its largest. */
+static struct place add_scratch(struct run *run, struct scratch *scratch, size_t *size,
+                                struct bank_span x, struct bank_span y)
+{
+    struct plane plane = {.width = (uint32_t)x.length,
+                          .height = (uint32_t)y.length,
+                          .channels = run->channels,
+                          .type = run->sum};
+    if (!scratch->frame) {
+        scratch->frame = &run->plan->scratch[run->plan->n_scratch];
+        scratch->operand = OPERAND_SCRATCH + run->plan->n_scratch++;
+    }
+    if (!frame_add_plane(scratch->frame, &plane, FRAME_ALIGNMENT)) {
+        run->plan->out_of_memory = true;
+        return (struct place){OPERAND_IN, 0, x, y};
+    }
+    if (scratch->frame->size > *size)
+        *size = scratch->frame->size;
+    return (struct place){scratch->operand, (unsigned)scratch->frame->n_planes - 1, x, y};
+}
+
+/* Up to two bands of a signal, along one direction. */
+struct task {
+    unsigned n_bands;
+    struct place from[2];
+    const struct bank_filter *filter[2];
+    unsigned factor;
+    bool rows;
+    const struct place *sums; /* to add to; NULL for none */
+};
+
+static struct bank_span along(const struct task *task, const struct place *place)
+{
+    return task->rows ? place->x : place->y;
+}
+
+static struct bank_span across(const struct task *task, const struct place *place)
+{
+    return task->rows ? place->y : place->x;
+}
+
+/* A sample at position M·g + r is the sum of taps[r][t] times the band's sample g + base + t. */
+struct stencil {
+    int32_t at, n_taps, base[2];
+};
+
+/* The filter's tap for position o of the result and sample n of the band is o + offset − M·n. */
+static int64_t tap_offset(const struct task *task, unsigned b, const struct place *to)
+{
+    const struct bank_filter *f = task->filter[b];
+    return f->zero - f->shift + task->factor * along(task, &task->from[b]).zero -
+           along(task, to).zero;
+}
+
+static bool make_stencil(struct run *run, const struct task *task, const struct place *to,
+                         struct stencil *stencil)
+{
+    int64_t m = task->factor, n = 0;
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        int64_t offset = tap_offset(task, b, to);
+        int64_t first = bank_ceil(offset - task->filter[b]->n_taps + 1, m);
+        int64_t last = bank_floor(m - 1 + offset, m);
+        stencil->base[b] = (int32_t)first;
+        n = last - first + 1 > n ? last - first + 1 : n;
+    }
+    double *data = filterbank_taps_add(run->taps, (size_t)(n * m) * task->n_bands, &stencil->at);
+    for (unsigned b = 0; b < task->n_bands && data; b++) {
+        const struct bank_filter *f = task->filter[b];
+        int64_t offset = tap_offset(task, b, to);
+        for (int64_t r = 0; r < m; r++)
+            for (int64_t t = 0; t < n; t++) {
+                int64_t p = r + offset - m * (stencil->base[b] + t);
+                if (p >= 0 && p < f->n_taps)
+                    data[(b * m + r) * n + t] = f->taps[p];
+            }
+    }
+    stencil->n_taps = (int32_t)n;
+    return data != NULL;
+}
+
+/* Positions of the result all of whose taps find samples, in whole steps of M. */
+static void inner_range(const struct task *task, const struct stencil *stencil, int64_t length,
+                        int64_t *begin, int64_t *end)
+{
+    *begin = 0;
+    *end = length / task->factor;
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        int64_t first = -stencil->base[b];
+        int64_t last = along(task, &task->from[b]).length - stencil->n_taps - stencil->base[b] + 1;
+        *begin = first > *begin ? first : *begin;
+        *end = last < *end ? last : *end;
+    }
+    if (*end < *begin)
+        *begin = *end = 0;
+    *begin *= task->factor;
+    *end *= task->factor;
+}
+
+/* Across the filters' direction a band is only put at its place. */
+static void add_bands(struct pass *pass, const struct run *run, const struct task *task,
+                      const struct place *to, const struct stencil *stencil)
+{
+    int32_t scale = task->rows ? 1 : (int32_t)run->channels;
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        const struct place *from = &task->from[b];
+        pass_plane(pass, from->operand, from->index);
+        pass_int(pass, stencil->base[b]);
+        pass_int(pass, (int32_t)along(task, from).length);
+        pass_int(pass, (int32_t)(across(task, to).zero - across(task, from).zero) * scale);
+        pass_int(pass, (int32_t)across(task, from).length * scale);
+        pass->bytes_read += plane_bytes(plane_at(run, from));
+    }
+}
+
+static void add_pass(struct run *run, const struct task *task, const struct place *to)
+{
+    struct stencil stencil;
+    int64_t inner, inner_end;
+    const struct plane *target = plane_at(run, to);
+    if (!make_stencil(run, task, to, &stencil))
+        return;
+    enum kernel_form form = run->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = pass_begin(run->plan, "synthesis", task->rows ? "rows" : "columns", form, 0,
+                                   target->width * target->channels, target->height);
+    pass->lanes = form == FORM_ROWS ? 16 : 0;
+    pass_define(pass, "BANDS", "%u", task->n_bands);
+    pass_name(pass, task->n_bands == 2 ? "two" : "one");
+    pass_define_type(pass, "SRC0", plane_at(run, &task->from[0])->type);
+    if (task->n_bands == 2)
+        pass_define_type(pass, "SRC1", plane_at(run, &task->from[1])->type);
+    pass_define_type(pass, "DST", target->type);
+    pass_define_type(pass, "ACC", run->sum);
+    if (task->sums) {
+        pass_define(pass, "ADDS", "1");
+        pass_name(pass, "adds");
+    }
+    pass_name(pass, kernel_form_name(form));
+    add_bands(pass, run, task, to, &stencil);
+    pass_plane(pass, to->operand, to->index);
+    if (task->sums) {
+        pass_plane(pass, task->sums->operand, task->sums->index);
+        pass->bytes_read += plane_bytes(plane_at(run, task->sums));
+    }
+    pass_buffer(pass, OPERAND_TABLE);
+    pass_int(pass, stencil.at);
+    pass_int(pass, stencil.n_taps);
+    pass_int(pass, (int32_t)task->factor);
+    if (task->rows) {
+        inner_range(task, &stencil, target->width, &inner, &inner_end);
+        pass_int(pass, (int32_t)run->channels);
+        pass_int(pass, (int32_t)inner);
+        pass_int(pass, (int32_t)inner_end);
+    }
+    pass->bytes_written = plane_bytes(target);
+    pass->work = 2.0 * task->n_bands * stencil.n_taps;
+}
+
+/* All bands of one direction into `to`. */
+static void add_passes(struct run *run, bool rows, const struct bank_direction *direction,
+                       const struct place *bands, const bool *present, const struct place *to)
+{
+    struct place sums = *to;
+    unsigned left = 0;
+    for (unsigned i = 0; i < direction->n_filters; i++)
+        left += present[i];
+    if (left > 2 && plane_at(run, to)->type != run->sum) {
+        rewind_scratch(&run->sums);
+        sums = add_scratch(run, &run->sums, &run->sums_size, to->x, to->y);
+    }
+    struct task task = {.factor = direction->factor, .rows = rows};
+    for (unsigned i = 0; i < direction->n_filters; i++) {
+        if (!present[i])
+            continue;
+        task.from[task.n_bands] = bands[i];
+        task.filter[task.n_bands++] = &direction->synthesis[i];
+        left--;
+        if (task.n_bands < 2 && left > 0)
+            continue;
+        add_pass(run, &task, left > 0 ? &sums : to);
+        task.n_bands = 0;
+        task.sums = &sums;
+    }
+}
+
+static struct place place_of(const struct synthesis_band *band, const struct place *before)
+{
+    struct place place = {OPERAND_IN, (unsigned)band->plane, band->x, band->y};
+    return band->plane >= 0 ? place : *before;
+}
+
+static void add_level(struct run *run, unsigned dims, const struct synthesis_level *level,
+                      const struct place *before, const struct place *to)
+{
+    struct place columns[BANK_FILTERS_MAX], bands[BANK_FILTERS_MAX];
+    bool has_column[BANK_FILTERS_MAX], has_band[BANK_FILTERS_MAX];
+    rewind_scratch(&run->columns);
+    for (unsigned i = 0; i < level->n_columns; i++) {
+        has_column[i] = level->column[i].state == SYNTHESIS_PRESENT;
+        if (!has_column[i])
+            continue;
+        for (unsigned j = 0; j < level->n_rows; j++) {
+            has_band[j] = level->band[i][j].state == SYNTHESIS_PRESENT;
+            if (has_band[j])
+                bands[j] = place_of(&level->band[i][j], before);
+        }
+        if (dims == 1) {
+            columns[i] = bands[0];
+            continue;
+        }
+        columns[i] = add_scratch(run, &run->columns, &run->columns_size, level->column[i].x,
+                                 level->column[i].y);
+        add_passes(run, false, &level->bank->y, bands, has_band, &columns[i]);
+    }
+    add_passes(run, true, &level->bank->x, columns, has_column, to);
+}
+
+static void add_cascade(struct run *run, const struct synthesis_cascade *cascade, unsigned out)
+{
+    struct place before = {0}, to = {0};
+    run->channels = cascade->out.channels;
+    for (unsigned l = 0; l < cascade->n_levels && !run->plan->out_of_memory; l++) {
+        const struct synthesis_level *level = &cascade->levels[l];
+        if (l + 1 == cascade->n_levels) {
+            to = (struct place){OPERAND_OUT, out, level->out.x, level->out.y};
+        } else if (level->out.state != SYNTHESIS_PRESENT) {
+            continue;
+        } else {
+            rewind_scratch(&run->results[l % 2]);
+            to = add_scratch(run, &run->results[l % 2], &run->results_size[l % 2], level->out.x,
+                             level->out.y);
+        }
+        add_level(run, cascade->dims, level, &before, &to);
+        before = to;
+    }
+}
+
+static void fix_size(struct scratch *scratch, size_t size)
+{
+    if (scratch->frame)
+        scratch->frame->size = size;
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    struct filterbank_taps taps = {0};
+    struct synthesis_work work;
+    struct filterbank_config config = *(const struct filterbank_config *)config_;
+    int result = synthesis_work_create(&work, &config, plan->in, fault);
+    if (result != 0)
+        return result;
+    if (plan->in->n_origins > 0 && config.given & (FILTERBANK_WORD_SIZE | FILTERBANK_WORD_TYPE))
+        plan->warning = "these planes say what they came from: size and type do not count";
+    if (plan->in->n_origins == 0 && !(config.given & FILTERBANK_WORD_SIZE))
+        plan->warning = "these planes do not say what they came from, so their zeros alone align "
+                        "them; size=WIDTHxHEIGHT of the original does it right";
+    config.precision = work.cascades[0].precision;
+    result = filterbank_check_device(&config, "synthesis", plan->profile, fault);
+    struct run run = {.plan = plan, .taps = &taps, .sum = filterbank_type(&config)};
+    for (size_t i = 0; i < work.n && result == 0; i++)
+        add_cascade(&run, &work.cascades[i], (unsigned)i);
+    fix_size(&run.columns, run.columns_size);
+    fix_size(&run.results[0], run.results_size[0]);
+    fix_size(&run.results[1], run.results_size[1]);
+    fix_size(&run.sums, run.sums_size);
+    filterbank_taps_store(&taps, &config, plan);
+    synthesis_work_finish(&work);
+    return result;
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    if (sample_is_integer(out))
+        return (struct tolerance){0, 0};
+    return filterbank_tolerance(config, in);
+}
+
+const struct stage stage_synthesis = {
+    .name = "synthesis",
+    .summary = "the inverse of a filter bank: bands put together, level by level",
+    .inverse = true,
+    .params = params,
+    .config_size = sizeof(struct filterbank_config),
+    .define = define,
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = synthesis_reference,
+    .tolerance = tolerance,
+};

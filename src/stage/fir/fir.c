@@ -1,0 +1,496 @@
+/* fir: which of its kernels suits a plane, a window and a device.
+ *
+ * Sums are exact in integers (stage/quotient.h) where samples and parameters are whole, else f32 in
+ * the order of the rows. Of a window of few coefficients the kernel is written out, with the
+ * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
+ * one loops over a table, and so does every generic one, whose other numbers are arguments. */
+#include "stage/fir/fir_passes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "stage/common.h"
+
+#define NUMBER_MAX   1e9  /* of coefficients, divisor and bias: sums of 64 bits hold them all */
+#define DIVISOR_MIN  1e-9 /* its reciprocal is an f32 */
+#define LITERALS_MAX 25   /* coefficients of a window that is written out */
+#define ROWS_MAX     7    /* and its rows, each of which has a pointer */
+
+static const struct param_choice k_choices[] = {
+    {"sample", FIR_SAMPLE},       {"gaussian3", FIR_GAUSSIAN3},
+    {"gaussian5", FIR_GAUSSIAN5}, {"sharpen", FIR_SHARPEN},
+    {"laplacian", FIR_LAPLACIAN}, {"emboss", FIR_EMBOSS},
+    {"identity", FIR_IDENTITY},   {NULL, 0},
+};
+
+static const struct param_choice out_choices[] = {
+    {"same", FIR_OUT_SAME},
+    {"f32", FIR_OUT_F32},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    {.name = "k",
+     .type = PARAM_MATRIX,
+     .offset = offsetof(struct fir_config, k),
+     .choices = k_choices,
+     .min = -NUMBER_MAX,
+     .max = NUMBER_MAX,
+     .required = true,
+     .help = "the coefficients, row after row: an odd number of rows and of columns"},
+    {.name = "divisor",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct fir_config, divisor),
+     .min = -NUMBER_MAX,
+     .max = NUMBER_MAX,
+     .help = "divides the sum; without it the sum of the coefficients does, or 1 where that is 0"},
+    {.name = "bias",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct fir_config, bias),
+     .min = -NUMBER_MAX,
+     .max = NUMBER_MAX,
+     .fallback = "0",
+     .help = "added to the quotient"},
+    STAGE_BORDER_PARAM(offsetof(struct fir_config, border)),
+    {.name = "out",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct fir_config, out),
+     .choices = out_choices,
+     .fallback = "same",
+     .help = "the type of samples that comes out: the one that goes in, or f32 without rounding"},
+    {0},
+};
+
+static const struct {
+    unsigned side;
+    double divisor, k[25];
+} named[] = {
+    [FIR_SAMPLE] = {3, 256, {30, 5, 6, 19, 30, 9, 15, 5, 40}},
+    [FIR_GAUSSIAN3] = {3, 16, {1, 2, 1, 2, 4, 2, 1, 2, 1}},
+    [FIR_GAUSSIAN5] = {5, 256, {1,  4, 6, 4,  1,  4,  16, 24, 16, 4, 6, 24, 36,
+                                24, 6, 4, 16, 24, 16, 4,  1,  4,  6, 4, 1}},
+    [FIR_SHARPEN] = {3, 1, {0, -1, 0, -1, 5, -1, 0, -1, 0}},
+    [FIR_LAPLACIAN] = {3, 1, {0, 1, 0, 1, -4, 1, 0, 1, 0}},
+    [FIR_EMBOSS] = {3, 1, {-2, -1, 0, -1, 1, 1, 0, 1, 2}},
+    [FIR_IDENTITY] = {1, 1, {1}},
+};
+
+void fir_window(const struct fir_config *config, struct fir_window *window)
+{
+    const struct param_matrix *k = &config->k;
+    bool is_number = k->choice == PARAM_IS_NUMBER;
+    window->columns = is_number ? k->columns : named[k->choice].side;
+    window->rows = is_number ? k->rows : named[k->choice].side;
+    memcpy(window->k, is_number ? k->v : named[k->choice].k,
+           window->columns * window->rows * sizeof *window->k);
+    window->divisor = config->divisor;
+    window->bias = config->bias;
+}
+
+bool fir_is_whole(const struct fir_window *window)
+{
+    bool whole = window->divisor == rint(window->divisor) && window->bias == rint(window->bias);
+    for (unsigned i = 0; i < window->columns * window->rows; i++)
+        whole &= window->k[i] == rint(window->k[i]);
+    return whole;
+}
+
+/* The sum of the coefficients, as the decimals that they are: 0.1_0.2_-0.3 is 0. */
+static double sum_of(const struct param_matrix *k)
+{
+    double sum = 0, size = 0;
+    for (unsigned i = 0; i < k->columns * k->rows; i++) {
+        sum += k->v[i];
+        size += fabs(k->v[i]);
+    }
+    return fabs(sum) <= size * 1e-12 ? 0 : sum;
+}
+
+static int check_matrix(const struct param_matrix *k, struct fault *fault)
+{
+    if (k->choice == PARAM_IS_REFERENCE) /* define() found none */
+        return fault_set(fault, FAULT_CHAIN, "fir: no kernel '%s' is configured", k->reference);
+    if (k->choice == PARAM_IS_NUMBER && (k->columns % 2 == 0 || k->rows % 2 == 0))
+        return fault_set(fault, FAULT_CHAIN,
+                         "fir: k has %u columns and %u rows; each must be odd, from 1 to %d",
+                         k->columns, k->rows, PARAM_MATRIX_SIDE);
+    return 0;
+}
+
+/* A kernel of the configuration is taken as if its numbers stood in the chain. */
+static void define(void *config_, const struct definitions *definitions)
+{
+    struct fir_config *config = config_;
+    if (config->k.choice != PARAM_IS_REFERENCE)
+        return;
+    const struct param_matrix *k = definitions_kernel(definitions, config->k.reference);
+    if (k)
+        config->k = *k;
+}
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct fir_config *config = config_;
+    const param_given divisor = 1 << 1; /* its place in the table */
+    int result = check_matrix(&config->k, fault);
+    if (result != 0)
+        return result;
+    if (!(*given & divisor)) {
+        bool is_number = config->k.choice == PARAM_IS_NUMBER;
+        double sum = is_number ? sum_of(&config->k) : named[config->k.choice].divisor;
+        if (fabs(sum) > NUMBER_MAX)
+            return fault_set(fault, FAULT_CHAIN,
+                             "fir: the sum of k, %g, is beyond what divides, -1e9 to 1e9: "
+                             "give a divisor",
+                             sum);
+        config->divisor = sum != 0 ? sum : 1;
+        *given |= divisor;
+    }
+    if (fabs(config->divisor) < DIVISOR_MIN)
+        return fault_set(fault, FAULT_CHAIN, "fir: divisor=%g is below 1e-9", config->divisor);
+    return 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct fir_config *config = config_;
+    const unsigned types =
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32;
+    struct fir_window window;
+    fir_window(config, &window);
+    int result = stage_require_types("fir", in, types, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result =
+            stage_window_size("fir", config->border, window.columns, window.rows, &plane, fault);
+        if (config->out == FIR_OUT_F32) {
+            plane.type = SAMPLE_F32;
+            plane.channels -= plane_has_alpha(&plane);
+        }
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+/* One plane's work: the window with a positive divisor, and how it is computed. */
+struct work {
+    const struct plane *in, *out;
+    const struct device_profile *profile;
+    struct fir_window window;
+    unsigned left, top; /* coefficients before the sample at the destination's place */
+    bool exact, crop;
+    struct quotient quotient; /* of exact work */
+    enum kernel_form form;
+    bool written_out;
+    unsigned lanes;
+    /* The table of a wide window in vectors: rows of `pitch` coefficients, zeros before and behind,
+     * in blocks of four that begin at vector `first` from the destination's. */
+    unsigned pitch, lead;
+    int first;
+};
+
+static unsigned count_coefficients(const struct fir_window *window)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < window->columns * window->rows; i++)
+        count += window->k[i] != 0;
+    return count;
+}
+
+static void choose_sums(struct work *work, bool whole)
+{
+    struct fir_window *w = &work->window;
+    double min = sample_min(work->in->type), max = sample_max(work->in->type);
+    wide_int least = 0, most = 0;
+    work->exact = whole && sample_is_integer(work->in->type) && sample_is_integer(work->out->type);
+    for (unsigned i = 0; i < w->columns * w->rows && work->exact; i++) {
+        least += (wide_int)(w->k[i] * (w->k[i] > 0 ? min : max));
+        most += (wide_int)(w->k[i] * (w->k[i] > 0 ? max : min));
+    }
+    if (work->exact) /* always fits: NUMBER_MAX and PARAM_MATRIX_SIDE bound the sums */
+        work->exact =
+            quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
+                          (uint64_t)w->divisor, work->in->type, work->out->type) &&
+            (!work->profile->generic || quotient_make_generic(&work->quotient, false));
+    if (work->exact && work->quotient.bits == 16 && !work->profile->packs_shorts &&
+        !work->profile->generic)
+        work->quotient.bits = 32; /* without a mask behind each sum */
+}
+
+static void choose_form(struct work *work)
+{
+    unsigned count = count_coefficients(&work->window);
+    work->written_out = !work->profile->generic && count > 0 && count <= LITERALS_MAX &&
+                        work->window.rows <= ROWS_MAX;
+    work->form = pass_form_for(work->profile, work->in, work->out);
+    work->lanes = work->form == FORM_ROWS ? 16 : 0;
+    if (work->form == FORM_VECTOR) {
+        work->lanes = work->written_out
+                          ? pass_vector_length(work->profile, work->in->type, work->out->type)
+                          : 4;
+        if (work->out->width * work->in->channels < work->lanes) {
+            work->form = FORM_SCALAR;
+            work->lanes = 0;
+        }
+    }
+    if (work->form == FORM_SCALAR)
+        work->written_out = false;
+}
+
+/* In the table of a wide window, zeros go in front until a row begins at an aligned vector. */
+static void lay_out_table(struct work *work)
+{
+    int channels = (int)work->in->channels, begin = -(int)work->left * channels;
+    work->pitch = work->window.columns;
+    work->lead = 0;
+    work->first = 0;
+    if (work->form != FORM_VECTOR || work->written_out)
+        return;
+    while ((begin - (int)work->lead * channels) % 4 != 0)
+        work->lead++;
+    work->first = (begin - (int)work->lead * channels) / 4;
+    work->pitch = (work->lead + work->window.columns + 3) / 4 * 4;
+}
+
+static unsigned add_table(struct stage_plan *plan, const struct work *work)
+{
+    const struct fir_window *w = &work->window;
+    uint32_t data[(PARAM_MATRIX_SIDE + 6) * PARAM_MATRIX_SIDE] = {0}; /* or floats */
+    for (unsigned j = 0; j < w->rows; j++) {
+        for (unsigned i = 0; i < w->columns; i++) {
+            size_t at = (size_t)j * work->pitch + work->lead + i;
+            double k = w->k[j * w->columns + i];
+            int32_t whole = work->exact ? (int32_t)k : 0;
+            float real = (float)k;
+            memcpy(&data[at], work->exact ? (void *)&whole : (void *)&real, sizeof *data);
+        }
+    }
+    return stage_plan_table(plan, data, work->pitch * w->rows * sizeof *data);
+}
+
+/* TAPS: T(j, o, b, k) for each coefficient that is not 0, in the order of the rows: that of row j
+ * at sample o, or in vectors at lane b of the vector o from the destination's. */
+static void define_taps(struct pass *pass, const struct work *work)
+{
+    struct text taps = {0};
+    const struct fir_window *w = &work->window;
+    for (unsigned n = 0; n < w->columns * w->rows; n++) {
+        int offset = ((int)(n % w->columns) - (int)work->left) * (int)work->in->channels;
+        int lane = 0, lanes = (int)work->lanes;
+        if (w->k[n] == 0)
+            continue;
+        if (work->form == FORM_VECTOR) {
+            lane = ((offset % lanes) + lanes) % lanes;
+            offset = (offset - lane) / lanes;
+        }
+        text_printf(&taps, " T(%u,%d,%d,", n / w->columns, offset, lane);
+        if (work->exact)
+            text_printf(&taps, "%" PRId64 ")", (int64_t)w->k[n]);
+        else
+            text_printf(&taps, "%af)", (double)(float)w->k[n]);
+    }
+    pass_define(pass, "TAPS", "%s", text_string(&taps));
+    pass_define(pass, "ROWS", "%u", w->rows);
+    text_finish(&taps);
+}
+
+/* DIVIDE, correctly rounded. A power of two has an exact reciprocal; a device that does not round
+ * quotients correctly is helped by the kernel. */
+static void define_division(struct pass *pass, const struct work *work)
+{
+    float divisor = (float)work->window.divisor;
+    int exponent;
+    if (divisor == 1) {
+        pass_define(pass, "DIVIDE(v)", "(v)");
+    } else if (frexpf(divisor, &exponent) == 0.5f) {
+        pass_define(pass, "DIVIDE(v)", "((v) * %af)", (double)(1 / divisor));
+    } else if (work->profile->exact_divide) {
+        pass_define(pass, "DIVIDE(v)", "((v) / %af)", (double)divisor);
+    } else {
+        pass_define(pass, "DIVISOR", "%af", (double)divisor);
+        pass_define(pass, "RECIPROCAL", "%af", (double)(1 / divisor));
+        pass_define(pass, "DIVIDE(v)", "FN(divide)(v, DIVISOR, RECIPROCAL)");
+    }
+    if (work->window.bias != 0)
+        pass_define(pass, "ADD_BIAS", "+ %af", (double)(float)work->window.bias);
+    else
+        pass_define(pass, "ADD_BIAS", " ");
+}
+
+/* The same by arguments. To divide by a power of two and to multiply by its reciprocal are one. */
+static void define_generic_division(struct pass *pass, const struct work *work)
+{
+    pass_define(pass, "GENERIC", "1");
+    if (work->profile->exact_divide) {
+        pass_define(pass, "DIVIDE(v)", "((v) / divisor)");
+    } else {
+        pass_define(pass, "RECIPROCAL", "reciprocal");
+        pass_define(pass, "DIVIDE(v)", "FN(divide)(v, divisor, reciprocal)");
+    }
+    pass_define(pass, "ADD_BIAS", "+ bias");
+}
+
+static void define_sums(struct pass *pass, const struct work *work)
+{
+    char lines[512];
+    bool generic = work->profile->generic;
+    if (work->exact) {
+        (generic ? quotient_define_generic : quotient_define)(&work->quotient, lines, sizeof lines);
+        pass_define_lines(pass, lines);
+        pass_define(pass, "ACC", work->quotient.bits == 64 ? "ulong" : "uint");
+        pass_define(pass, "COEFFICIENT", "int");
+    } else {
+        pass_define(pass, "NUM", "float");
+        pass_define(pass, "WIDEN(v)", "CONVERT(float, v)");
+        pass_define(pass, "ACC", "float");
+        pass_define(pass, "COEFFICIENT", "float");
+        if (generic)
+            define_generic_division(pass, work);
+        else
+            define_division(pass, work);
+    }
+}
+
+/* What a generic kernel takes for what is defined else. Nothing is added by -0. */
+static void add_numbers(struct pass *pass, const struct work *work)
+{
+    uint64_t numbers[QUOTIENT_NUMBERS];
+    float divisor = (float)work->window.divisor;
+    if (!work->exact) {
+        pass_float(pass, divisor);
+        pass_float(pass, 1 / divisor);
+        pass_float(pass, work->window.bias != 0 ? (float)work->window.bias : -0.0f);
+        return;
+    }
+    quotient_numbers(&work->quotient, numbers);
+    for (int i = 0; i < QUOTIENT_NUMBERS; i++) {
+        if (work->quotient.bits == 64)
+            pass_long(pass, (int64_t)numbers[i]);
+        else
+            pass_uint(pass, (uint32_t)numbers[i]);
+    }
+}
+
+static void name_kernel(struct pass *pass, const struct work *work)
+{
+    char part[32];
+    snprintf(part, sizeof part, "%ux%u", work->window.columns, work->window.rows);
+    pass_name(pass, work->profile->generic ? "generic" : part);
+    if (work->exact)
+        snprintf(part, sizeof part, "exact%u", work->quotient.bits);
+    pass_name(pass, work->exact ? part : "f32");
+}
+
+static void add_pass(struct stage_plan *plan, const struct work *work, unsigned plane,
+                     const struct fir_config *config)
+{
+    const struct fir_window *w = &work->window;
+    struct pass *pass =
+        pass_begin(plan, "fir", "", work->form, work->form == FORM_VECTOR ? work->lanes : 0,
+                   work->out->width * work->in->channels, work->out->height);
+    pass->goes_on = true;
+    pass->lanes = work->lanes;
+    name_kernel(pass, work);
+    pass_define_type(pass, "SRC", work->in->type);
+    pass_define(pass, "DST", "%s", pass_type_name(work->out->type));
+    pass_channels(pass, work->in->channels, work->out->channels);
+    pass_name(pass, kernel_form_name(work->form));
+    define_sums(pass, work);
+    if (work->written_out)
+        define_taps(pass, work);
+    pass->work = 4.0 + 2.0 * count_coefficients(w);
+    pass->bytes_read = plane_bytes(work->in);
+    pass->bytes_written = plane_bytes(work->out);
+
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_OUT, plane);
+    pass_buffer(pass, add_table(plan, work));
+    pass_int(pass, (int32_t)work->pitch);
+    pass_int(pass, (int32_t)work->lead);
+    pass_int(pass, (int32_t)w->columns);
+    pass_int(pass, (int32_t)w->rows);
+    pass_int(pass, (int32_t)work->left);
+    pass_int(pass, (int32_t)work->top);
+    pass_int(pass, (int32_t)work->in->width);
+    pass_int(pass, (int32_t)work->in->height);
+    pass_int(pass, config->border);
+    pass_int(pass, work->first);
+    if (work->profile->generic)
+        add_numbers(pass, work);
+}
+
+static bool is_identity(const struct fir_config *config, const struct fir_window *window,
+                        const struct plane *in)
+{
+    return window->columns == 1 && window->rows == 1 && window->bias == 0 &&
+           config->out == FIR_OUT_SAME && window->k[0] == window->divisor &&
+           (sample_is_integer(in->type) ? fir_is_whole(window) : window->k[0] == 1);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct fir_config *config = config_;
+    struct fir_window window;
+    bool needed = false;
+    (void)fault;
+    fir_window(config, &window);
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        needed |= !is_identity(config, &window, &plan->in->planes[i]);
+    for (unsigned i = 0; needed && i < plan->in->n_planes; i++) {
+        struct work work = {.in = &plan->in->planes[i],
+                            .out = &plan->out->planes[i],
+                            .profile = plan->profile,
+                            .window = window};
+        bool negative = window.divisor < 0;
+        for (unsigned n = 0; negative && n < window.columns * window.rows; n++)
+            work.window.k[n] = -window.k[n];
+        work.window.divisor = fabs(window.divisor);
+        work.left = config->border == BORDER_CROP ? 0 : window.columns / 2;
+        work.top = config->border == BORDER_CROP ? 0 : window.rows / 2;
+        choose_sums(&work, fir_is_whole(&window));
+        if (work.exact && fir_add_packed(plan, i, &work.window, &work.quotient, config->border))
+            continue;
+        choose_form(&work);
+        lay_out_table(&work);
+        add_pass(plan, &work, i, config);
+    }
+    return 0;
+}
+
+static struct stage_reach reach(const void *config_)
+{
+    const struct fir_config *config = config_;
+    struct fir_window window;
+    fir_window(config, &window);
+    return (struct stage_reach){.rows = window.rows,
+                                .top = config->border == BORDER_CROP ? 0 : window.rows / 2,
+                                .border = config->border};
+}
+
+/* Bit for bit, except that a GPU may take numbers below 2^-126 for 0. */
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-25, 0};
+}
+
+const struct stage stage_fir = {
+    .name = "fir",
+    .summary = "each sample from a window of its neighbours, weighted by coefficients",
+    .params = params,
+    .config_size = sizeof(struct fir_config),
+    .define = define,
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reach = reach,
+    .reference = fir_reference,
+    .tolerance = tolerance,
+};

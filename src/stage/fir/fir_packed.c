@@ -1,0 +1,145 @@
+/* fir of u8 with two samples in a word: see cl/packed.cl. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/ratio.h"
+#include "base/text.h"
+#include "stage/box/box_divide.h"
+#include "stage/fir/fir_passes.h"
+#include "stage/packed.h"
+
+/* A window that is a column times a row, in whole numbers. */
+struct factors {
+    int64_t across[PARAM_MATRIX_SIDE], down[PARAM_MATRIX_SIDE];
+};
+
+static int64_t coefficient(const struct fir_window *w, unsigned row, unsigned column)
+{
+    return (int64_t)w->k[row * w->columns + column];
+}
+
+/* Takes the first row that is not zero, divided by what its coefficients have in common. */
+static bool choose_across(const struct fir_window *w, struct factors *f, unsigned *pivot)
+{
+    for (unsigned j = 0; j < w->rows; j++) {
+        int64_t divisor = 0;
+        for (unsigned i = 0; i < w->columns; i++) {
+            int64_t k = coefficient(w, j, i);
+            if (k != 0)
+                *pivot = i;
+            divisor = greatest_common_divisor(divisor, k);
+        }
+        for (unsigned i = 0; i < w->columns && divisor != 0; i++)
+            f->across[i] = coefficient(w, j, i) / divisor;
+        if (divisor != 0)
+            return true;
+    }
+    return false;
+}
+
+static bool factorise(const struct fir_window *w, struct factors *f)
+{
+    unsigned pivot = 0, terms = 0, count = 0;
+    if (!choose_across(w, f, &pivot))
+        return false;
+    for (unsigned j = 0; j < w->rows; j++) {
+        f->down[j] = coefficient(w, j, pivot) / f->across[pivot];
+        terms += f->down[j] != 0;
+        for (unsigned i = 0; i < w->columns; i++) {
+            if (coefficient(w, j, i) != f->down[j] * f->across[i])
+                return false;
+            count += coefficient(w, j, i) != 0;
+        }
+    }
+    for (unsigned i = 0; i < w->columns; i++)
+        terms += f->across[i] != 0;
+    return terms < count;
+}
+
+/* T(row, …, k): see cl/packed.cl. */
+static void add_tap(struct text *text, unsigned row, int offset, int64_t k)
+{
+    const char *even, *even_words, *odd, *odd_words;
+    if (k == 0)
+        return;
+    packed_lane(offset, false, &even, &even_words);
+    packed_lane(offset, true, &odd, &odd_words);
+    text_printf(text, " T(%u,%s,%s,%s,%s,%" PRId64 ")", row, even, even_words, odd, odd_words, k);
+}
+
+static void define_taps(struct pass *pass, const struct fir_window *w)
+{
+    struct factors f;
+    struct text taps = {0}, downs = {0};
+    bool separable = factorise(w, &f);
+    int left = (int)w->columns / 2;
+    for (unsigned j = 0; j < w->rows && !separable; j++)
+        for (unsigned i = 0; i < w->columns; i++)
+            add_tap(&taps, j, (int)i - left, coefficient(w, j, i));
+    for (unsigned i = 0; i < w->columns && separable; i++)
+        add_tap(&taps, 0, (int)i - left, f.across[i]);
+    for (unsigned j = 0; j < w->rows && separable; j++)
+        if (f.down[j] != 0)
+            text_printf(&downs, " D(%u,%" PRId64 ")", j, f.down[j]);
+    pass_define(pass, separable ? "ACROSS" : "TAPS", "%s", text_string(&taps));
+    if (separable)
+        pass_define(pass, "DOWNS", "%s", text_string(&downs));
+    text_finish(&taps);
+    text_finish(&downs);
+}
+
+/* How bytes are made of sums, and what sums begin with. */
+static void define_finish(struct pass *pass, const struct quotient *q)
+{
+    struct quotient wide = *q; /* results that are computed one by one */
+    uint64_t start = q->offset, results = q->top / q->divisor;
+    uint32_t multiplier, shift = 0;
+    char lines[512];
+    while (UINT64_C(1) << shift < q->divisor)
+        shift++;
+    bool in_lanes = !q->limited || (q->zero <= 0x8000 && results < q->zero + 0x8000);
+    wide.bits = 32;
+    quotient_define(&wide, lines, sizeof lines);
+    pass_define_lines(pass, lines);
+    if (q->limited)
+        pass_define(pass, "LIMITED", "1");
+    if (UINT64_C(1) << shift == q->divisor && in_lanes) {
+        pass_define(pass, "SHIFT", "%u", shift);
+    } else if (q->divisor % 2 == 1 && !q->limited &&
+               box_divide_by_byte((uint32_t)q->divisor, &multiplier)) {
+        pass_define(pass, "MULTIPLIER", "%uu", multiplier);
+        start += q->divisor / 2;
+    }
+    pass_define(pass, "START", "%" PRIu64 "u", start);
+}
+
+bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *w,
+                    const struct quotient *quotient, int border)
+{
+    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
+    const struct packed_reach reach = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2};
+    if (in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX ||
+        border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
+        !packed_suits(plan->profile, in, out, &reach))
+        return false;
+    char size[32];
+    /* Of tall windows more lines are in registers. */
+    unsigned words = w->rows > 3 ? 2 : 4;
+    struct pass *pass = packed_begin(plan, "fir", in, &reach, words);
+    snprintf(size, sizeof size, "%ux%u", w->columns, w->rows);
+    pass_name(pass, size);
+    pass_define_type(pass, "DST", out->type);
+    pass_define(pass, "WINDOW", "%u", w->rows);
+    pass->goes_on = true;
+    define_taps(pass, w);
+    define_finish(pass, quotient);
+    pass->work = PACKED_ROWS * (4.0 + 2.0 * w->columns * w->rows);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_OUT, plane);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, border);
+    return true;
+}

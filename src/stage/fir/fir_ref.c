@@ -1,0 +1,104 @@
+/* fir by its definition. Whole samples and parameters: the nearest whole number to the true
+ * quotient, halves to the even one. Else f32: products and sums rounded one by one in the order of
+ * the rows, a correctly rounded division, the bias. A coefficient of 0 takes no part. */
+#include "stage/fir/fir.h"
+
+#include "stage/stage.h"
+
+struct sums {
+    const struct fir_window *window;
+    const struct picture *picture;
+    size_t plane;
+    enum border border;
+};
+
+/* The sample under coefficient (i, j) of the window whose first sample is at (x, y). */
+static double under(const struct sums *s, int64_t x, int64_t y, uint32_t channel)
+{
+    const struct plane *p = &s->picture->frame.planes[s->plane];
+    x = border_index(x, p->width, s->border);
+    y = border_index(y, p->height, s->border);
+    if (x < 0 || y < 0)
+        return 0;
+    const uint8_t *row = picture_row(s->picture, s->plane, (uint32_t)y);
+    return sample_load(p->type, row + ((size_t)x * p->channels + channel) * sample_size(p->type));
+}
+
+static double whole_result(const struct sums *s, int64_t x, int64_t y, uint32_t channel,
+                           enum sample_type out)
+{
+    const struct fir_window *w = s->window;
+    int64_t d = (int64_t)w->divisor, sum = (int64_t)w->bias * d;
+    for (unsigned n = 0; n < w->columns * w->rows; n++)
+        sum +=
+            (int64_t)w->k[n] * (int64_t)under(s, x + n % w->columns, y + n / w->columns, channel);
+    if (d < 0) {
+        d = -d;
+        sum = -sum;
+    }
+    int64_t down = sum / d - (sum % d < 0), rest = sum - down * d;
+    if (rest > d - rest || (rest == d - rest && down % 2 != 0))
+        down++;
+    double v = (double)down;
+    return v < sample_min(out) ? sample_min(out) : v > sample_max(out) ? sample_max(out) : v;
+}
+
+static double f32_result(const struct sums *s, int64_t x, int64_t y, uint32_t channel,
+                         enum sample_type out)
+{
+    const struct fir_window *w = s->window;
+    float sum = 0;
+    for (unsigned n = 0; n < w->columns * w->rows; n++) {
+        float k = (float)w->k[n];
+        if (k == 0)
+            continue;
+        float product = k * (float)under(s, x + n % w->columns, y + n / w->columns, channel);
+        sum += product;
+    }
+    float quotient = sum / (float)w->divisor;
+    float v = quotient + (float)w->bias;
+    return sample_is_integer(out) ? (double)sample_saturate(out, v) : v;
+}
+
+static void compute(struct sums *s, struct picture *out)
+{
+    const struct plane *from = &s->picture->frame.planes[s->plane];
+    const struct plane *to = &out->frame.planes[s->plane];
+    bool crop = s->border == BORDER_CROP;
+    bool alpha = plane_has_alpha(from) && from->channels == to->channels;
+    bool whole = sample_is_integer(to->type) && fir_is_whole(s->window);
+    int64_t middle_x = s->window->columns / 2, middle_y = s->window->rows / 2;
+    for (uint32_t y = 0; y < to->height; y++) {
+        uint8_t *row = picture_row(out, s->plane, y);
+        for (uint32_t i = 0; i < to->width * to->channels; i++) {
+            uint32_t channel = i % to->channels;
+            int64_t x0 = i / to->channels, y0 = y;
+            if (!crop) {
+                x0 -= middle_x;
+                y0 -= middle_y;
+            }
+            double v;
+            if (alpha && channel == to->channels - 1)
+                v = under(s, x0 + middle_x, y0 + middle_y, channel);
+            else if (whole)
+                v = whole_result(s, x0, y0, channel, to->type);
+            else
+                v = f32_result(s, x0, y0, channel, to->type);
+            sample_store(to->type, row + i * sample_size(to->type), v);
+        }
+    }
+}
+
+int fir_reference(const void *config_, const struct picture *in, struct picture *out,
+                  struct fault *fault)
+{
+    const struct fir_config *config = config_;
+    struct fir_window window;
+    (void)fault;
+    fir_window(config, &window);
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        struct sums sums = {&window, in, i, config->border};
+        compute(&sums, out);
+    }
+    return 0;
+}

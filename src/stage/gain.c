@@ -1,0 +1,210 @@
+/* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Three ways lead
+ * there, and planning takes the first that holds:
+ *
+ * - 8-bit samples whose N and D are small: the quotient in 16-bit lanes;
+ * - 8 and 16 bits: in·by + offset in f32, where for every value that the type has it rounds to
+ * the exact result, which is tried here;
+ * - else the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
+ *   saturate and the next one on either side, which keeps N below 2^63 for any factor and offset.
+ *
+ * A generic kernel takes its numbers as arguments: f32 where that is exact, else 64 bits. */
+#include "stage/gain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ratio.h"
+#include "stage/common.h"
+#include "stage/quotient.h"
+
+#define GAIN_MAX 999999999
+
+static const struct param params[] = {
+    {.name = "by",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct gain_config, by),
+     .min = -GAIN_MAX,
+     .max = GAIN_MAX,
+     .fallback = "1",
+     .help = "what each sample is multiplied by"},
+    {.name = "offset",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct gain_config, offset),
+     .min = -GAIN_MAX,
+     .max = GAIN_MAX,
+     .fallback = "0",
+     .help = "what is added to the product"},
+    {0},
+};
+
+/* in·P + R over D. */
+struct line {
+    int64_t p, r, d;
+};
+
+static struct line line_of(const struct gain_config *config)
+{
+    struct ratio by = ratio_from_real(config->by), offset = ratio_from_real(config->offset);
+    int64_t a = by.q, b = offset.q;
+    while (b != 0) { /* the greatest common divisor */
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    int64_t d = by.q / a * offset.q; /* both divide 10^9, and so does this */
+    return (struct line){by.p * (d / by.q), offset.p * (d / offset.q), d};
+}
+
+static wide_int divide_down(wide_int n, wide_int d)
+{
+    return n / d - (n % d != 0 && (n < 0) != (d < 0));
+}
+
+static wide_int divide_up(wide_int n, wide_int d)
+{
+    return -divide_down(-n, d);
+}
+
+static int64_t limit(wide_int v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : (int64_t)v;
+}
+
+/* The samples beyond which the result is the same as at the last of them. Where it is the same
+ * everywhere, the line becomes that constant. */
+static void unsaturated(struct line *line, enum sample_type type, int64_t *first, int64_t *last)
+{
+    int64_t min = (int64_t)sample_min(type), max = (int64_t)sample_max(type);
+    wide_int to_min = (wide_int)min * line->d - line->r, to_max = (wide_int)max * line->d - line->r;
+    *first = min;
+    *last = max;
+    if (line->p > 0) {
+        *first = limit(divide_down(to_min, line->p), min, max);
+        *last = limit(divide_up(to_max, line->p), min, max);
+    } else if (line->p < 0) {
+        *first = limit(divide_down(to_max, line->p), min, max);
+        *last = limit(divide_up(to_min, line->p), min, max);
+    }
+    wide_int at_first = (wide_int)line->p * *first - to_min, range = to_max - to_min;
+    if (*first == *last || line->p == 0) {
+        int64_t constant = at_first <= 0 ? min : at_first >= range ? max : INT64_MIN;
+        if (constant != INT64_MIN)
+            *line = (struct line){0, constant, 1};
+    }
+}
+
+static int64_t exact_result(const struct line *line, enum sample_type type, int64_t v)
+{
+    wide_int n = (wide_int)line->p * v + line->r;
+    wide_int low = divide_down(n, line->d), twice = 2 * (n - low * line->d);
+    low += twice > line->d || (twice == line->d && low % 2 != 0);
+    return limit(low, (int64_t)sample_min(type), (int64_t)sample_max(type));
+}
+
+static bool is_exact_in_f32(const struct line *line, enum sample_type type, float gain,
+                            float offset)
+{
+    if (sample_size(type) > 2)
+        return false;
+    for (int64_t v = (int64_t)sample_min(type); v <= (int64_t)sample_max(type); v++) {
+        float product = (float)v * gain;
+        if (sample_saturate(type, product + offset) != exact_result(line, type, v))
+            return false;
+    }
+    return true;
+}
+
+static void define_exact(struct pixel_function *function, const struct quotient *quotient,
+                         const struct line *line, int64_t first, int64_t last)
+{
+    size_t used = strlen(function->defines);
+    quotient_define(quotient, function->defines + used, sizeof function->defines - used);
+    pixel_define(function, "FACTOR", "%" PRId64 "L", line->p);
+    if (line->p == 0 ||
+        (first == (int64_t)sample_min(quotient->in) && last == (int64_t)sample_max(quotient->in)))
+        pixel_define(function, "INPUT(v)", "(v)");
+    else
+        pixel_define(function, "INPUT(v)", "clamp(v, (SRC)%" PRId64 "L, (SRC)%" PRId64 "L)", first,
+                     last);
+    snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
+}
+
+/* Of 64 bits for every gain, so that there is one kernel. */
+static void define_generic(struct pixel_function *function, const struct quotient *quotient,
+                           const struct line *line, int64_t first, int64_t last)
+{
+    uint64_t numbers[QUOTIENT_NUMBERS];
+    quotient_define_generic(quotient, function->defines, sizeof function->defines);
+    quotient_numbers(quotient, numbers);
+    function->args[0] = (struct pass_arg){.kind = PASS_LONG, .l = line->p};
+    function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)first};
+    function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)last};
+    for (int i = 0; i < QUOTIENT_NUMBERS; i++)
+        function->args[3 + i] = (struct pass_arg){.kind = PASS_LONG, .l = (int64_t)numbers[i]};
+    function->n_args = 3 + QUOTIENT_NUMBERS;
+    snprintf(function->variant, sizeof function->variant, "generic");
+}
+
+/* What stages that work on words take: the arguments, or the numbers themselves. */
+static void define_f32(struct pixel_function *function, const struct gain_config *config)
+{
+    pixel_define(function, "GAIN", "gain");
+    pixel_define(function, "ADDED", "offset");
+    pixel_define(function, "GAIN_PARAMETERS", ", float gain, float offset");
+    function->n_args = 2;
+    function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->by};
+    function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
+    pixel_define(function, "IN_F32", "1");
+}
+
+static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault)
+{
+    const struct gain_config *config = config_;
+    int result = stage_require_type("gain", type, STAGE_TYPES_BUT_F64, fault);
+    if (result != 0)
+        return result;
+    function->type = type;
+    function->keep_alpha = true;
+    function->identity = config->by == 1 && config->offset == 0;
+    function->work = 8;
+    if (type == SAMPLE_F32) {
+        define_f32(function, config);
+        return 0;
+    }
+    struct line line = line_of(config);
+    struct quotient quotient;
+    int64_t first, last;
+    float gain = (float)config->by, offset = (float)config->offset;
+    unsaturated(&line, type, &first, &last);
+    wide_int a = (wide_int)line.p * first, b = (wide_int)line.p * last;
+    if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
+                       type))
+        return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 64 bits");
+    bool may_be_f32 = quotient.bits > 16 || function->generic;
+    if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
+        define_f32(function, config);
+    else if (function->generic && quotient_make_generic(&quotient, true))
+        define_generic(function, &quotient, &line, first, last);
+    else if (function->generic)
+        return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 63 bits");
+    else
+        define_exact(function, &quotient, &line, first, last);
+    if (quotient.bits == 16 && type == SAMPLE_U8 && !function->generic &&
+        is_exact_in_f32(&line, type, gain, offset)) {
+        pixel_define(function, "GAIN", "%af", (double)gain);
+        pixel_define(function, "ADDED", "%af", (double)offset);
+        pixel_define(function, "GAIN_PARAMETERS", "%s", "");
+    }
+    return 0;
+}
+
+const struct stage stage_gain = {
+    .name = "gain",
+    .summary = "each sample times a number, plus an offset",
+    .params = params,
+    .config_size = sizeof(struct gain_config),
+    .pixel = pixel,
+    .reference = gain_reference,
+};

@@ -1,0 +1,56 @@
+#include "stage/sink/sink.h"
+
+#include "stage/common.h"
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct sink_config *config = config_;
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct plane plane = in->planes[i];
+        plane.type = config->targets[i].type;
+        plane.channels = config->targets[i].channels;
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    (void)config;
+    (void)fault;
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+        struct pass *pass = pass_begin(plan, "sink", "", form, 0, out->width, out->height);
+        pass_define_type_bits(pass, "SRC", in->type);
+        pass_define_type(pass, "DST", out->type);
+        pass_define(pass, "DST_MAX", "%d", (int)sample_max(out->type));
+        pass_channels(pass, in->channels, out->channels);
+        pass_name(pass, kernel_form_name(form));
+        pass->work = 4.0 * out->channels;
+        pass->bytes_read = plane_bytes(in);
+        pass->bytes_written = plane_bytes(out);
+        pass_plane(pass, OPERAND_IN, i);
+        pass_plane(pass, OPERAND_OUT, i);
+    }
+    return 0;
+}
+
+static struct stage_reach reach(const void *config)
+{
+    (void)config;
+    return (struct stage_reach){.rows = 1};
+}
+
+const struct stage stage_sink = {
+    .name = "sink",
+    .summary = "what the output's format can hold of a frame",
+    .config_size = sizeof(struct sink_config),
+    .internal = true,
+    .shape = shape,
+    .passes = passes,
+    .reach = reach,
+    .reference = sink_reference,
+};

@@ -1,0 +1,47 @@
+/* sink by its definition: u16 → u8 is rne(v/257); i8 and i16 are moved up by half their range, as
+ * u8 and u16; floats are sat(rne(v)). Alpha is dropped, kept, or added opaque; grey with alpha
+ * becomes RGB with alpha where that is what the format has. */
+#include "stage/sink/sink.h"
+
+static double convert(double v, enum sample_type from, enum sample_type to)
+{
+    if (from == SAMPLE_I8)
+        v += 128;
+    if (from == SAMPLE_I16)
+        v += 32768;
+    bool wide = from == SAMPLE_U16 || from == SAMPLE_I16;
+    if (wide && to == SAMPLE_U8)
+        v /= 257; /* odd, so there are no ties */
+    return (double)sample_saturate(to, v);
+}
+
+static uint32_t source_channel(uint32_t channel, uint32_t from, uint32_t to)
+{
+    if (from == 2 && to == 4) /* grey three times, then alpha */
+        return channel == 3 ? 1 : 0;
+    return channel;
+}
+
+int sink_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
+{
+    (void)config;
+    (void)fault;
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
+        size_t in_size = sample_size(from->type), out_size = sample_size(to->type);
+        for (uint32_t y = 0; y < to->height; y++) {
+            const uint8_t *source = picture_row(in, i, y);
+            uint8_t *target = picture_row(out, i, y);
+            for (uint32_t x = 0; x < to->width * to->channels; x++) {
+                uint32_t c = source_channel(x % to->channels, from->channels, to->channels);
+                size_t index = (size_t)(x / to->channels) * from->channels + c;
+                double v = sample_load(from->type, source + index * in_size);
+                if (from->type != to->type)
+                    v = convert(v, from->type, to->type);
+                sample_store(to->type, target + x * out_size, v);
+            }
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,249 @@
+#include "stage/sobel/sobel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ratio.h"
+#include "stage/common.h"
+#include "stage/stage.h"
+
+static const struct param_choice out_choices[] = {
+    {"magnitude", SOBEL_MAGNITUDE}, {"l1", SOBEL_L1},         {"dx", SOBEL_DX}, {"dy", SOBEL_DY},
+    {"both", SOBEL_BOTH},           {"sample", SOBEL_SAMPLE}, {NULL, 0},
+};
+
+static const struct param_choice kernel_choices[] = {
+    {"auto", SOBEL_KERNEL_AUTO},
+    {"vector", SOBEL_KERNEL_VECTOR},
+    {"scalar", SOBEL_KERNEL_SCALAR},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    {.name = "out",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct sobel_config, out),
+     .choices = out_choices,
+     .fallback = "magnitude",
+     .help = "the gradient's length (magnitude), the sum of its parts (l1), its parts divided by 8 "
+             "(dx, dy, both), or the picture of Arm's sample"},
+    {.name = "scale",
+     .type = PARAM_REAL,
+     .offset = offsetof(struct sobel_config, scale),
+     .min = 0.001,
+     .max = 1000,
+     .fallback = "0.125",
+     .help = "factor of magnitude and l1"},
+    STAGE_BORDER_PARAM(offsetof(struct sobel_config, border)),
+    {.name = "kernel",
+     .type = PARAM_CHOICE,
+     .offset = offsetof(struct sobel_config, kernel),
+     .choices = kernel_choices,
+     .fallback = "auto",
+     .help = "the kernel with 16-byte vectors or the one without; both give the same picture"},
+    {0},
+};
+
+static bool is_signed_gradient(const struct sobel_config *config)
+{
+    return config->out == SOBEL_DX || config->out == SOBEL_DY || config->out == SOBEL_BOTH;
+}
+
+static enum sample_type gradient_type(enum sample_type type)
+{
+    return type == SAMPLE_U8 ? SAMPLE_I8 : type == SAMPLE_U16 ? SAMPLE_I16 : type;
+}
+
+static int add_planes(const struct sobel_config *config, struct plane plane, size_t alignment,
+                      struct frame *out, struct fault *fault)
+{
+    static const char *const parts[] = {"dx", "dy"};
+    char name[PLANE_NAME_MAX];
+    memcpy(name, plane.name, sizeof name);
+    for (int i = 0; i < (config->out == SOBEL_BOTH ? 2 : 1); i++) {
+        if (config->out == SOBEL_BOTH)
+            snprintf(plane.name, sizeof plane.name, "%.24s%s%s", name, name[0] ? "." : "",
+                     parts[i]);
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct sobel_config *config = config_;
+    unsigned types = 1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16;
+    if (config->out != SOBEL_SAMPLE)
+        types |= 1u << SAMPLE_F32;
+    int result = stage_require_types(config->out == SOBEL_SAMPLE ? "sobel:out=sample" : "sobel", in,
+                                     types, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result = stage_window_size("sobel", config->border, 3, 3, &plane, fault);
+        if (result != 0)
+            break;
+        if (is_signed_gradient(config)) {
+            plane.type = gradient_type(plane.type);
+            plane.channels -= plane_has_alpha(&plane);
+        }
+        result = add_planes(config, plane, alignment, out, fault);
+    }
+    return result;
+}
+
+/* limits[m] is the least whole n = dX² + dY² with scale·sqrt(n) + 1/2 >= m, or for l1 the least
+ * n = |dX| + |dY|: ceil(((2m−1)/(2·scale))²), without the square. Modulo 2^32 (see cl/sobel.cl). */
+static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *config,
+                           uint32_t largest)
+{
+    struct ratio s = ratio_from_real(config->scale);
+    uint32_t *limits = calloc(largest + 3, sizeof *limits);
+    if (!limits) {
+        plan->out_of_memory = true;
+        return OPERAND_IN;
+    }
+    for (uint32_t m = 1; m < largest + 3; m++) {
+        unsigned __int128 numerator = (unsigned __int128)(2 * m - 1) * (uint64_t)s.q;
+        unsigned __int128 denominator = 2 * (unsigned __int128)s.p;
+        if (config->out == SOBEL_MAGNITUDE) {
+            numerator *= numerator;
+            denominator *= denominator;
+        }
+        limits[m] = (uint32_t)((numerator + denominator - 1) / denominator);
+    }
+    unsigned table = stage_plan_table(plan, limits, (largest + 3) * sizeof *limits);
+    free(limits);
+    return table;
+}
+
+/* Whether the result follows from gradients alone, in vectors: no table, no alpha to drop. */
+static bool has_wide_rows(const struct sobel_config *config, const struct plane *in,
+                          const struct plane *out, bool eighth)
+{
+    return in->channels == out->channels &&
+           (eighth || !sample_is_integer(in->type) || is_signed_gradient(config) ||
+            config->out == SOBEL_SAMPLE);
+}
+
+static enum kernel_form choose_form(const struct sobel_config *config,
+                                    const struct stage_plan *plan, const struct plane *in,
+                                    const struct plane *out, bool eighth)
+{
+    struct device_profile profile = *plan->profile;
+    bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out, eighth);
+    if (config->kernel == SOBEL_KERNEL_VECTOR)
+        profile.form = FORM_VECTOR;
+    if (profile.form == FORM_VECTOR && (config->kernel == SOBEL_KERNEL_SCALAR || !vector_fits))
+        profile.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    enum kernel_form form = pass_form_for(&profile, in, out);
+    return form == FORM_SCALAR && plan->profile->form == FORM_ROWS ? FORM_ROWS : form;
+}
+
+/* What gradients are computed in. */
+static const char *work_type(const struct device_profile *profile, enum sample_type type)
+{
+    if (!sample_is_integer(type))
+        return "float";
+    return sample_size(type) == 1 && profile->packs_shorts ? "short" : "int";
+}
+
+void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
+                       struct pass *pass, unsigned plane, unsigned first)
+{
+    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
+    unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out) * planes;
+    pass_plane(pass, OPERAND_IN, plane);
+    for (unsigned k = 0; k < planes; k++)
+        pass_plane(pass, OPERAND_OUT, first + k);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, config->border);
+}
+
+/* Vectors of 8 bytes at least, which one access holds with their neighbours (cl/sobel.cl). */
+static unsigned vector_length(const struct device_profile *profile, enum sample_type in,
+                              enum sample_type out)
+{
+    unsigned length = pass_vector_length(profile, in, out), least = 8 / (unsigned)sample_size(in);
+    return length < least ? least : length;
+}
+
+static void add_pass(const struct sobel_config *config, struct stage_plan *plan, unsigned i)
+{
+    unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[first];
+    bool eighth = config->scale == 0.125;
+    bool length = config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
+    enum kernel_form form = choose_form(config, plan, in, out, eighth);
+    unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
+    const char *variant = param_choice_name(out_choices, config->out);
+    if (sobel_add_packed(config, plan, i, first, form, variant))
+        return;
+    unsigned limits = OPERAND_IN; /* anything, where the kernel does not look */
+    uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
+    if (length && !eighth && largest > 0)
+        limits = add_limits(plan, config, largest);
+
+    bool wide = form == FORM_ROWS && has_wide_rows(config, in, out, eighth);
+    struct pass *pass =
+        pass_begin(plan, "sobel", "", form, span, out->width * out->channels, out->height);
+    pass->goes_on = true;
+    if (wide)
+        pass->lanes = 16;
+    char define[32];
+    snprintf(define, sizeof define, "OUT_%s", variant);
+    pass_name(pass, variant);
+    pass_define(pass, define, "1");
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "DST", "%s", pass_type_name(out->type));
+    pass_define(pass, "DST_MAX", "%u", largest);
+    pass_define(pass, "WORK", "%s", work_type(plan->profile, in->type));
+    pass_channels(pass, in->channels, out->channels);
+    if (length && eighth)
+        pass_define(pass, "EIGHTH", "1");
+    if (form != FORM_VECTOR && plan->profile->exact_divide && sample_size(in->type) == 1)
+        pass_define(pass, "EXACT_ROOT", "1");
+    if (wide && config->out == SOBEL_MAGNITUDE && in->type == SAMPLE_U8 && !plane_has_alpha(in) &&
+        plan->profile->exact_divide)
+        pass_define(pass, "PAIRS", "1");
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 24;
+    sobel_pass_planes(config, plan, pass, i, first);
+    pass_int(pass, config->border == BORDER_CROP);
+    pass_int(pass, (int32_t)in->channels);
+    if (!is_signed_gradient(config)) {
+        pass_float(pass, (float)config->scale);
+        pass_buffer(pass, limits);
+    }
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        add_pass(config, plan, i);
+    return 0;
+}
+
+static struct stage_reach reach(const void *config_)
+{
+    const struct sobel_config *config = config_;
+    return (struct stage_reach){
+        .rows = 3, .top = config->border == BORDER_CROP ? 0 : 1, .border = config->border};
+}
+
+const struct stage stage_sobel = {
+    .name = "sobel",
+    .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
+    .params = params,
+    .config_size = sizeof(struct sobel_config),
+    .shape = shape,
+    .passes = passes,
+    .reach = reach,
+    .reference = sobel_reference,
+};
