@@ -16,7 +16,7 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
-    'device': {'base', 'image'},
+    'device': {'base', 'image', 'version.h'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'engine': PIXELS - {'config'},
@@ -40,9 +40,9 @@ FOREIGN = {
     r'microhttpd\.h': {'daemon/serve'},
     r'sqlite3\.h': {'daemon/spool'},
     r'yaml\.h': {'config'},
-    r'systemd/': {'daemon/front'},
+    r'systemd/': {'daemon/front', 'daemon/serve'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli', 'relay'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'relay', 'cli', 'bench', 'doctor'},
     r'(nats|curl|openssl)/': {'relay'},
 }
 

@@ -105,16 +105,36 @@ int file_write(int fd, const void *data, size_t size, struct fault *fault)
     return 0;
 }
 
-const char *path_name(const char *path)
+static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    int result = file_write(fd, data, size, fault);
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync");
+    if (close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
+    return result;
 }
 
-size_t path_stem_length(const char *name)
+int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
+                    size_t size, bool durable, struct fault *fault)
 {
-    const char *dot = strrchr(name, '.');
-    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    /* One that a crash left behind: nobody else writes under this name. */
+    if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int fd =
+        openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int result = write_all(fd, data, size, durable, fault);
+    if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
+        result = fault_set_errno(fault, FAULT_CREATE, name);
+    if (result != 0) {
+        unlinkat(directory_fd, temporary, 0);
+        return result;
+    }
+    if (durable && disk_sync_directory(directory_fd) != 0)
+        return fault_set_errno(fault, FAULT_IO, "fsync of a directory");
+    return 0;
 }
 
 char *path_absolute(const char *path)

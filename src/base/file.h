@@ -26,6 +26,11 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 /* Writes all of it or says why not. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
 
+/* Writes `name` anew, through the temporary name `temporary` in the same directory, and renames it
+ * (replacing). `durable`: the file is synced before, the directory after. */
+int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
+                     size_t size, bool durable, struct fault *fault);
+
 /* A file being written under a temporary name beside its final one. It stays where it is in memory
  * until it has ended. */
 struct file_draft {
@@ -63,13 +68,6 @@ void file_drafts_abandon(void);
 /* "NFS", "FUSE", …: a file system at `path` where what others write makes no event of inotify here;
  * NULL for all others, and where that cannot be told. */
 const char *file_remote_kind(const char *path);
-
-/* The part of `path` after its last slash. */
-const char *path_name(const char *path);
-
-/* `name` up to its last dot, as a length; the whole of it when it has none or only begins with it.
- */
-size_t path_stem_length(const char *name);
 
 /* The absolute path that one means in the working directory: without links followed, and without
  * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller

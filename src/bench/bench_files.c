@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "bench/bench.h"
 #include "cli/paths.h"
 

@@ -1,4 +1,4 @@
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 /* A run while it grows: the function of the steps so far, and the types between them. */
 struct run {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 #include "stage/sink/mosaic.h"
 #include "stage/sink/sink.h"
 

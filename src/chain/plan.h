@@ -12,7 +12,7 @@ struct plan_step {
     struct stage_plan work; /* no passes: what comes out is what goes in */
     struct frame out;
     unsigned in_slot, out_slot; /* memory; equal when the step has no passes */
-    bool merged;                /* a step behind it does its work (chain/fuse.h) */
+    bool merged;                /* a step behind it does its work (chain/fuse.c) */
     const struct frame *source; /* what the passes read: `in`, or that of the first step whose work
                                    they do */
     char label[64];             /* the stages whose work this is: "luminance+sobel" */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 static size_t count_passes(const struct plan *plan)
 {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/name.h"
 #include "cli/interrupt.h"
 #include "cli/paths.h"
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/name.h"
 #include "worker/client.h"
 
 /* The daemon has another working directory, and knows its folders by where they lead: links on the

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/name.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text.h"

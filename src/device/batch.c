@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 #include "base/log.h"
 

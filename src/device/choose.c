@@ -1,4 +1,4 @@
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 #include <pthread.h>
 #include <stdio.h>

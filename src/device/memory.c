@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 /* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
  * size share them and little is wasted. */

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "device/internal.h"
+#include "device/device_internal.h"
 #include "version.h"
 
 #define IDLE_PROGRAMS_MAX 64

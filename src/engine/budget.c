@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include "base/number.h"
 

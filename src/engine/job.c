@@ -1,5 +1,5 @@
 /* One job from its input's first byte to its result's last. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <linux/magic.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

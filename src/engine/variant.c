@@ -7,7 +7,7 @@
  * engine_warm did not think of. Of generic kernels there are few, whatever is asked for, and the
  * device counts them (PROGRAM_COUNTED_MAX); configured chains are not counted, since what they need
  * is bounded by the configuration. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

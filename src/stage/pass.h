@@ -68,7 +68,7 @@ struct pass {
     unsigned ring; /* of a part of another kernel: lines that its source is a ring of, or 0 */
     double work;   /* scalar operations for one position; an estimate */
     bool goes_on;  /* its kernel stores through THEN, so more can be done there (cl/prelude.cl) */
-    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.h) */
+    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.c) */
     uint64_t bytes_read, bytes_written; /* that must move: each sample once */
     unsigned n_args;
     struct pass_arg args[PASS_ARGS_MAX];

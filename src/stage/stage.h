@@ -65,7 +65,7 @@ struct stage {
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
 
-    /* Of a stage whose passes may be joined with others in one kernel (chain/fuse.h): what a row is
+    /* Of a stage whose passes may be joined with others in one kernel (chain/fuse.c): what a row is
      * computed from. Its template begins with ENTRY and asks SOURCE_Y for rows; each plane takes
      * one pass, whose arguments begin with the plane of the input and those of the output. NULL:
      * the stage's passes stand alone. (Per-pixel stages need not say it.) */

@@ -158,7 +158,7 @@ class Metrics(DaemonTest):
             return len(sockets.ask(self.path, 'GET', '/v1/files?state=waiting').json()['files'])
 
         def agree(*wanted):
-            self.assertEqual(reasons(), list(wanted))
+            wait_for('the reasons', lambda: reasons() == list(wanted))
             wait_for('the count', lambda: self.files(d, 'waiting') == len(wanted))
             self.assertEqual(listed(), len(wanted))
         agree('empty')

@@ -297,7 +297,7 @@ class Page(FleetTest):
     def test_trial(self):
         """What docs/fleet.md says to try on one computer, as it is written but for the port."""
         with open(os.path.join(ROOT, 'docs', 'fleet.md'), encoding='utf-8') as file:
-            block = re.search(r'To try it on one computer.*?```sh\n(.*?)```', file.read(), re.S).group(1)
+            block = re.search(r'To try it on one computer.*?```sh fleet\n(.*?)```', file.read(), re.S).group(1)
         port = free_port()
         block = block.replace("'max_payload", "'port: %d\\nmax_payload" % port).replace('localhost', 'localhost:%d' % port)
         for name, target in (('nats-server', good_server()), ('sluice', SLUICE), ('sluiced', os.environ['SLUICED']), ('sluice-relay', RELAY)):

@@ -16,7 +16,7 @@
 
 /* ---- what is wrong with a chain, said where it stands ---- */
 
-static const char *source_of(const struct supervisor_check *check, const char *subject)
+static const char *source_of(const struct stint_check *check, const char *subject)
 {
     if (!check || !subject)
         return "";
@@ -40,7 +40,7 @@ static struct place place_of(const struct config *config, size_t index, const ch
 }
 
 /* "FILE:LINE:COLUMN: " for what the file says; else "". */
-static void print_place(const struct crew *crew, const struct supervisor_check *check,
+static void print_place(const struct crew *crew, const struct stint_check *check,
                         const char *subject, struct text *text)
 {
     const struct config *config = &crew->book->config;
@@ -49,7 +49,7 @@ static void print_place(const struct crew *crew, const struct supervisor_check *
         text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
 }
 
-static void complain(const struct crew *crew, const struct supervisor_check *check,
+static void complain(const struct crew *crew, const struct stint_check *check,
                      const char *subject, const struct fault *fault)
 {
     struct text what = {0}, caret = {0};
@@ -74,7 +74,7 @@ static void on_ready(void *context)
         reload_crew_ready(crew->front);
 }
 
-static void on_refused(void *context, const struct supervisor_check *check, const char *subject,
+static void on_refused(void *context, const struct stint_check *check, const char *subject,
                        const struct faults *faults)
 {
     struct crew *crew = context;
@@ -154,7 +154,7 @@ static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
     const struct settings *settings = &config->settings;
-    struct supervisor_check *check = crew->checks;
+    struct stint_check *check = crew->checks;
     for (size_t i = 0; i < settings->n_watches; i++, check++) {
         check->chain = settings->watches[i].chain;
         check->format = settings->watches[i].format;
@@ -165,7 +165,7 @@ static void fill_checks(struct crew *crew)
         check->format = "npz"; /* which any result fits */
     }
     if (check == crew->checks)
-        *check = (struct supervisor_check){.chain = ANY_CHAIN, .format = "npz"};
+        *check = (struct stint_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
 /* Workers read for themselves what chains refer to as @name: from the text that was accepted, not

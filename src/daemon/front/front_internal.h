@@ -26,7 +26,7 @@ struct crew {
     int config_fd;         /* the file's text, for workers; −1: there is none */
     struct supervisor supervisor;
     size_t n_checks;
-    struct supervisor_check *checks; /* one a folder, then one a chain; owned */
+    struct stint_check *checks; /* one a folder, then one a chain; owned */
     bool stopped;                    /* its handles are closed, or closing */
 };
 

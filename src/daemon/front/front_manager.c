@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 #include "daemon/work/stint.h"
 
 /* Milliseconds. */

@@ -12,7 +12,7 @@
 #include "daemon/front/front.h"
 #include "daemon/front/journal.h"
 #include "daemon/spool/ledger.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 #include "daemon/front/options.h"
 #include "daemon/spool/spool.h"
 #include "daemon/spool/state.h"

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "config/loops.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 #include "param/options.h"
 #include "version.h"
 

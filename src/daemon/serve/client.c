@@ -1,5 +1,5 @@
 /* What a client of the jobs socket asks, and what it is told. */
-#include "daemon/serve/jobs_internal.h"
+#include "daemon/serve/jobs_socket_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* What a client of the jobs socket asks about files. */
-#include "daemon/serve/jobs_internal.h"
+#include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ void client_ask(struct jobs_client *client, const struct ask *ask)
     client->n_requests++;
     client->server->n_requests++;
     client->server->n_users++;
-    if (inquiry_start(&question->inquiry, client->server->service, &what, &fault) == 0)
+    if (inquiry_start(&question->inquiry, &client->server->service->inquiries, &what, &fault) == 0)
         return;
     client_say_fault(client, ask->id, &fault, NULL);
     destroy(question);

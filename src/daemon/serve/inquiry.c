@@ -44,15 +44,15 @@ static void leave_targets(struct inquiry *inquiry)
 
 static bool take_targets(struct inquiry *inquiry)
 {
-    struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
     size_t count = 0;
-    while (service->folder(service->context, count))
+    while (all->folder(all->context, count))
         count++;
     inquiry->targets = calloc(count + 1, sizeof *inquiry->targets);
     if (!inquiry->targets)
         return false;
-    for (; (folder = service->folder(service->context, inquiry->n_targets)); inquiry->n_targets++)
+    for (; (folder = all->folder(all->context, inquiry->n_targets)); inquiry->n_targets++)
         inquiry->targets[inquiry->n_targets] = (struct target){
             folder, folder_use_book(folder), folder_settings(folder), folder_use_spool(folder)};
     return true;
@@ -61,9 +61,9 @@ static bool take_targets(struct inquiry *inquiry)
 /* The folder of a target, if it is still there. */
 static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
 {
-    const struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
         if (folder == inquiry->targets[index].folder)
             return folder;
     return NULL;
@@ -164,7 +164,7 @@ static void destroy(struct inquiry *inquiry)
 
 static void end(struct inquiry *inquiry, json_t *answer)
 {
-    struct inquiries *inquiries = &inquiry->service->inquiries;
+    struct inquiries *inquiries = inquiry->all;
     inquiries->running = NULL;
     inquiries->count--;
     if (!answer)
@@ -266,8 +266,8 @@ static void after_requeue_failed(struct inquiry *inquiry)
             free(requeued->skipped[i]);
         requeued->n_skipped = 0;
     }
-    if (inquiry->at < inquiry->n_targets && !inquiry->service->queue->draining) {
-        struct inquiries *inquiries = &inquiry->service->inquiries;
+    if (inquiry->at < inquiry->n_targets && !inquiry->all->queue->draining) {
+        struct inquiries *inquiries = inquiry->all;
         inquiries->running = NULL;
         TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
         pump(inquiries);
@@ -314,7 +314,7 @@ static void after_inquiry(uv_work_t *work, int status)
 static void again(struct inquiry *inquiry)
 {
     inquiry->work.data = inquiry;
-    if (uv_queue_work(inquiry->service->loop, &inquiry->work, do_inquiry, after_inquiry) != 0)
+    if (uv_queue_work(inquiry->all->loop, &inquiry->work, do_inquiry, after_inquiry) != 0)
         abort(); /* it does so for no callback at all, which there is */
 }
 
@@ -334,7 +334,7 @@ static bool is_job(struct inquiry *inquiry)
 
 static void begin(struct inquiry *inquiry)
 {
-    inquiry->service->inquiries.running = inquiry;
+    inquiry->all->running = inquiry;
     if (!inquiry->targets && !take_targets(inquiry))
         fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
     if (inquiry->kind == INQUIRY_LIST)
@@ -386,10 +386,9 @@ static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct f
     return set_state(inquiry, ask->state, fault);
 }
 
-int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
-                  struct fault *fault)
+int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
+                  const struct inquiry_ask *ask, struct fault *fault)
 {
-    struct inquiries *inquiries = &service->inquiries;
     *inquiry = NULL;
     if (inquiries->count >= WAITING_MAX)
         return fault_set(fault, FAULT_BUSY, "%d questions wait for their answers; try later",
@@ -397,7 +396,7 @@ int inquiry_start(struct inquiry **inquiry, struct service *service, const struc
     struct inquiry *i = calloc(1, sizeof *i);
     if (!i)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
-    i->service = service;
+    i->all = inquiries;
     i->kind = ask->kind;
     i->ended = ask->ended;
     i->user = ask->user;

@@ -8,9 +8,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
+#include <uv.h>
 
+struct folder;
 struct inquiry;
-struct service;
+struct queue;
 
 enum inquiry_kind {
     INQUIRY_WHY,            /* what became of one file */
@@ -35,12 +37,20 @@ struct inquiry_ask {
 };
 
 struct inquiries {
+    uv_loop_t *loop;
+    const struct queue *queue; /* while it drains, nothing more is put back */
+    /* Watched folder number `index`; NULL: there are no more. */
+    struct folder *(*folder)(void *context, size_t index);
+    void *context;
+
+    /* inquiry.c's own */
     TAILQ_HEAD(, inquiry) waiting;
     struct inquiry *running;
     unsigned count;
     bool closed;
 };
 
+/* The members above the blank line are the caller's to set before. */
 void inquiries_init(struct inquiries *inquiries);
 
 /* Those that wait are dropped; nobody wants their answers any more. One in the pool ends by itself.
@@ -48,8 +58,8 @@ void inquiries_init(struct inquiries *inquiries);
 void inquiries_close(struct inquiries *inquiries);
 
 /* FAULT_BUSY: too many wait; FAULT_USAGE: no absolute path, no such state, a damaged cursor. */
-int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
-                  struct fault *fault);
+int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
+                  const struct inquiry_ask *ask, struct fault *fault);
 
 /* Nobody waits for it any more; what it does on disk is done all the same once it has begun. Takes
  * NULL; clears the pointer. */

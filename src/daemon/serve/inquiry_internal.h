@@ -3,10 +3,9 @@
 #define SLUICE_DAEMON_SERVE_INQUIRY_INTERNAL_H
 
 #include "daemon/spool/fate.h"
-#include "daemon/watch/folder.h"
 #include "daemon/serve/inquiry.h"
 #include "daemon/spool/requeue.h"
-#include "daemon/serve/service.h"
+#include "daemon/watch/folder.h"
 
 /* A watched folder, and what of it stays while a thread looks at it. */
 struct target {
@@ -31,7 +30,7 @@ struct cursor {
 };
 
 struct inquiry {
-    struct service *service;
+    struct inquiries *all;
     enum inquiry_kind kind;
     char *asked;         /* the path as it was given; owned */
     char path[PATH_MAX]; /* … normal */

@@ -91,9 +91,9 @@ static bool is_at(struct inquiry *inquiry, enum part part)
 
 static struct folder *folder_there(const struct inquiry *inquiry)
 {
-    const struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
         if (folder == target_of(inquiry)->folder)
             return folder;
     return NULL;

@@ -1,5 +1,5 @@
 /* Clients: accepted, read, written to, closed. */
-#include "daemon/serve/jobs_internal.h"
+#include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 
 #define BACKLOG        256
 #define ACCEPTS_A_TURN 32

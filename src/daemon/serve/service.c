@@ -22,6 +22,10 @@ void service_init(struct service *service)
 {
     service->started = clock_now();
     service->description_fd = -1;
+    service->inquiries = (struct inquiries){.loop = service->loop,
+                                            .queue = service->queue,
+                                            .folder = service->folder,
+                                            .context = service->context};
     inquiries_init(&service->inquiries);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/name.h"
 
 void ledger_row_finish(struct ledger_row *row)
 {

@@ -156,7 +156,7 @@ int note_write(int folder_fd, const struct note *note, bool durable, struct faul
     json_t *object = make_note(note);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     int result =
-        text ? disk_write_file(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
+        text ? file_write_whole(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
              : fault_set(fault, FAULT_MEMORY, "no memory for a note");
     free(text);
     json_decref(object);

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "daemon/work/supervise.h"
 #include "daemon/work/worker.h"
 #include "worker/message.h"
 
@@ -100,7 +99,7 @@ static void take_answer(struct stint *stint, const struct message *message)
             log_error("the worker answered what nobody asked");
         return;
     }
-    struct supervisor_check *check = &stint->checks[message->id];
+    struct stint_check *check = &stint->checks[message->id];
     stint->builds = (uint64_t)message->builds;
     stint->cache_hits = (uint64_t)message->cache_hits;
     stint->buffer_bytes = (uint64_t)message->buffer_bytes;

@@ -13,7 +13,13 @@
 struct worker;
 struct message;
 struct stint;
-struct supervisor_check;
+
+/* A chain and a format that the worker has to accept and compile before it counts as ready. */
+struct stint_check {
+    const char *chain, *format, *reading;
+    char extension[24]; /* that results get; filled in by the first answer, and stays */
+    bool passed;        /* once at least */
+};
 
 enum stint_phase {
     STINT_STARTING, /* the device is opened, chains are compiled: how long that may take */
@@ -30,12 +36,12 @@ enum stint_end {
 
 struct stint_events {
     /* A check was passed; after the last one `ready` follows. */
-    void (*passed)(struct stint *stint, struct supervisor_check *check,
+    void (*passed)(struct stint *stint, struct stint_check *check,
                    const struct message *answer);
     /* It has passed all checks. */
     void (*ready)(struct stint *stint);
     /* A check failed; `subject` as in supervisor_events. It has been told to leave. */
-    void (*refused)(struct stint *stint, const struct supervisor_check *check, const char *subject,
+    void (*refused)(struct stint *stint, const struct stint_check *check, const char *subject,
                     const struct faults *faults);
     /* Messages but answers to checks. */
     void (*said)(struct stint *stint, const struct message *message);
@@ -51,7 +57,7 @@ struct stint {
     const struct stint_events *events;
     void *context;
     size_t n_checks;
-    struct supervisor_check *checks;
+    struct stint_check *checks;
     const char *device, *fallback; /* as a setup says it */
     unsigned rung;                 /* of the ladder that the device stands on (fallback.h) */
     bool wipe;                     /* kernel caches first */

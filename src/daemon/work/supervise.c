@@ -210,7 +210,7 @@ static void climb_if_due(struct supervisor *s)
 
 /* ---- news of a worker ---- */
 
-static void on_passed(struct stint *stint, struct supervisor_check *check,
+static void on_passed(struct stint *stint, struct stint_check *check,
                       const struct message *answer)
 {
     struct supervisor *s = stint->context;
@@ -249,7 +249,7 @@ static bool is_devices(enum fault_code code, const char *subject)
 
 /* A device that is missing at the very first start is a mistake to be told; one that fails, or is
  * gone later, is worked around. */
-static void on_refused(struct stint *stint, const struct supervisor_check *check,
+static void on_refused(struct stint *stint, const struct stint_check *check,
                        const char *subject, const struct faults *faults)
 {
     struct supervisor *s = stint->context;

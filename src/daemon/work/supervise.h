@@ -12,17 +12,10 @@
 #include "config/settings.h"
 #include "daemon/work/fallback.h"
 #include "daemon/work/job.h"
+#include "daemon/work/stint.h"
 #include <uv.h>
 
 struct metrics;
-struct stint;
-
-/* A chain and a format that the worker has to accept and compile before it counts as ready. */
-struct supervisor_check {
-    const char *chain, *format, *reading;
-    char extension[24]; /* that results get; filled in by the first answer, and stays */
-    bool passed;        /* once at least */
-};
 
 struct supervisor_events {
     /* All checks passed: at the first start and at each later one. */
@@ -31,7 +24,7 @@ struct supervisor_events {
      * no worker can be started at all (NULL, NULL). It will be tried again unless the supervisor is
      * stopped.
      */
-    void (*refused)(void *context, const struct supervisor_check *check, const char *subject,
+    void (*refused)(void *context, const struct stint_check *check, const char *subject,
                     const struct faults *faults);
     /* The worker that had the jobs has ended, or was given up. Its jobs are to be sorted out;
      * another is started by itself.
@@ -52,7 +45,7 @@ struct supervisor {
     const struct settings *settings;
     int config_fd; /* the configuration's text, for workers; −1: there is none */
     size_t n_checks;
-    struct supervisor_check *checks;
+    struct stint_check *checks;
     const struct supervisor_events *events;
     void *context;
     struct metrics *metrics; /* may be NULL */

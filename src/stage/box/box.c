@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 #include "stage/common.h"
 #include "stage/stage.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 #include "stage/packed.h"
 
 enum {

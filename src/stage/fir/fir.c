@@ -4,7 +4,7 @@
  * the order of the rows. Of a window of few coefficients the kernel is written out, with the
  * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
  * one loops over a table, and so does every generic one, whose other numbers are arguments. */
-#include "stage/fir/fir_passes.h"
+#include "stage/fir/fir_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
-#include "stage/fir/fir_passes.h"
+#include "stage/fir/fir_internal.h"
 #include "stage/packed.h"
 
 /* A window that is a column times a row, in whole numbers. */

@@ -1,4 +1,5 @@
-/* Fusing: several steps of a plan as one kernel, made from the stages' own kernel sources.
+/* Shared by plan.c, fuse*.c and source.c alone. Fusing: several steps of a plan as one kernel, made
+ * from the stages' own kernel sources.
  *
  * Per-pixel stages in a row become one function of a sample, for every form (fuse_pixels.c). In
  * rows form, which is the CPUs', a stencil, what stands in front of it and what follows become one
@@ -7,8 +8,8 @@
  *
  * What a fused kernel computes is what the steps would: between two stages a sample has the type
  * that the first one gives, rounded and limited as that stage does. Pure, as all planning. */
-#ifndef SLUICE_CHAIN_FUSE_H
-#define SLUICE_CHAIN_FUSE_H
+#ifndef SLUICE_CHAIN_PLAN_INTERNAL_H
+#define SLUICE_CHAIN_PLAN_INTERNAL_H
 
 #include "base/text.h"
 #include "chain/plan.h"

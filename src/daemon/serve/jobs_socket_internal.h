@@ -1,6 +1,6 @@
 /* Shared by jobs_socket.c, client.c and client_question.c alone. */
-#ifndef SLUICE_DAEMON_SERVE_JOBS_INTERNAL_H
-#define SLUICE_DAEMON_SERVE_JOBS_INTERNAL_H
+#ifndef SLUICE_DAEMON_SERVE_JOBS_SOCKET_INTERNAL_H
+#define SLUICE_DAEMON_SERVE_JOBS_SOCKET_INTERNAL_H
 
 #include "base/text.h"
 #include "daemon/serve/client_job.h"

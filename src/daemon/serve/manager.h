@@ -1,8 +1,8 @@
 /* The service manager that started us, if one did: sd_notify(3), sd_listen_fds(3) and
  * sd_watchdog_enabled(3). Everything here is nothing at all without a manager, and in builds
  * without libsystemd. The loop's thread alone. */
-#ifndef SLUICE_DAEMON_FRONT_MANAGER_H
-#define SLUICE_DAEMON_FRONT_MANAGER_H
+#ifndef SLUICE_DAEMON_SERVE_MANAGER_H
+#define SLUICE_DAEMON_SERVE_MANAGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

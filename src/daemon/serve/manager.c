@@ -1,4 +1,4 @@
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

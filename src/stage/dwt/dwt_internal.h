@@ -1,4 +1,5 @@
-/* The passes of the wavelet transform and of its inverse. */
+/* Shared by the files of the stages dwt, idwt and shrink alone: the passes of the wavelet transform
+ * and of its inverse. */
 #ifndef SLUICE_STAGE_DWT_PASSES_H
 #define SLUICE_STAGE_DWT_PASSES_H
 

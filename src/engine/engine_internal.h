@@ -1,6 +1,6 @@
 /* Shared by the files of engine/ alone. */
-#ifndef SLUICE_ENGINE_INTERNAL_H
-#define SLUICE_ENGINE_INTERNAL_H
+#ifndef SLUICE_ENGINE_ENGINE_INTERNAL_H
+#define SLUICE_ENGINE_ENGINE_INTERNAL_H
 
 #include "base/file.h"
 #include "chain/recording.h"

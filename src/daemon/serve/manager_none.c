@@ -1,5 +1,5 @@
 /* For builds without libsystemd: there is no manager. */
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 
 void manager_init(void)
 {

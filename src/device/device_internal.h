@@ -1,11 +1,13 @@
 /* Shared by the files of device/ alone. */
-#ifndef SLUICE_DEVICE_INTERNAL_H
-#define SLUICE_DEVICE_INTERNAL_H
+#ifndef SLUICE_DEVICE_DEVICE_INTERNAL_H
+#define SLUICE_DEVICE_DEVICE_INTERNAL_H
 
 #include "device/api.h"
-#include "device/memory.h"
+#include "device/device.h"
 #include <pthread.h>
 #include <stdatomic.h>
+
+struct device_traffic;
 
 struct device {
     const struct device_info *info;
