@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/text.h"
 
 extern char **environ;
@@ -329,14 +330,31 @@ static bool is_token(const char *text, const char *also)
     return length > 0 && length < 65 && good == length;
 }
 
-/* Every item of the list begins with one of two schemes and has more than that. */
+/* [USER@]HOST[:PORT], where an IPv6 address stands in brackets. */
+static bool is_authority(const char *text, size_t length)
+{
+    const char *at = memchr(text, '@', length), *end = text + length;
+    const char *host = at ? at + 1 : text;
+    size_t size = strcspn(host, *host == '[' ? "]" : ": /?#") + (*host == '[');
+    int64_t port;
+    if (host >= end || size == 0 || host + size > end)
+        return false;
+    return host + size == end ||
+           (host[size] == ':' &&
+            number_parse_integer(host + size + 1, (size_t)(end - host) - size - 1, &port) &&
+            port >= 1 && port <= 65535);
+}
+
+/* Every item of the list is a URL of one of two schemes. */
 static bool is_url_list(const char *list, const char *plain, const char *secure)
 {
-    for (size_t length; *list; list += length) {
+    for (size_t length; list && *list; list += length) {
         list += strspn(list, " ");
         length = strcspn(list, " ");
         const char *scheme = strncmp(list, secure, strlen(secure)) == 0 ? secure : plain;
-        if (length > 0 && (strncmp(list, scheme, strlen(scheme)) != 0 || length <= strlen(scheme)))
+        const char *host = list + strlen(scheme);
+        if (length > 0 && (strncmp(list, scheme, strlen(scheme)) != 0 ||
+                           !is_authority(host, strcspn(host, " /?#"))))
             return false;
     }
     return true;
@@ -351,11 +369,11 @@ int settings_check_relay(const struct relay_settings *relay, size_t *at, const c
         bool good;
     } checks[] = {
         {"servers", relay->servers, "nats://HOST:PORT or tls://HOST:PORT",
-         !relay->servers || is_url_list(relay->servers, "nats://", "tls://")},
+         is_url_list(relay->servers, "nats://", "tls://")},
         {"get", relay->get, "prefixes such as https://HOST/PATH/",
-         !relay->get || is_url_list(relay->get, "http://", "https://")},
+         is_url_list(relay->get, "http://", "https://")},
         {"put", relay->put, "prefixes such as https://HOST/PATH/",
-         !relay->put || is_url_list(relay->put, "http://", "https://")},
+         is_url_list(relay->put, "http://", "https://")},
         {"stream", relay->stream, tokens, is_token(relay->stream, "_-")},
         {"consumer", relay->consumer, tokens, is_token(relay->consumer, "_-")},
         {"name", relay->name, "1 to 64 of A-Z a-z 0-9 . _ -",

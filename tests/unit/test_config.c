@@ -131,13 +131,13 @@ static void test_relay(void **state)
            "  servers: [tls://hub1:4222, nats://hub2:4222]\n"
            "  credentials: /etc/sluice/nats.creds\n"
            "  tls: {ca: /etc/sluice/ca.pem}\n"
-           "  get: https://store.example/in/\n",
+           "  get: [https://store.example/in/, \"http://user@[::1]:8080\"]\n",
            &config);
     struct relay_settings *relay = &config.settings.relay;
     assert_string_equal(relay->servers, "tls://hub1:4222 nats://hub2:4222");
     assert_string_equal(relay->credentials, "/etc/sluice/nats.creds");
     assert_string_equal(relay->ca, "/etc/sluice/ca.pem");
-    assert_string_equal(relay->get, "https://store.example/in/");
+    assert_string_equal(relay->get, "https://store.example/in/ http://user@[::1]:8080");
     assert_null(relay->put);
     assert_string_equal(relay->stream, "JOBS");
     assert_string_equal(relay->consumer, "fleet");
@@ -160,6 +160,18 @@ static void test_relay(void **state)
            "f.yaml:6:11: relay: inline=80MB: expected a size such as 64MiB from 1KiB to 8MiB",
            "f.yaml:7:8: relay: put: expected prefixes such as https://HOST/PATH/",
            "f.yaml:8:11: relay: stream: expected 1 to 64 of A-Z a-z 0-9 _ -");
+    static const char *const bad[] = {
+        "nats://",          "nats://:4222",   "nats://hub:",     "nats://hub:0",
+        "nats://hub:65536", "nats://hub:abc", "nats://[::1",     "nats://[::1]4222",
+        "nats://hub:1:2",   "nats://user@",   "http://hub:4222", "hub:4222"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct relay_settings one = {.servers = bad[i], .stream = "JOBS", .consumer = "fleet"};
+        struct fault fault = FAULT_INIT;
+        const char *key = "";
+        size_t at = 0;
+        assert_int_not_equal(settings_check_relay(&one, &at, &key, &fault), 0);
+        assert_string_equal(key, "servers");
+    }
 }
 
 int main(void)
