@@ -20,13 +20,17 @@
 #define PENDING_BYTES   (1 << 20)
 #define CREDENTIALS_MAX 65536
 #define TOLD_AGAIN      (60 * SECOND) /* an error that every slot meets time and again */
+#define BAD_CERTIFICATE "the certificate is refused: %.300s"
 #define SERVERS_MAX     100
 
 const char *hub_error_text(natsStatus status)
 {
     natsStatus last = NATS_OK;
     const char *text = nats_GetLastError(&last);
-    return text && text[0] && last == status ? text : natsStatus_GetText(status);
+    if (!text || !text[0] || last != status)
+        return natsStatus_GetText(status);
+    const char *behind = text[0] == '(' ? strstr(text, "): ") : NULL; /* its source's line */
+    return behind ? behind + 3 : text;
 }
 
 char *hub_show_url(const char *url, char *shown, size_t size)
@@ -60,6 +64,13 @@ static const char *last_error(natsConnection *nats)
 static bool is_refusal(const char *text)
 {
     return strcasestr(text, "authori") || strcasestr(text, "authenti");
+}
+
+/* OpenSSL's words when it has looked at a certificate; a handshake that breaks off is the link's
+ * trouble. */
+static bool is_certificate(const char *text)
+{
+    return strstr(text, ":depth=") || strcasestr(text, "certificate");
 }
 
 static void on_error(natsConnection *nats, natsSubscription *subscription, natsStatus status,
@@ -230,9 +241,23 @@ static int make_options(struct hub *hub, const char *name, struct fault *fault)
 
 /* ---- connections ---- */
 
+/* The first of them, and whether there are more. */
+static const char *show_servers(const struct hub *hub, char *shown, size_t size)
+{
+    const char *servers = hub->settings->servers;
+    size_t first = strcspn(servers, " ");
+    char url[256];
+    snprintf(url, sizeof url, "%.*s", (int)first, servers);
+    hub_show_url(url, shown, size);
+    if (servers[first])
+        snprintf(shown + strlen(shown), size - strlen(shown), " and others");
+    return shown;
+}
+
 /* FAULT_NO_DEVICE: nobody answers, which may pass; else it would end the same again. */
 static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, struct fault *fault)
 {
+    char shown[300];
     *js = NULL;
     natsStatus status = natsConnection_Connect(nats, hub->options);
     if (status == NATS_OK && (status = natsConnection_JetStream(js, *nats, NULL)) == NATS_OK)
@@ -245,15 +270,17 @@ static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, stru
     case NATS_NOT_PERMITTED:
         return fault_set(fault, FAULT_PERMISSION, "the server refuses the credentials: %.300s",
                          text);
-    case NATS_SSL_ERROR:
-        return fault_set(fault, FAULT_PERMISSION, "the certificate is refused: %.300s", text);
     case NATS_SECURE_CONNECTION_WANTED:
         return fault_set(fault, FAULT_CONFIG, "relay: servers: the server does not offer TLS");
     default:
+        if (status == NATS_SSL_ERROR && is_certificate(text))
+            return fault_set(fault, FAULT_PERMISSION, BAD_CERTIFICATE, text);
         if (is_refusal(text))
             return fault_set(fault, FAULT_PERMISSION, "the server refuses the credentials: %.300s",
                              text);
-        return fault_set(fault, FAULT_NO_DEVICE, "no server answers: %.300s", text);
+        return fault_set(fault, FAULT_NO_DEVICE, "no server answers at %s: %.200s",
+                         show_servers(hub, shown, sizeof shown),
+                         strstr(text, "(null)") ? "the TLS handshake breaks off" : text);
     }
 }
 
@@ -281,10 +308,12 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     h->settings = settings;
     pthread_rwlock_init(&h->lock, NULL);
     int result = make_options(h, name, fault);
-    while (result == 0 && (result = connect_thrice(h, &h->nats, &h->js, fault)) != 0) {
+    for (int n = 0; result == 0 && (result = connect_thrice(h, &h->nats, &h->js, fault)) != 0;
+         n++) {
         if (result != FAULT_NO_DEVICE || clock_now() >= end || stopped(context))
             break;
-        log_info("%s; tried again for %.0f s", fault->text, (double)(end - clock_now()) * 1e-9);
+        if (n == 0)
+            log_info("%s; tried again for %.0f s", fault->text, (double)patience * 1e-9);
         fault_clear(fault);
         for (int i = 0; i < 10 && !stopped(context); i++)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
@@ -338,6 +367,11 @@ int hub_mend(struct hub *hub, struct fault *fault)
 {
     natsConnection *nats = NULL;
     jsCtx *js = NULL;
+    const char *text = NULL;
+    /* The library goes on trying with a certificate that no trial will make good. */
+    if (!hub->up && natsConnection_GetLastError(hub->nats, &text) == NATS_SSL_ERROR && text &&
+        is_certificate(text))
+        return fault_set(fault, FAULT_PERMISSION, BAD_CERTIFICATE, text);
     if (!hub->closed)
         return 0;
     hub->closed = false; /* from here on it is the new one that may be closed */

@@ -95,6 +95,26 @@ class Secrets(FleetTest):
         for name, names, days in ('elsewhere', 'DNS:hub.example', 30), ('old', 'IP:127.0.0.1', 0):
             bad = self.hub(streams=False, config=tls % ca.certificate(name, names, days))
             self.expect_end(77, 'the certificate is refused', hub, servers=['tls://127.0.0.1:%d' % bad.port], tls={'ca': ca.path})
+        # Another certificate while it runs.
+        machine.start()
+        hub.kill()
+        hub.configure(tls % other.certificate('another'))
+        hub.start()
+        self.assertIn('the certificate is refused', machine.relay.wait(77))
+
+    def test_handshake_breaks_off(self):
+        """That is the link's trouble, not the certificate's."""
+        ca = Authority(self.dir)
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            relay = Relay(self, None, '/nonexistent', servers=['tls://127.0.0.1:%d' % server.getsockname()[1]], tls={'ca': ca.path})
+            relay.start(ready=False)
+            for _ in range(3):
+                client = server.accept()[0]
+                client.sendall(b'INFO {"server_id":"x","version":"2.12.0","headers":true,"tls_required":true,"max_payload":8388608}\r\n')
+                client.recv(100)
+                client.close()
+            relay.expect_line('no server answers at tls://127.0.0.1:.*TLS handshake.*tried again')
+            relay.stop()
 
     def test_credentials_files(self):
         """Those of NATS: tokens that an operator's account signed."""
