@@ -590,6 +590,8 @@ static int choose_format(struct enqueue *enqueue, struct fault *fault)
 static int check_options(const struct enqueue *enqueue, size_t count, struct fault *fault)
 {
     const struct enqueue_options *o = &enqueue->options;
+    const char *key;
+    size_t at = 0;
     if (!job_is_word(o->class) || (o->id && !job_is_word(o->id)))
         return fault_set(fault, FAULT_USAGE, "--class and --id: 1 to %d of A-Z a-z 0-9 _ -",
                          JOB_WORD_MAX);
@@ -604,7 +606,11 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
     if (!enqueue->settings.servers)
         return fault_set(fault, FAULT_USAGE,
                          "which server? -s URL is missing, or relay.servers in the configuration");
-    return 0;
+    if (settings_check_relay(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
+        fault_clear(fault);
+        fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");
+    }
+    return fault->code;
 }
 
 static int add_all(struct enqueue *enqueue, char **inputs, size_t count, struct fault *fault)
@@ -723,12 +729,31 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     return exit_status(enqueue, result);
 }
 
+/* Of the file, if there is one, and of the environment. */
+static int read_settings(const struct enqueue_options *o, struct config *config)
+{
+    const char *no_chain = NULL;
+    struct text errors = {0};
+    int status = cli_read_config(&o->common, config, &no_chain);
+    if (status != 0)
+        return status;
+    if (!config->settings.relay.stream)
+        settings_defaults(&config->settings);
+    settings_read_environment(&config->settings, false, &errors);
+    if (errors.length > 0) {
+        fprintf(stderr, "sluice: %s", text_string(&errors));
+        status = fault_exit_status(FAULT_CONFIG);
+        config_finish(config);
+    }
+    text_finish(&errors);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct enqueue enqueue = {0};
     struct enqueue_options *o = &enqueue.options;
     struct config config;
-    const char *no_chain = NULL;
     int first = options_parse(&usage, o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
@@ -737,11 +762,9 @@ static int run(int argc, char **argv)
         fputs("sluice: enqueue: no input (see sluice enqueue --help)\n", stderr);
         return 64;
     }
-    int status = cli_read_config(&o->common, &config, &no_chain);
+    int status = read_settings(o, &config);
     if (status != 0)
         return status;
-    if (!config.settings.relay.stream)
-        settings_defaults(&config.settings);
     enqueue.settings = config.settings.relay;
     const char **const replaced[][2] = {{&enqueue.settings.servers, &o->server},
                                         {&enqueue.settings.credentials, &o->credentials},

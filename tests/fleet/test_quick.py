@@ -165,6 +165,8 @@ class Ends(FleetTest):
         self.expect_end(78, 'servers is missing')
         self.expect_end(78, "no key 'server'; did you mean 'servers'", hub, server='x')
         self.expect_end(78, 'servers: expected nats://', servers=['http://x:%s@y' % SECRET])
+        self.expect_end(78, 'servers: expected nats://', servers=['nats://127.0.0.1:99999'])
+        self.expect_end(78, 'servers: expected nats://', hub, env={'SLUICE_RELAY_SERVERS': 'hub:4222'})
         self.expect_end(78, 'credentials: /nonexistent/x: No such file', hub, credentials='/nonexistent/x')
         self.expect_end(78, 'tls: ca: /nonexistent/x: No such file', hub, tls={'ca': '/nonexistent/x'})
         self.expect_end(78, 'no such setting; did you mean SLUICE_RELAY_STREAM', hub, env={'SLUICE_RELAY_STREEM': 'X'})
@@ -234,8 +236,8 @@ class Ends(FleetTest):
 
 
 class Enqueue(FleetTest):
-    def enqueue(self, *arguments, status=0, port=None):
-        run = subprocess.run([SLUICE, 'enqueue', '-s', 'nats://127.0.0.1:%d' % (port or self.server.port), *arguments], cwd=self.dir,
+    def enqueue(self, *arguments, status=0, server=None):
+        run = subprocess.run([SLUICE, 'enqueue', '-s', server or 'nats://127.0.0.1:%d' % self.server.port, *arguments], cwd=self.dir,
                              capture_output=True, text=True)
         self.assertEqual(run.returncode, status, run.stdout + run.stderr)
         return run
@@ -281,7 +283,8 @@ class Enqueue(FleetTest):
             file.truncate(8000001)
         self.assertIn('8000000 bytes', self.enqueue('-c', 'sobel', 'large', status=65).stderr)
         self.assertIn('-c CHAIN is missing', self.enqueue(names[0], status=64).stderr)
-        self.assertIn('no server answers', self.enqueue('-c', 'sobel', names[0], status=69, port=1).stderr)
+        self.assertIn('no server answers', self.enqueue('-c', 'sobel', names[0], status=69, server='nats://127.0.0.1:1').stderr)
+        self.assertIn('-s: expected nats://', self.enqueue('-c', 'sobel', names[0], status=64, server='hub:4222').stderr)
         run = self.enqueue('-c', 'sobel', '--wait', 'http://127.0.0.1:1/x.jpg?token=%s' % SECRET, status=77)
         self.assertNotIn(SECRET, run.stdout + run.stderr)
         machine.stop()
