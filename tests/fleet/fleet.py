@@ -43,7 +43,7 @@ def servers():
     found = [os.environ.get('NATS_SERVER'), shutil.which('nats-server'), '/usr/sbin/nats-server',
              os.path.join(os.path.dirname(sys.executable), 'nats-server')]
     found += os.environ.get('SLUICE_NATS_SERVERS', '').split(':')
-    found += glob.glob(os.path.join(ROOT, 'build-cache', 'nats-*', 'bin', 'nats-server'))
+    found += glob.glob(os.path.join(ROOT, 'build-cache', 'nats-*', '**', 'nats-server'), recursive=True)
     versions = {os.path.realpath(path): version_of(path) for path in found if path and os.path.exists(path)}
     return dict(sorted(versions.items(), key=lambda pair: pair[1]))
 
