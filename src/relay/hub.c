@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -297,6 +299,14 @@ static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, st
     return result;
 }
 
+/* No core dump. */
+static void keep_memory_secret(void)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 int hub_open(struct hub **hub, const struct relay_settings *settings, const char *name,
              uint64_t patience, bool (*stopped)(void *context), void *context, struct fault *fault)
 {
@@ -305,6 +315,7 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     *hub = h;
     if (!h)
         return fault_set(fault, FAULT_MEMORY, "no memory for a connection");
+    keep_memory_secret();
     h->settings = settings;
     pthread_rwlock_init(&h->lock, NULL);
     int result = make_options(h, name, fault);

@@ -32,7 +32,8 @@ enum hub_answer {
 
 struct hub;
 
-/* Reads the credentials and connects, for at most `patience` nanoseconds, while `stopped` is false.
+/* Reads the credentials, after which this process leaves no core dump, and connects, for at most
+ * `patience` nanoseconds, while `stopped` is false.
  * FAULT_CONFIG: a file that is named is missing, or the server wants TLS and no tls:// was said;
  * FAULT_PERMISSION: credentials or a certificate are refused; FAULT_NO_DEVICE: no server answers.
  * The settings must outlive it. */

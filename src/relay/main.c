@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,14 +109,6 @@ static int load(const struct relay_options *options, struct config *config)
         settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
     log_init("sluice-relay", (enum log_level)settings->log_level);
     return 0;
-}
-
-/* Credentials are in this memory. */
-static void keep_memory_secret(void)
-{
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0);
 }
 
 /* ---- signals ---- */
@@ -311,7 +301,6 @@ int main(int argc, char **argv)
         fputs("sluice-relay: there are no operands (see sluice-relay --help)\n", stderr);
         return 64;
     }
-    keep_memory_secret();
     int status = load(&options, &config);
     if (status != 0)
         return status;

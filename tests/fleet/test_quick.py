@@ -258,7 +258,11 @@ class Enqueue(FleetTest):
             file.write(told)
         run = self.enqueue('--collect', '--timeout', '300ms', '-o', 'out/', 'jobs', status=1)
         self.assertEqual(run.stderr.count('no result within'), 6)
+        # It has credentials in its memory, too.
+        waits = subprocess.Popen([SLUICE, 'enqueue', '-q', '-s', 'nats://127.0.0.1:%d' % self.server.port, '--collect', '--wait', 'jobs'], cwd=self.dir)
+        wait_for('no core dump', lambda: resource.prlimit(waits.pid, resource.RLIMIT_CORE) == (0, 0))
         machine = self.machine(self.server).start()
+        self.assertEqual(waits.wait(60), 0)
         self.enqueue('--collect', '-o', 'out/', 'jobs')
         for i, name in enumerate(names):
             with open(os.path.join(self.dir, 'out', name.replace('.pgm', '.png')), 'rb') as file:
