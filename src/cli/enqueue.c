@@ -1,40 +1,17 @@
 /* sluice enqueue: pictures for a fleet, through a NATS JetStream (docs/fleet.md). A program of its
  * own, so that sluice needs no library of NATS. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "cli/common.h"
+#include "cli/enqueue_internal.h"
 #include "cli/paths.h"
-#include "cli/progress.h"
-#include "relay/hub.h"
-#include "relay/job.h"
 
-#define SECOND       UINT64_C(1000000000)
-#define CONNECT_TIME (2 * SECOND)
-#define RETRY_TIME   (60 * SECOND) /* for a server that does not acknowledge */
-#define BURST        16            /* results that are asked for between two pauses */
-#define LIST_MAX     (64u << 20)
-
-struct enqueue_options {
-    struct common_options common;
-    const char *chain, *format, *input, *class, *id, *output, *result;
-    const char *server, *credentials, *ca;
-    uint64_t timeout;
-    bool again, wait, collect;
-};
+#define CONNECT_TIME UINT64_C(2000000000) /* nanoseconds */
 
 #define AT(member) offsetof(struct enqueue_options, member)
 static const struct options_row options[] = {
@@ -146,421 +123,7 @@ static const struct options_usage usage = {
     .tables = {options, cli_config_options, cli_output_options},
 };
 
-enum entry_state {
-    ENTRY_NEW,
-    ENTRY_QUEUED,
-    ENTRY_DONE,
-    ENTRY_FAILED
-};
-
-struct entry {
-    char *input, *output; /* owned; NULL output: nothing is written */
-    char *name;           /* owned: the input, without a URL's query, which may be secret */
-    char id[JOB_WORD_MAX + 1];
-    enum entry_state state;
-    struct fault fault;
-    char media_type[100], machine[80];
-    int64_t size;
-};
-
-struct enqueue {
-    struct enqueue_options options;
-    struct relay_settings settings;
-    struct hub *hub;
-    struct progress progress;
-    const char *format;
-    char extension[32]; /* of the results' names */
-    size_t n_entries, n_queued, n_ended, n_failed;
-    struct entry *entries;
-};
-
-static bool waits(const struct enqueue *enqueue)
-{
-    return enqueue->options.output || enqueue->options.wait;
-}
-
-static bool is_url(const char *text)
-{
-    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
-}
-
-static void pause_for(uint64_t nanoseconds)
-{
-    struct timespec time = {(time_t)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
-    nanosleep(&time, NULL);
-}
-
-static void end_entry(struct enqueue *enqueue, struct entry *entry)
-{
-    bool failed = entry->fault.code != FAULT_NONE;
-    entry->state = failed ? ENTRY_FAILED : ENTRY_DONE;
-    enqueue->n_ended++;
-    enqueue->n_failed += failed;
-    progress_clear(&enqueue->progress);
-    if (failed)
-        cli_complain(entry->name, &entry->fault);
-}
-
-static void show(struct enqueue *enqueue)
-{
-    const struct progress_state state = {.total = enqueue->n_entries,
-                                         .ended =
-                                             waits(enqueue) ? enqueue->n_ended : enqueue->n_queued,
-                                         .failed = enqueue->n_failed,
-                                         .waiting = ""};
-    progress_show(&enqueue->progress, &state);
-}
-
-/* ---- results ---- */
-
-static int write_out(const struct entry *entry, const struct hub_message *message,
-                     struct fault *fault)
-{
-    struct file_draft draft = {.fd = -1};
-    if (strcmp(entry->output, "-") == 0)
-        return file_write(fileno(cli_stdout), message->data, message->size, fault);
-    int result = file_draft_open(&draft, entry->output, fault);
-    if (result == 0)
-        result = file_write(draft.fd, message->data, message->size, fault);
-    if (result == 0)
-        return file_draft_commit(&draft, false, fault);
-    file_draft_discard(&draft);
-    return result;
-}
-
-static void take_result(struct enqueue *enqueue, struct entry *entry,
-                        const struct hub_message *message)
-{
-    const char *status = hub_header(message, "Sluice-Status");
-    const char *code = hub_header(message, "Sluice-Code"),
-               *text = hub_header(message, "Sluice-Text");
-    const char *type = hub_header(message, "Sluice-Media-Type");
-    const char *machine = hub_header(message, "Sluice-Machine");
-    const char *size = hub_header(message, "Sluice-Size");
-    snprintf(entry->media_type, sizeof entry->media_type, "%s", type ? type : "");
-    snprintf(entry->machine, sizeof entry->machine, "%s", machine ? machine : "");
-    entry->size = size ? strtoll(size, NULL, 10) : 0;
-    if (!status || strcmp(status, "ok") != 0) {
-        enum fault_code why = fault_by_name(code ? code : "");
-        fault_set(&entry->fault, why ? why : FAULT_INTERNAL, "%s",
-                  text ? text : "the result does not say why");
-    } else if (entry->output && (message->size > 0 || entry->size == 0)) {
-        write_out(entry, message, &entry->fault);
-    } else if (entry->output) { /* it is in a store */
-        free(entry->output);
-        entry->output = NULL;
-    }
-    end_entry(enqueue, entry);
-}
-
-/* True when there was one. */
-static bool look_for_result(struct enqueue *enqueue, struct entry *entry)
-{
-    struct hub_message message;
-    struct fault fault = FAULT_INIT;
-    enum hub_answer answer = hub_result(enqueue->hub, entry->id, &message, &fault);
-    if (answer == HUB_OK)
-        take_result(enqueue, entry, &message);
-    hub_message_finish(&message);
-    return answer == HUB_OK;
-}
-
-/* Asks for the result of each job that has none yet, and pauses after some that are not there.
- * Returns how many are still to come. */
-static size_t sweep(struct enqueue *enqueue, uint64_t end, uint64_t *pause)
-{
-    size_t waiting = 0;
-    for (size_t i = 0; i < enqueue->n_entries && clock_now() < end; i++) {
-        struct entry *entry = &enqueue->entries[i];
-        if (entry->state != ENTRY_QUEUED)
-            continue;
-        if (look_for_result(enqueue, entry)) {
-            *pause = SECOND / 50;
-        } else if (++waiting % BURST == 0) {
-            pause_for(*pause);
-            *pause = *pause < SECOND / 5 ? 2 * *pause : *pause;
-        }
-        show(enqueue);
-    }
-    return waiting;
-}
-
-/* 0, or why no result will come at all. */
-static int check_hub(struct enqueue *enqueue, struct fault *fault)
-{
-    int result = hub_mend(enqueue->hub, fault);
-    if (result == 0 && hub_is_denied(enqueue->hub))
-        result = fault_set(fault, FAULT_PERMISSION, "the credentials do not permit it");
-    return result;
-}
-
-static void collect(struct enqueue *enqueue)
-{
-    uint64_t timeout = enqueue->options.timeout, pause = SECOND / 50;
-    uint64_t end = timeout ? clock_now() + timeout : UINT64_MAX;
-    struct fault why = FAULT_INIT;
-    while (clock_now() < end && sweep(enqueue, end, &pause) > 0 && check_hub(enqueue, &why) == 0)
-        pause_for(pause);
-    for (size_t i = 0; i < enqueue->n_entries; i++) {
-        struct entry *entry = &enqueue->entries[i];
-        if (entry->state != ENTRY_QUEUED)
-            continue;
-        entry->fault = why;
-        fault_set(&entry->fault, FAULT_BUSY, "no result within %.0f s (--timeout)",
-                  (double)timeout * 1e-9);
-        end_entry(enqueue, entry);
-    }
-}
-
-/* ---- jobs ---- */
-
-static int read_picture(const struct enqueue *enqueue, const char *path, struct bytes *bytes,
-                        struct fault *fault)
-{
-    uint64_t limit = hub_payload_max(enqueue->hub);
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
-                         strerror(errno));
-    int result = file_read(fd, limit, bytes, fault);
-    close(fd);
-    if (result == FAULT_LIMIT) {
-        fault_clear(fault);
-        return fault_set(fault, FAULT_LIMIT,
-                         "more than the %" PRIu64
-                         " bytes that a message may hold (relay.inline, and "
-                         "the server's max_payload); put it into a store and enqueue its URL",
-                         limit);
-    }
-    if (result == 0 && bytes->size == 0)
-        result = fault_set(fault, FAULT_EMPTY, "the file has no bytes");
-    return result;
-}
-
-/* Made of all that the result depends on, so that the same job has the same id. */
-static int make_id(const struct enqueue *enqueue, struct entry *entry, const struct bytes *bytes,
-                   struct fault *fault)
-{
-    const struct enqueue_options *o = &enqueue->options;
-    const char *parts[] = {o->class, o->chain, enqueue->format, o->input, o->result};
-    char digest[DIGEST_TEXT_MAX];
-    struct text all = {0};
-    if (o->id) {
-        snprintf(entry->id, sizeof entry->id, "%s", o->id);
-        return 0;
-    }
-    if (is_url(entry->input)) /* a query may hold a signature that is another one each time */
-        text_append(&all, entry->name);
-    int result =
-        digest_text(bytes->data ? (const void *)bytes->data : "", bytes->size, digest, fault);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        text_printf(&all, "\n%s", parts[i] ? parts[i] : "");
-    text_printf(&all, "\n%s", digest);
-    if (o->again)
-        text_printf(&all, "\n%" PRIu64 ".%d", (uint64_t)time(NULL), getpid());
-    if (result == 0)
-        result = all.failed ? fault_set(fault, FAULT_MEMORY, "no memory for an id")
-                            : digest_text(all.data, all.length, digest, fault);
-    if (result == 0)
-        snprintf(entry->id, sizeof entry->id, "%s", digest);
-    text_finish(&all);
-    return result;
-}
-
-/* PREFIX and the name that the result would have in a directory. */
-static char *result_url(const struct enqueue *enqueue, const struct entry *entry)
-{
-    char *url = NULL;
-    const char *base = path_name(entry->name);
-    if (asprintf(&url, "%s%.*s.%s", enqueue->options.result, (int)path_stem_length(base), base,
-                 enqueue->extension) < 0)
-        return NULL;
-    return url;
-}
-
-/* Until the server has it, or cannot. A job that is queued already is as good as accepted. */
-static int publish(struct enqueue *enqueue, const struct entry *entry, const struct bytes *bytes,
-                   const char *result_at, struct fault *fault)
-{
-    const struct enqueue_options *o = &enqueue->options;
-    char subject[200];
-    uint64_t begun = clock_now();
-    const struct hub_header headers[] = {
-        {"Sluice-Chain", o->chain},   {"Sluice-Format", enqueue->format},
-        {"Sluice-Input", o->input},   {"Sluice-Source", bytes->data ? NULL : entry->input},
-        {"Sluice-Result", result_at}, {NULL, NULL}};
-    snprintf(subject, sizeof subject, "sluice.jobs.%s.%s", o->class, entry->id);
-    for (;;) {
-        struct fault why = FAULT_INIT;
-        switch (
-            hub_publish(enqueue->hub, subject, headers, bytes->data, bytes->size, false, &why)) {
-        case HUB_OK:
-        case HUB_THERE:
-            return 0;
-        case HUB_FULL:
-            if (!waits(enqueue) || (o->timeout && clock_now() - begun > o->timeout))
-                return fault_set(fault, FAULT_BUSY, "the queue is full; try later");
-            pause_for(SECOND);
-            break;
-        case HUB_LARGE:
-            return fault_set(fault, FAULT_LIMIT, "larger than the stream's messages may be");
-        case HUB_MISSING:
-            return fault_set(fault, FAULT_NO_DEVICE, "%s", why.text);
-        case HUB_UNCLEAR:
-            if (check_hub(enqueue, fault) != 0)
-                return fault->code;
-            if (clock_now() - begun > RETRY_TIME)
-                return fault_set(fault, FAULT_NO_DEVICE, "the server does not answer");
-            pause_for(SECOND / 4);
-            break;
-        default:
-            return fault_set(fault, FAULT_IO, "%s", why.text);
-        }
-    }
-}
-
-/* Returns the code of a fault that would meet all others, too; the entry's own is in it. */
-static int enqueue_one(struct enqueue *enqueue, struct entry *entry)
-{
-    struct bytes bytes = {0};
-    struct fault *fault = &entry->fault;
-    char *result_at = enqueue->options.result ? result_url(enqueue, entry) : NULL;
-    int of_hub = 0;
-    int result = is_url(entry->input) ? 0 : read_picture(enqueue, entry->input, &bytes, fault);
-    if (result == 0)
-        result = make_id(enqueue, entry, &bytes, fault);
-    /* A result may be there already, of an earlier command. */
-    if (result == 0 && !(waits(enqueue) && look_for_result(enqueue, entry))) {
-        entry->state = ENTRY_QUEUED;
-        of_hub = result = publish(enqueue, entry, &bytes, result_at, fault);
-    }
-    bytes_finish(&bytes);
-    free(result_at);
-    if (result != 0)
-        end_entry(enqueue, entry);
-    else
-        enqueue->n_queued++;
-    if (result == 0 && !waits(enqueue) && !enqueue->options.common.json &&
-        !enqueue->options.common.quiet)
-        fprintf(cli_stdout, "%s\t%s\n", entry->id, entry->name);
-    return of_hub == FAULT_LIMIT ? 0 : of_hub;
-}
-
-static int enqueue_all(struct enqueue *enqueue)
-{
-    int result = 0;
-    for (size_t i = 0; i < enqueue->n_entries; i++) {
-        struct entry *entry = &enqueue->entries[i];
-        if (result == 0) {
-            result = enqueue_one(enqueue, entry);
-        } else {
-            entry->state = ENTRY_FAILED;
-            fault_set(&entry->fault, result, "not sent");
-            enqueue->n_failed++;
-        }
-        show(enqueue);
-    }
-    progress_clear(&enqueue->progress);
-    if (result != 0 && enqueue->n_entries > 1)
-        fprintf(stderr,
-                "sluice: enqueue: %zu of %zu are queued; the same command sends the others\n",
-                enqueue->n_queued, enqueue->n_entries);
-    return result;
-}
-
 /* ---- what it is told ---- */
-
-/* OUT itself, or in the folder OUT under the input's name. */
-static char *output_path(const char *out, const char *input, const char *extension)
-{
-    name_buffer name;
-    char *path = NULL;
-    if (strcmp(out, "-") == 0 || !paths_is_directory(out))
-        return strdup(out);
-    name_of_result(name, strcmp(input, "-") == 0 ? "stdin" : path_name(input), 0, "", extension);
-    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
-    return asprintf(&path, "%s%s%s", out, slash, name) < 0 ? NULL : path;
-}
-
-static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
-                     struct fault *fault)
-{
-    const char *out = enqueue->options.output;
-    struct entry *entries =
-        realloc(enqueue->entries, (enqueue->n_entries + 1) * sizeof *enqueue->entries);
-    if (!entries)
-        return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", enqueue->n_entries + 1);
-    enqueue->entries = entries;
-    struct entry *entry = &entries[enqueue->n_entries++];
-    *entry = (struct entry){.input = strdup(input), .fault = FAULT_INIT};
-    if (id) {
-        snprintf(entry->id, sizeof entry->id, "%s", id);
-        entry->state = ENTRY_QUEUED;
-    }
-    entry->name = strndup(input, is_url(input) ? strcspn(input, "?#") : strlen(input));
-    if (out && entry->name)
-        entry->output = output_path(out, entry->name, enqueue->extension);
-    if (!entry->input || !entry->name || (out && !entry->output))
-        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
-    return 0;
-}
-
-/* Lines ID, tab, NAME. */
-static int add_list(struct enqueue *enqueue, const char *path, struct fault *fault)
-{
-    struct bytes bytes = {0};
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fault_set(fault, FAULT_NO_INPUT, "%s: %s", path, strerror(errno));
-    int result = file_read(fd, LIST_MAX, &bytes, fault);
-    close(fd);
-    char *text = result == 0 ? strndup((const char *)bytes.data, bytes.size) : NULL, *rest = NULL;
-    bytes_finish(&bytes);
-    size_t number = 1;
-    for (char *line = strtok_r(text, "\n", &rest); line && result == 0;
-         line = strtok_r(NULL, "\n", &rest), number++) {
-        char *tab = strchr(line, '\t');
-        if (tab)
-            *tab = '\0';
-        if (!tab || !tab[1] || !job_is_word(line))
-            result = fault_set(fault, FAULT_USAGE, "%s:%zu: expected an id, a tab and a name", path,
-                               number);
-        else
-            result = add_entry(enqueue, tab + 1, line, fault);
-    }
-    free(text);
-    return result;
-}
-
-static int compare_outputs(const void *a, const void *b)
-{
-    const struct entry *const *x = a, *const *y = b;
-    return strcmp((*x)->output, (*y)->output);
-}
-
-/* Two results under one name would replace each other. */
-static int check_outputs(const struct enqueue *enqueue, struct fault *fault)
-{
-    const char *out = enqueue->options.output;
-    size_t count = enqueue->n_entries;
-    if (!out || count < 2)
-        return 0;
-    if (!paths_is_directory(out))
-        return fault_set(fault, FAULT_USAGE,
-                         "%zu inputs need a directory for their results: -o DIRECTORY/", count);
-    const struct entry **sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", count);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &enqueue->entries[i];
-    qsort(sorted, count, sizeof *sorted, compare_outputs);
-    for (size_t i = 1; i < count; i++)
-        if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0)
-            fault_set(fault, FAULT_USAGE, "%s and %s would both be written to %s",
-                      sorted[i - 1]->name, sorted[i]->name, sorted[i]->output);
-    free(sorted);
-    return fault->code;
-}
 
 /* What a format is called, its files are called, too; the machines know whether there is such a
  * one. */
@@ -597,7 +160,7 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
                          JOB_WORD_MAX);
     if (o->id && count > 1)
         return fault_set(fault, FAULT_USAGE, "--id is for a single job");
-    if (o->collect && !waits(enqueue))
+    if (o->collect && !enqueue_waits(enqueue))
         return fault_set(fault, FAULT_USAGE, "--collect needs -o OUT or --wait");
     if (!o->chain && !o->collect)
         return fault_set(fault, FAULT_USAGE, "which chain? -c CHAIN is missing");
@@ -611,18 +174,6 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
         fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");
     }
     return fault->code;
-}
-
-static int add_all(struct enqueue *enqueue, char **inputs, size_t count, struct fault *fault)
-{
-    const char *out = enqueue->options.output;
-    int result = 0;
-    if (out && out[0] && out[strlen(out) - 1] == '/' && mkdir(out, 0777) != 0 && errno != EEXIST)
-        return fault_set_errno(fault, FAULT_CREATE, out);
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = enqueue->options.collect ? add_list(enqueue, inputs[i], fault)
-                                          : add_entry(enqueue, inputs[i], NULL, fault);
-    return result ? result : check_outputs(enqueue, fault);
 }
 
 /* ---- the end ---- */
@@ -716,13 +267,13 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     struct fault fault = FAULT_INIT;
     int result = 0;
     if (check_options(enqueue, count, &fault) != 0 || choose_format(enqueue, &fault) != 0 ||
-        add_all(enqueue, inputs, count, &fault) != 0 || connect_hub(enqueue, &fault) != 0)
+        enqueue_add_all(enqueue, inputs, count, &fault) != 0 || connect_hub(enqueue, &fault) != 0)
         return cli_complain("enqueue", &fault);
     progress_begin(&enqueue->progress, enqueue->options.common.quiet);
     if (!enqueue->options.collect)
-        result = enqueue_all(enqueue);
-    if (waits(enqueue) && result == 0)
-        collect(enqueue);
+        result = enqueue_put_all(enqueue);
+    if (enqueue_waits(enqueue) && result == 0)
+        enqueue_collect(enqueue);
     progress_clear(&enqueue->progress);
     if (enqueue->options.common.json)
         print_json(enqueue);
