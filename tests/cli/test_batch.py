@@ -431,7 +431,16 @@ class Ends(Batch):
         return ['run', '-f', 'png:level=9', '-o', 'out', 'in']
 
     def interrupt(self, number, *args):
-        """Sends it when a result is being written; what is left in out."""
+        """Sends it when a result is being written; what is left in out. Again if it had ended by itself by then."""
+        for _ in range(20):
+            outcome = self.interrupt_once(number, *args)
+            if outcome[0] != 0:
+                break
+            for name in outcome[2]:
+                os.unlink(self.path('out/' + name))
+        return outcome
+
+    def interrupt_once(self, number, *args):
         process = subprocess.Popen([SLUICE, *args], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         while process.poll() is None and not any(name.endswith('.tmp') for name in self.tree('out')):
             time.sleep(0.001)
