@@ -264,12 +264,25 @@ static void end_threads(pthread_t keeper)
     free(relay.slots);
 }
 
-static int serve(void)
+static void prepare(const struct settings *settings)
 {
-    const struct settings *settings = relay.settings;
+    relay.settings = settings;
+    relay.socket = settings->jobs_socket.unix_path;
+    relay.keep_every = 10 * SECOND;
+    if (settings->relay.name)
+        snprintf(relay.machine, sizeof relay.machine, "%s", settings->relay.name);
+    else
+        gethostname(relay.machine, sizeof relay.machine - 1);
+    catch_signals();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int serve(const struct settings *settings)
+{
     struct fault fault = FAULT_INIT;
     pthread_t keeper;
     char name[100];
+    prepare(settings);
     snprintf(name, sizeof name, "sluice-relay %s", relay.machine);
     if (hub_open(&relay.hub, &settings->relay, name, START_TIME, is_stopping, &relay, &fault) != 0)
         return relay.stopping ? 0 : options_complain("sluice-relay", "hub", &fault);
@@ -282,13 +295,14 @@ static int serve(void)
     relay.giving_back |= status != 0;
     end_threads(keeper);
     hub_close(&relay.hub);
+    curl_global_cleanup();
     return status;
 }
 
 int main(int argc, char **argv)
 {
     struct relay_options options = {0};
-    struct config config;
+    struct config config = {0};
     log_init("sluice-relay", LOG_LEVEL_WARNING);
     int first = options_parse(&usage, &options, argc, argv, stdout);
     if (first < 0)
@@ -302,20 +316,8 @@ int main(int argc, char **argv)
         return 64;
     }
     int status = load(&options, &config);
-    if (status != 0)
-        return status;
-    const struct settings *settings = &config.settings;
-    relay.settings = settings;
-    relay.socket = settings->jobs_socket.unix_path;
-    relay.keep_every = 10 * SECOND;
-    if (settings->relay.name)
-        snprintf(relay.machine, sizeof relay.machine, "%s", settings->relay.name);
-    else
-        gethostname(relay.machine, sizeof relay.machine - 1);
-    catch_signals();
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    status = serve();
-    curl_global_cleanup();
+    if (status == 0)
+        status = serve(&config.settings);
     config_finish(&config);
     return status;
 }
