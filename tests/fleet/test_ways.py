@@ -15,33 +15,67 @@ def example(name):
 
 
 class Balancing(FleetTest):
-    def test(self):
-        ca = Authority(self.dir)
-        pem, key = ca.certificate('board.example', 'DNS:board.example,IP:127.0.0.1')
-        self.daemons, upstream = [], []
-        for i in range(3):
-            folder = os.path.join(self.dir, 'm%d' % i)
-            sock, port = os.path.join(folder, 'http.sock'), free_port()
-            daemon = self.daemon('--http-socket', sock, folder=folder).start()
-            self.daemons.append(daemon)
-            text = example('machine-nginx.conf').replace('listen 8443', 'listen 127.0.0.1:%d' % port)
-            text = text.replace('/run/sluice/http.sock', sock).replace('/etc/nginx/sluice.pem', pem).replace('/etc/nginx/sluice.key', key)
-            Nginx(self, 'm%d-nginx' % i, text.replace('/etc/nginx/sluice-ca.pem', ca.path))
-            upstream.append('127.0.0.1:%d' % port)
-        own, own_key = ca.certificate('balancer')
+    def setUp(self):
+        super().setUp()
+        self.ca = Authority(self.dir)
+        self.upstream = []
+
+    def machine_nginx(self, location=None):
+        """A machine's, before the daemon that is returned; with `location` before what that says."""
+        number, port = len(self.upstream), free_port()
+        folder = os.path.join(self.dir, 'm%d' % number)
+        sock = os.path.join(folder, 'http.sock')
+        pem, key = self.ca.certificate('board%d' % number, 'DNS:board.example,IP:127.0.0.1')
+        text = example('machine-nginx.conf').replace('listen 8443', 'listen 127.0.0.1:%d' % port)
+        for before, after in (('/run/sluice/http.sock', sock), ('/etc/nginx/sluice.pem', pem), ('/etc/nginx/sluice.key', key),
+                              ('/etc/nginx/sluice-ca.pem', self.ca.path)):
+            text = text.replace(before, after)
+        if location:
+            text = re.sub('location / {.*?}', 'location / { %s }' % location, text, flags=re.S)
+        self.upstream.append('127.0.0.1:%d' % port)
+        daemon = None if location else self.daemon('--http-socket', sock, folder=folder).start()
+        Nginx(self, 'm%d-nginx' % number, text)
+        return daemon
+
+    def balance(self):
+        """Connects to the balancer before all three."""
+        pem, key = self.ca.certificate('balancer')
         port = free_port()
         text = example('balancer-nginx.conf').replace('listen 443', 'listen 127.0.0.1:%d' % port)
         for i in range(3):
-            text = text.replace('board%d.example:8443' % (i + 1), upstream[i])
-        for before, after in (('/etc/nginx/balancer.pem', own), ('/etc/nginx/balancer.key', own_key), ('/etc/nginx/sluice-ca.pem', ca.path)):
+            text = text.replace('board%d.example:8443' % (i + 1), self.upstream[i])
+        for before, after in (('/etc/nginx/balancer.pem', pem), ('/etc/nginx/balancer.key', key), ('/etc/nginx/sluice-ca.pem', self.ca.path)):
             text = text.replace(before, after)
         Nginx(self, 'balancer', text)
-        context = ssl.create_default_context(cafile=ca.path)
+        context = ssl.create_default_context(cafile=self.ca.path)
+        return lambda: http.client.HTTPSConnection('127.0.0.1', port, timeout=60, context=context)
+
+    def test_full_and_ending(self):
+        """429 and 503 of two machines go on to the third."""
+        log = os.path.join(self.dir, 'refused.log')
+        for status in (429, 503):
+            self.machine_nginx('access_log %s; return %d;' % (log, status))
+        self.machine_nginx()
+        connect, expected = self.balance(), self.by_sluice_run(picture())['']
+        for _ in range(20):
+            connection = connect()
+            connection.request('POST', '/v1/process?chain=sobel&format=pgm', picture())
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.read()), (200, expected))
+            connection.close()
+        with open(log, encoding='utf-8') as file:
+            refusals = file.read()
+        self.assertIn('" 429 ', refusals)
+        self.assertIn('" 503 ', refusals)
+
+    def test_deaths(self):
+        self.daemons = [self.machine_nginx() for _ in range(3)]
+        connect = self.balance()
         expected, failures, done, threads = self.by_sluice_run(picture())[''], [], [], []
 
         def post(enough):
             while not enough():
-                connection = http.client.HTTPSConnection('127.0.0.1', port, timeout=60, context=context)
+                connection = connect()
                 try:
                     connection.request('POST', '/v1/process?chain=sobel&format=pgm', picture())
                     answer = connection.getresponse()
@@ -73,7 +107,7 @@ class Balancing(FleetTest):
         post(lambda: len(done) == pictures + 10)
         self.assertEqual(failures, [])
         # Nobody gets past the balancer without its certificate.
-        connection = http.client.HTTPSConnection(upstream[0], timeout=20, context=ssl._create_unverified_context())
+        connection = http.client.HTTPSConnection(self.upstream[0], timeout=20, context=ssl._create_unverified_context())
         connection.request('GET', '/livez')
         self.assertEqual(connection.getresponse().status, 400)
         print('nginx: %d pictures by 4 clients over %d deaths of machines: all answered, all right' % (pictures, deaths), file=sys.stderr)
