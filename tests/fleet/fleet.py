@@ -56,6 +56,13 @@ def good_server():
     return good[-1] if good else None
 
 
+def kill_line_library():
+    """Path of the library that ends a relay at a chosen step (kill_line.c)."""
+    if not os.environ.get('KILL_LINE_LIBRARY'):
+        raise unittest.SkipTest('libraries are not preloaded into a build with sanitizers')
+    return os.environ['KILL_LINE_LIBRARY']
+
+
 def old_server():
     old = [path for path, version in servers().items() if (2, 0) < version < (2, 10)]
     return old[0] if old else None
@@ -368,5 +375,5 @@ def main():
 
 
 __all__ = ['ApiError', 'EXAMPLES', 'FleetTest', 'HERE', 'Hub', 'Machine', 'Nats', 'NatsError', 'Nginx', 'NginxStore', 'PATIENCE', 'RELAY', 'ROOT', 'Relay',
-           'SLUICE', 'Store', 'base64', 'free_port', 'good_server', 'hashlib', 'json', 'main', 'old_server', 'os', 'picture', 're',
+           'SLUICE', 'Store', 'base64', 'free_port', 'good_server', 'hashlib', 'json', 'kill_line_library', 'main', 'old_server', 'os', 'picture', 're',
            'servers', 'shutil', 'signal', 'skip', 'socket', 'subprocess', 'sys', 'threading', 'time', 'unittest', 'version_of', 'wait_for']

@@ -53,7 +53,7 @@ class Kills(FleetTest):
         if way == 'url':
             self.store.files['/in/' + name] = picture()
             headers = dict(Source=self.store.url + '/in/' + name, Result=self.store.url + '/out/' + name)
-        dying = self.relay(hub, 'dying', env=dict(where, LD_PRELOAD=os.environ['KILL_LINE_LIBRARY'], KILL_ONCE=once))
+        dying = self.relay(hub, 'dying', env=dict(where, LD_PRELOAD=kill_line_library(), KILL_ONCE=once))
 
         def half(handler):
             dying.process.kill()

@@ -100,7 +100,7 @@ class Poison(FleetTest):
     def kill_machines(self, count):
         hub = self.hub(streams=False)
         hub.streams(ack_wait=2)
-        env = {'LD_PRELOAD': os.environ['KILL_LINE_LIBRARY'], 'KILL_LINE': '.cursed: submitted'}
+        env = {'LD_PRELOAD': kill_line_library(), 'KILL_LINE': '.cursed: submitted'}
         machines = [self.machine(hub, 'm%d' % i) for i in range(count)]
         for machine in machines:
             machine.relay.env.update(env)

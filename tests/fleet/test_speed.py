@@ -5,11 +5,17 @@ inline and the relay by URL, in turns. Where computing dominates, the relay must
 And what one hub carries: jobs and results per second that one machine's relay, with a daemon that computes nothing,
 gets through, for small and for large messages.
 
-FLEET_ROUNDS is how often each is measured (4), FLEET_LARGE the pictures of a round (24)."""
+And what it costs the hub's server: processor time and memory for a job, an id that is kept, a connection, a question
+without an answer. docs/fleet.md reckons with these.
+
+FLEET_ROUNDS is how often each is measured (4), FLEET_LARGE the pictures of a round (24), FLEET_IDS the ids that are kept
+(300000)."""
 import statistics
 
 from fleet import *
+from secrets_for_tests import Authority
 
+IDS = int(os.environ.get('FLEET_IDS', '300000'))
 ROUNDS, LARGE = int(os.environ.get('FLEET_ROUNDS', '4')), int(os.environ.get('FLEET_LARGE', '24'))
 # About a tenth of a second for a megapixel on a core of the machine that the figures in docs/fleet.md are from.
 CHAIN = ','.join(['dwt:db8:levels=5,shrink:soft:threshold=bayes,idwt'] * 8)
@@ -92,6 +98,78 @@ class Speed(FleetTest):
             print('%7d bytes: %.0f jobs/s put in by one client (%.1f MB/s), %.0f jobs/s through one relay of 8 (%.1f MB/s)' % (
                 size, count / put, count * size / put / 1e6, count / took, count * size / took / 1e6), file=sys.stderr)
             client.api('STREAM.PURGE.DONE', {})
+
+
+class Costs(FleetTest):
+    def start(self, **keywords):
+        self.server = self.hub(**keywords)
+
+    def seconds(self):
+        """Of a processor, that the server has used."""
+        with open('/proc/%d/stat' % self.server.process.pid, encoding='ascii') as file:
+            words = file.read().rsplit(')', 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf('SC_CLK_TCK')
+
+    def memory(self):
+        """Bytes that are resident."""
+        with open('/proc/%d/statm' % self.server.process.pid, encoding='ascii') as file:
+            return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
+
+    def test_job(self):
+        """By URL, from the producer's message to the acknowledgement."""
+        from test_troubles import FakeDaemon
+        self.start()
+        client, count, store = self.server.client(), 3000, Store(self)
+        store.files['/x'] = b'picture'
+        relay = Relay(self, self.server, FakeDaemon(self).path, jobs=8, get=[store.url + '/']).start()
+        begun, used = time.monotonic(), self.seconds()
+        for i in range(count):
+            self.put_job(client, 'c%d' % i, Source=store.url + '/x', Format='jpg:quality=80')
+        self.expect_empty(client, 600)
+        used, took = self.seconds() - used, time.monotonic() - begun
+        relay.stop()
+        print('a job by URL: %.2f ms of the server (%d jobs, %.0f/s)' % (1000 * used / count, count, count / took), file=sys.stderr)
+
+    def test_id(self):
+        """Kept in DONE, without a payload; and a start after SIGKILL. Not synced, which only takes time."""
+        self.start(sync=False)
+        client, sent = self.server.client(), 0
+        before = self.memory()
+        headers = {'Sluice-Status': 'ok', 'Sluice-Media-Type': 'image/jpeg', 'Sluice-Size': '812345', 'Sluice-SHA256': 64 * 'a',
+                   'Sluice-Timings': json.dumps({'queue_s': 0.000021, 'decode_s': 0.012345, 'device_s': 0.034567, 'encode_s': 0.01, 'total_s': 0.06}),
+                   'Sluice-Machine': 'board1'}
+        while sent < IDS:
+            for _ in range(min(500, IDS - sent)):
+                client.publish('sluice.done.' + hashlib.sha256(b'%d' % sent).hexdigest(), b'', headers, client.inbox + '.x')
+                sent += 1
+            wait_for('what was sent', lambda: client.state('DONE')['messages'] == sent, 60, 0.01)
+        grown = self.memory() - before
+        disk = client.state('DONE')['bytes']
+        client.close()
+        self.server.kill()
+        begun = time.monotonic()
+        self.server.start()
+        again = wait_for('the stream', lambda: self.server.client().state('DONE')['messages'], 300, 0.01)
+        self.assertEqual(again, IDS)
+        print('an id in DONE: %.2f KB of memory, %.2f KB of disk; %.1f s to start with %d after SIGKILL' % (
+            grown / IDS / 1000, disk / IDS / 1000, time.monotonic() - begun, IDS), file=sys.stderr)
+
+    def test_connection(self):
+        """With TLS, and what a slot asks for in vain."""
+        ca, count = Authority(self.dir), 300
+        self.start(streams=False, config='tls { cert_file: "%s", key_file: "%s" }\n' % ca.certificate('hub'))
+        self.server.streams(ca=ca.path)
+        clients = [self.server.client(ca=ca.path) for _ in range(20)]
+        before, used = self.memory(), self.seconds()
+        clients += [self.server.client(ca=ca.path) for _ in range(count)]
+        used, grown = self.seconds() - used, self.memory() - before
+        print('a connection with TLS: %.0f KB, %.2f ms of the server' % (grown / count / 1000, 1000 * used / count), file=sys.stderr)
+        used = self.seconds()
+        for client in clients[:300]:
+            for i in range(10):
+                client.publish('$JS.API.CONSUMER.MSG.NEXT.JOBS.fleet', b'{"batch": 1, "expires": 1000000000}', None, '%s.%d' % (client.inbox, i))
+        time.sleep(3)
+        print('a question without an answer: %.2f ms of the server' % (1000 * (self.seconds() - used) / 3000), file=sys.stderr)
 
 
 os.environ['PATH'] += ':/usr/sbin'
