@@ -169,6 +169,10 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
     if (!enqueue->settings.servers)
         return fault_set(fault, FAULT_USAGE,
                          "which server? -s URL is missing, or relay.servers in the configuration");
+    if (o->server && strchr(o->server, '@'))
+        return fault_set(fault, FAULT_USAGE,
+                         "-s: everybody here can see arguments: --credentials FILE in place of a "
+                         "password");
     if (settings_check_relay(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
         fault_clear(fault);
         fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");
