@@ -32,6 +32,10 @@ class FakeDaemon:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client):
+        with client:
+            self._answer(client)
+
+    def _answer(self, client):
         while True:
             data, control, _, _ = client.recvmsg(65536, socket.CMSG_SPACE(8))
             if not data:
