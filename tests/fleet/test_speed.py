@@ -35,7 +35,7 @@ class Speed(FleetTest):
             paths.append(os.path.join(folder, 'p%d.pgm' % i))
             with open(paths[-1], 'wb') as file:
                 file.write(picture(2400, 1800, seed=i))
-        server, client, turn = ['-s', 'nats://127.0.0.1:%d' % hub.port], hub.client(), 0
+        server, turn = ['-s', 'nats://127.0.0.1:%d' % hub.port], 0
 
         def clock(call):
             begun = time.monotonic()
@@ -72,7 +72,7 @@ class Speed(FleetTest):
         medians = {name: statistics.median(rates) for name, rates in figures.items()}
         print('%d pictures of 4.3 MP, %s: %s' % (LARGE, CHAIN[:60] + '…', ', '.join('%s %.2f/s' % pair for pair in medians.items())), file=sys.stderr)
         machine.stop()
-        self.assertEqual(client.state('JOBS')['messages'], 0)
+        self.assertEqual(hub.client().state('JOBS')['messages'], 0)
         for name in ('relay inline', 'relay by URL'):
             for other in ('folder', 'submit'):
                 print('%s / %s: %.0f %%' % (name, other, 100 * medians[name] / medians[other]), file=sys.stderr)
