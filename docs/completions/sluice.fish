@@ -21,6 +21,7 @@ end
 
 complete -c sluice -n __fish_use_subcommand -f -a run -d 'run a chain on pictures, here'
 complete -c sluice -n __fish_use_subcommand -f -a submit -d 'run a chain on pictures, through the daemon'
+complete -c sluice -n __fish_use_subcommand -f -a enqueue -d 'put pictures into the queue of a fleet'
 complete -c sluice -n __fish_use_subcommand -f -a status -d 'what the daemon does'
 complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file, or why it is not done'
 complete -c sluice -n __fish_use_subcommand -f -a requeue -d 'files are to be done again'
@@ -35,7 +36,7 @@ complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'what is wrong with 
 complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to try chains on'
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
-complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
+complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
 complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert dwt fir gain idwt invert luminance shrink sobel synthesis threshold'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
@@ -75,6 +76,25 @@ complete -c sluice -n '__fish_seen_subcommand_from submit' -l json -d 'machine-r
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s h -l help -d 'this text'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s c -l chain -d 'stages joined by commas, or the name of a chain that the machines know' -r -f -a '(__sluice_chain)'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s f -l format -d 'of the results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l input -d 'how to read' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s o -l output -d 'waits for the results and writes them' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l wait -d 'waits until all are done, and tells what failed'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l collect -d 'queues nothing'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l timeout -d 'how long to wait for results' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l result -d 'URL below which the machines store results, by their names' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l class -d 'part of the subject, by which fleets may be divided' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l id -d 'of a single job' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l again -d 'has it done anew, under another id, where there is a result already'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s s -l server -d 'NATS server, in place of relay.servers of the configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l credentials -d 'in place of relay.credentials' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l ca -d 'in place of relay.tls.ca' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l json -d 'machine-readable output on stdout'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s v -l verbose -d 'say what is done'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from status' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from status' -s w -l watch -d 'print it again every second, until the daemon ends or Ctrl-C'
 complete -c sluice -n '__fish_seen_subcommand_from status' -l json -d 'machine-readable output on stdout'

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/name.h"
-#include "cli/daemon.h"
+#include "worker/client.h"
 
 /* The daemon has another working directory, and knows its folders by where they lead: links on the
  * way are followed, the file's own name is not, since it may be gone, or a link that is asked

@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
 #include "cli/question.h"
+#include "worker/client.h"
 
 struct requeue_options {
     struct common_options common;

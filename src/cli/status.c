@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
+#include "worker/client.h"
 
 struct status_options {
     struct common_options common;

@@ -87,6 +87,7 @@ READ_SETTINGS(device)
 READ_SETTINGS(limits)
 READ_SETTINGS(listen)
 READ_SETTINGS(log)
+READ_SETTINGS(relay)
 READ_SETTINGS(state)
 READ_SETTINGS(watch)
 
@@ -101,6 +102,7 @@ static const struct reader_key sections[] = {
     {.name = "listen", .read = read_listen},
     {.name = "watch", .read = read_watch},
     {.name = "log", .read = read_log},
+    {.name = "relay", .read = read_relay},
     {.name = "state", .read = read_state},
     {0},
 };

@@ -28,16 +28,33 @@ static int parse_min_free(const char *text, void *to, struct fault *fault)
     return 0;
 }
 
-static int parse_jobs(const char *text, void *to, struct fault *fault)
+static int parse_count(const char *text, int64_t *jobs, int limit, struct fault *fault)
 {
-    int64_t *jobs = to;
     *jobs = 0;
     if (strcmp(text, "auto") == 0)
         return 0;
-    if (number_parse_integer(text, strlen(text), jobs) && *jobs >= 0 && *jobs <= 256)
+    if (number_parse_integer(text, strlen(text), jobs) && *jobs >= 0 && *jobs <= limit)
         return 0;
     return fault_set(fault, FAULT_CONFIG,
-                     "jobs: expected an integer from 0 to 256, or auto, not '%.60s'", text);
+                     "jobs: expected an integer from 0 to %d, or auto, not '%.60s'", limit, text);
+}
+
+static int parse_jobs(const char *text, void *to, struct fault *fault)
+{
+    return parse_count(text, to, 256, fault);
+}
+
+static int parse_relay_jobs(const char *text, void *to, struct fault *fault)
+{
+    return parse_count(text, to, 100, fault);
+}
+
+/* Lists and mappings of the file, which the environment has as one text. */
+static int parse_text(const char *text, void *to, struct fault *fault)
+{
+    (void)fault;
+    *(const char **)to = text;
+    return 0;
 }
 
 static int parse_fallback(const char *text, void *to, struct fault *fault)
@@ -237,12 +254,92 @@ static const struct setting listen_settings[] = {
     {{0}},
 };
 
+static const struct setting relay_table[] = {
+    {{.name = "servers",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.servers),
+      .help = "list of NATS servers, nats://HOST:PORT or tls://HOST:PORT; in the environment "
+              "with blanks between them"},
+     .parse = parse_text},
+    {{.name = "credentials",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.credentials),
+      .help = "file with NATS credentials (.creds), or with one line USER:PASSWORD"}},
+    {{.name = "tls",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.ca),
+      .help = "file of the CA certificates that servers must have theirs from; in the file {ca: "
+              "FILE}; else the system's"},
+     .variable = "SLUICE_RELAY_TLS_CA",
+     .parse = parse_text},
+    {{.name = "stream",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.stream),
+      .fallback = "JOBS",
+      .help = "stream that jobs are taken from"}},
+    {{.name = "consumer",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.consumer),
+      .fallback = "fleet",
+      .help = "its consumer, which all machines share"}},
+    {{.name = "jobs",
+      .type = PARAM_INTEGER,
+      .offset = AT(relay.jobs_wanted),
+      .min = 0,
+      .max = 100,
+      .fallback = "auto",
+      .help = "jobs that this machine holds at once; auto, or 0: limits.jobs and two more, so that "
+              "transfers overlap computing"},
+     .parse = parse_relay_jobs},
+    {{.name = "deliveries",
+      .type = PARAM_INTEGER,
+      .offset = AT(relay.deliveries),
+      .min = 1,
+      .max = 1000,
+      .fallback = "5",
+      .help = "times that a job is tried; after that without a verdict it goes to the stream DEAD "
+              "and fails"}},
+    {{.name = "inline",
+      .type = PARAM_SIZE,
+      .offset = AT(relay.inline_max),
+      .min = 1024,
+      .max = 8 << 20,
+      .fallback = "8MB",
+      .help = "largest picture or result that is part of a message; larger ones go by URL"}},
+    {{.name = "get",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.get),
+      .help = "list of prefixes of the URLs that pictures may be fetched from; none: no URLs"},
+     .parse = parse_text},
+    {{.name = "put",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.put),
+      .help = "list of prefixes of the URLs that results may be stored at; none: no URLs"},
+     .parse = parse_text},
+    {{.name = "name",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.name),
+      .help = "this machine's name in results; else its host name"}},
+    {{.name = "metrics",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.metrics),
+      .help = "file for metrics in Prometheus' text format, written every 10s"}},
+    {{.name = "inbox",
+      .type = PARAM_TEXT,
+      .offset = AT(relay.inbox),
+      .help = "prefix of the subjects that answers come at; else _INBOX"}},
+    {{0}},
+};
+
 const struct settings_section settings_sections[] = {
     {"", top_settings, "At the top level"},
     {"device", device_settings, "What computes"},
     {"limits", limit_settings, "What one picture and all together may take"},
     {"listen", listen_settings, "Where clients come"},
     {"log", log_settings, "What is logged"},
+    {"relay", relay_table,
+     "What sluice-relay and sluice enqueue read (docs/fleet.md); sluiced only "
+     "checks how it is written"},
     {0},
 };
 

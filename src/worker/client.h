@@ -1,6 +1,7 @@
-/* The daemon's jobs socket, as submit, status, why and requeue use it (docs/jobs-socket.md). */
-#ifndef SLUICE_CLI_DAEMON_H
-#define SLUICE_CLI_DAEMON_H
+/* The daemon's jobs socket, as its clients use it: submit, status, why, requeue and sluice-relay
+ * (docs/jobs-socket.md). */
+#ifndef SLUICE_WORKER_CLIENT_H
+#define SLUICE_WORKER_CLIENT_H
 
 #include "base/fault.h"
 #include "param/options.h"

@@ -1,4 +1,4 @@
-#include "cli/daemon.h"
+#include "worker/client.h"
 
 #include <errno.h>
 #include <stdlib.h>
