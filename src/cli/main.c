@@ -78,7 +78,7 @@ static int command_enqueue(int argc, char **argv)
     char path[4096];
     struct fault fault = FAULT_INIT;
     (void)argc;
-    if (find_program("sluice-enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
+    if (find_program("enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
         fflush(cli_stdout);
         dup2(fileno(cli_stdout), STDOUT_FILENO); /* the real one again */
         execv(path, argv);

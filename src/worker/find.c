@@ -24,16 +24,17 @@ int find_program(const char *name, const char *variable, char *path, size_t size
         path[length > 0 ? length : 0] = '\0';
         char *slash = strrchr(path, '/');
         if (slash)
-            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "%s", name);
+            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-%s", name);
         if (!slash || !is_program(path))
-            snprintf(path, size, "%s/%s", SLUICE_LIBEXECDIR, name);
+            snprintf(path, size, "%s/sluice-%s", SLUICE_LIBEXECDIR, name);
     }
     if (is_program(path))
         return 0;
-    return fault_set(fault, FAULT_NO_DEVICE, "there is no program %s: %s", path, strerror(errno));
+    return fault_set(fault, FAULT_NO_DEVICE, "there is no %s program %s: %s", name, path,
+                     strerror(errno));
 }
 
 int worker_find_program(char *path, size_t size, struct fault *fault)
 {
-    return find_program("sluice-worker", "SLUICE_WORKER", path, size, fault);
+    return find_program("worker", "SLUICE_WORKER", path, size, fault);
 }

@@ -5,7 +5,7 @@
 #include "base/fault.h"
 #include <stddef.h>
 
-/* The path of such a program: what the variable of the environment says, or beside this program, or
+/* The path of sluice-NAME: what the variable of the environment says, or beside this program, or
  * where it was installed to. 0 when there is one. */
 int find_program(const char *name, const char *variable, char *path, size_t size,
                  struct fault *fault);

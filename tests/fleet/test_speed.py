@@ -104,9 +104,9 @@ class Costs(FleetTest):
     def start(self, **keywords):
         self.server = self.hub(**keywords)
 
-    def seconds(self):
-        """Of a processor, that the server has used."""
-        with open('/proc/%d/stat' % self.server.process.pid, encoding='ascii') as file:
+    def seconds(self, process=None):
+        """Of a processor, that the server has used, or another process."""
+        with open('/proc/%d/stat' % (process or self.server.process).pid, encoding='ascii') as file:
             words = file.read().rsplit(')', 1)[1].split()
         return (int(words[11]) + int(words[12])) / os.sysconf('SC_CLK_TCK')
 
@@ -116,19 +116,21 @@ class Costs(FleetTest):
             return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
 
     def test_job(self):
-        """By URL, from the producer's message to the acknowledgement."""
+        """By URL and inline, from the producer's message to the acknowledgement."""
         from test_troubles import FakeDaemon
         self.start()
-        client, count, store = self.server.client(), 3000, Store(self)
+        client, store = self.server.client(), Store(self)
         store.files['/x'] = b'picture'
         relay = Relay(self, self.server, FakeDaemon(self).path, jobs=8, get=[store.url + '/']).start()
-        begun, used = time.monotonic(), self.seconds()
-        for i in range(count):
-            self.put_job(client, 'c%d' % i, Source=store.url + '/x', Format='jpg:quality=80')
-        self.expect_empty(client, 600)
-        used, took = self.seconds() - used, time.monotonic() - begun
+        for what, count, data in ('by URL', 3000, b''), ('of 4.3 MB inline', 100, os.urandom(4300000)):
+            used, spent, begun = self.seconds(), self.seconds(relay.process), time.monotonic()
+            for i in range(count):
+                self.put_job(client, 'c%d-%d' % (len(data), i), data, Source=None if data else store.url + '/x', Format='jpg:quality=80')
+            self.expect_empty(client, 600)
+            used, spent = self.seconds() - used, self.seconds(relay.process) - spent
+            print('a job %s: %.2f ms of the server, %.2f ms of the relay (%d jobs, %.0f/s)' % (
+                what, 1000 * used / count, 1000 * spent / count, count, count / (time.monotonic() - begun)), file=sys.stderr)
         relay.stop()
-        print('a job by URL: %.2f ms of the server (%d jobs, %.0f/s)' % (1000 * used / count, count, count / took), file=sys.stderr)
 
     def test_id(self):
         """Kept in DONE, without a payload; and a start after SIGKILL. Not synced, which only takes time."""
