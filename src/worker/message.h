@@ -79,11 +79,13 @@ struct message {
     /* check and job */
     const char *chain, *format;
     const char *input; /* how to read: "partial=1"; NULL: as usual */
+    int64_t time;      /* job: nanoseconds that it may take, 0: any; then the worker stops it */
 
     /* working: programs that are ready, of those that the check takes */
     int64_t prepared, to_prepare;
 
     /* checked */
+    int64_t pid;       /* of the process that does the work, as the front sees it; 0: not told */
     const char *level; /* of the sandbox: "whole: landlock 7, seccomp, limits" */
 
     /* checked and done */

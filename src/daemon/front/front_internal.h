@@ -26,7 +26,7 @@ struct crew {
     int config_fd;         /* the file's text, for workers; −1: there is none */
     struct supervisor supervisor;
     size_t n_checks;
-    struct stint_check *checks; /* one a folder, then one a chain; owned */
+    struct worker_check *checks; /* one a folder, then one a chain; owned */
     bool stopped;                    /* its handles are closed, or closing */
 };
 
@@ -91,7 +91,6 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b);
 /* front.c: news of crews that have jobs or are to get them. */
 void front_ready(struct front *front);
 void front_refused(struct front *front, const struct fault *fault);
-void front_died(struct front *front);
 void front_stopped(struct front *front);
 void front_set_queue(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Workers that fail under jobs: others' jobs go on, and only what a job caused counts against it."""
+import json
+import os
+import re
+import signal
+import time
+
+from sluice_test import DaemonTest, alive, main, wait_for
+import sockets
+
+
+class Quarantine(DaemonTest):
+    def serve(self, *options, **keywords):
+        self.path = os.path.join(self.dir, 'jobs.sock')
+        return self.fake('--jobs-socket', self.path, *options, **keywords)
+
+    def workers(self):
+        client = sockets.Jobs(self.path)
+        client.send(id=1, type='status')
+        status = client.receive()[0]['status']
+        client.close()
+        return status['workers']
+
+    def kill_at_work(self, daemon, word, times):
+        """SIGKILL for the worker that works at that file, so often; the file takes 0.3 s each time."""
+        for i in range(times):
+            wait_for('try %d' % i, lambda n=i: self.fake_log().count(word) > n)
+            busy = [w['pid'] for w in self.workers() if w['running']]
+            self.assertEqual(len(busy), 1)
+            os.kill(busy[0], signal.SIGKILL)
+            wait_for('its end', lambda: not alive(busy[0]))
+
+    # ---- a replacement that is refused
+
+    def test_refused_replacement_of_a_spoiled_worker(self):
+        """Tried again and again, without another device to go to; health says so meanwhile."""
+        d = self.serve('--jobs', '1', '--fallback', 'none').start()
+        self.plan_starts('refuse', 'refuse', 'crash')
+        d.drop('a', b'good')
+        d.expect('a.pgm')
+        first = d.worker_pid()
+        d.drop('b', b'device')
+        wait_for('the end of the spoiled one', lambda: not alive(first), 10)
+        wait_for('the planned starts', lambda: len(self.setups()) >= 5, 10)
+        d.drop('c', b'good')
+        d.expect('c.pgm', 10)
+        d.expect('b.pgm', 60)
+        self.assertEqual(d.failed(), [])
+        d.stop()
+        d.expect_clean()
+
+    def test_refused_replacement_goes_down_the_ladder(self):
+        d = self.serve('--jobs', '1', '--fallback', 'cpu').start()
+        self.plan_starts('refuse')
+        d.drop('b', b'device')
+        wait_for('the third device', lambda: self.setups() == ['auto', 'cpu', 'reference'], 10)
+        d.drop('c', b'good')
+        d.expect('c.pgm', 10)
+        d.stop()
+
+    # ---- deaths that no job caused
+
+    def test_a_kill_by_somebody_else_counts_against_no_file(self):
+        d = self.serve('--jobs', '1').start()
+        d.drop('a', b'slow')
+        self.kill_at_work(d, 'slow', 5)
+        d.expect('a.pgm')
+        self.assertEqual(d.failed(), [])
+        self.assertEqual(d.metrics()['sluice_worker_ends_total{reason="taken"}'], 5)
+        self.assertNotIn('FALLING BACK', d.log())
+        d.stop()
+        d.expect_clean()
+
+    def test_a_kill_in_quarantine_counts_neither(self):
+        """The file has killed a worker once; that its second one is killed by hand proves nothing."""
+        d = self.serve('--jobs', '1').start()
+        d.drop('a', b'crash-once')
+        wait_for('the second try', lambda: len(self.fake_log()) == 2)
+        busy = [w['pid'] for w in self.workers() if w['running']]
+        os.kill(busy[0], signal.SIGKILL)
+        d.expect('a.pgm')
+        d.stop()
+        d.expect_clean()
+
+    def test_a_crash_counts(self):
+        d = self.serve('--jobs', '1').start()
+        d.drop('a', b'poison')
+        self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
+        self.assertEqual(self.fake_log(), ['poison'] * 2)
+        d.stop()
+
+    # ---- late and crashing jobs have a worker of their own
+
+    def test_others_go_on_while_late_jobs_are_tried_again(self):
+        """Four that never end, two at a time: others' jobs are done all the while."""
+        d = self.serve('--jobs', '2', '--job-time', '1s').start()
+        for i in range(4):
+            d.drop('hang-%d' % i, b'hang %d' % i)
+        wait_for('the first', lambda: len(self.fake_log()) >= 2)
+        names, longest = ['%02d' % i for i in range(12)], 0
+        for name in names:
+            begin = time.monotonic()
+            d.drop(name, name.encode())
+            d.expect(name + '.pgm')
+            longest = max(longest, time.monotonic() - begin)
+        for i in range(4):
+            self.assertEqual(d.expect_failed('hang-%d' % i)['code'], 'job-time')
+        # each is late once beside another one (2 s with the grace), so at most twice that
+        self.assertLess(longest, 7)
+        self.assertGreaterEqual(d.metrics()['sluice_job_quarantines_total'], 2)
+        d.stop()
+        d.expect_clean()
+
+    def test_a_crashing_job_is_tried_again_beside_the_main_worker(self):
+        d = self.serve('--jobs', '2').start()
+        d.drop('slow', b'poison-slow')
+        d.drop('evil', b'poison-slow')
+        wait_for('quarantine', lambda: any(w['quarantine'] and w['running'] for w in self.workers()))
+        d.drop('good', b'good')
+        d.expect('good.pgm')
+        self.assertEqual(self.fake_log()[-1], 'good')  # the second one has not begun its second try
+        d.expect_failed('evil')
+        d.expect_failed('slow')
+        pids = [(w['pid'], w['quarantine']) for w in self.workers() if w['state'] == 'ready']
+        self.assertEqual(sum(1 for _, quarantine in pids if not quarantine), 1)
+        d.stop()
+        d.expect_clean()
+
+    def test_jobs_that_were_not_begun_are_put_back_only(self):
+        d = self.serve('--jobs', '3', '--job-time', '1s').start()
+        d.drop('a', b'hang')
+        wait_for('it', lambda: self.fake_log() == ['hang'])
+        for name in 'bcdef':
+            d.drop(name, name.encode())
+        d.expect_all([name + '.pgm' for name in 'bcdef'], 20)
+        self.assertEqual(d.expect_failed('a')['code'], 'job-time')
+        self.assertEqual(d.metrics()['sluice_job_quarantines_total'], 1)
+        self.assertEqual(sorted(self.fake_log()), ['b', 'c', 'd', 'e', 'f', 'hang', 'hang'])
+        d.stop()
+        d.expect_clean()
+
+    def test_a_quarantine_that_does_not_come_up(self):
+        """The device has no room for a second worker: the next one of the ladder is taken for it, alone."""
+        d = self.serve('--jobs', '2', '--fallback', 'reference', env={'FAKE_WORKER_ROOM': '1'}).start()
+        d.drop('a', b'poison')
+        self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
+        self.assertEqual(sorted(self.setups()), ['auto', 'auto', 'auto', 'reference'])
+        self.assertNotIn('FALLING BACK', d.log())
+        d.stop()
+
+    # ---- the time reaches the worker
+
+    def test_the_worker_is_told_the_time(self):
+        d = self.serve('--jobs', '1', '--job-time', '3s').start()
+        d.drop('a', b'told')
+        self.assertEqual(json.loads(d.expect('a.pgm'))['time'], 3000000000)
+        d.stop()
+
+    def test_a_worker_that_stops_in_time_is_not_killed(self):
+        d = self.serve('--jobs', '1', '--job-time', '1s').start()
+        pid = d.worker_pid()
+        d.drop('a', b'stops')
+        self.assertEqual(d.expect_failed('a')['code'], 'job-time')
+        d.drop('b', b'good')
+        d.expect('b.pgm')
+        self.assertEqual(d.worker_pid(), pid)
+        self.assertTrue(alive(pid))
+        self.assertFalse(re.search('killed', d.log()))
+        d.stop()
+
+
+if __name__ == '__main__':
+    main()
