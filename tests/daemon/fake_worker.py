@@ -8,6 +8,7 @@
     stops       gives up when the time that it was told is over
     early       dies before it begins
     hang        never answers
+    aside       never answers, but goes on with others
     truncated   says so; complete otherwise
     full        says twice that the disk is full, then does it
     planes N    writes N planes
@@ -180,6 +181,8 @@ def run(job, fds):
         text = json.dumps(job).encode()
     if word == 'hang':
         hang()
+    if word == 'aside':
+        return
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':

@@ -6,7 +6,7 @@ import re
 import signal
 import time
 
-from sluice_test import DaemonTest, alive, main, wait_for
+from sluice_test import DaemonTest, alive, main, picture, wait_for
 import sockets
 
 
@@ -93,22 +93,24 @@ class Quarantine(DaemonTest):
     # ---- late and crashing jobs have a worker of their own
 
     def test_others_go_on_while_late_jobs_are_tried_again(self):
-        """Four that never end, two at a time: others' jobs are done all the while."""
-        d = self.serve('--jobs', '2', '--job-time', '1s').start()
-        for i in range(4):
-            d.drop('hang-%d' % i, b'hang %d' % i)
-        wait_for('the first', lambda: len(self.fake_log()) >= 2)
-        names, longest = ['%02d' % i for i in range(12)], 0
-        for name in names:
-            begin = time.monotonic()
+        """Six that never end: the worker is killed for them once, and then they are tried again, one after the other,
+        beside it. No other file waits for more than that kill."""
+        d = self.serve('--jobs', '8', '--job-time', '2s').start()
+        for i in range(6):
+            d.drop('aside-%d' % i, b'aside %d' % i)
+        wait_for('all of them', lambda: len(self.fake_log()) >= 6)
+        longest, number, failed = 0, 0, ['aside-%d' % i for i in range(6)]
+        while not set(failed) <= set(d.failed()):
+            begin, name = time.monotonic(), '%03d' % number
+            number += 1
             d.drop(name, name.encode())
             d.expect(name + '.pgm')
             longest = max(longest, time.monotonic() - begin)
-        for i in range(4):
-            self.assertEqual(d.expect_failed('hang-%d' % i)['code'], 'job-time')
-        # each is late once beside another one (2 s with the grace), so at most twice that
-        self.assertLess(longest, 7)
-        self.assertGreaterEqual(d.metrics()['sluice_job_quarantines_total'], 2)
+            time.sleep(0.1)
+        for name in failed:
+            self.assertEqual(d.expect_failed(name)['code'], 'job-time')
+        self.assertLess(longest, 6)
+        self.assertEqual(d.metrics()['sluice_job_quarantines_total'], 6)
         d.stop()
         d.expect_clean()
 
@@ -168,6 +170,24 @@ class Quarantine(DaemonTest):
         self.assertTrue(alive(pid))
         self.assertFalse(re.search('killed', d.log()))
         d.stop()
+
+    def test_the_real_one_stops_between_steps(self):
+        """Twenty windows one after the other, on references; a small picture beside it and one after it."""
+        d = self.start('--device', 'reference', '--jobs', '2', '--job-time', '1s',
+                       chain=','.join(['box:15'] * 20))
+        pid = d.worker_pid()
+        d.drop('large.pgm', picture(1500, 1000))
+        d.drop('small.pgm', picture(20, 20))
+        d.expect('small.pgm')
+        reason = d.expect_failed('large.pgm')
+        self.assertEqual(reason['code'], 'job-time')
+        self.assertIn('--job-time', reason['message'])
+        d.drop('later.pgm', picture(20, 20, 1))
+        d.expect('later.pgm')
+        self.assertTrue(alive(pid))
+        self.assertNotIn('killed', d.log())
+        d.stop()
+        d.expect_clean()
 
 
 if __name__ == '__main__':
