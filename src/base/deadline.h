@@ -1,5 +1,5 @@
-/* By when the calling thread has to end what it is doing. Whoever works in pieces (steps of a chain,
- * rows, blocks of a file) asks between two of them, and gives up as with any other fault. */
+/* By when the calling thread has to end what it is doing. Whoever works in pieces (steps of a
+ * chain, rows, blocks of a file) asks between two of them, and gives up as with any other fault. */
 #ifndef SLUICE_BASE_DEADLINE_H
 #define SLUICE_BASE_DEADLINE_H
 

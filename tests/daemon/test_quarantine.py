@@ -189,6 +189,33 @@ class Quarantine(DaemonTest):
         d.stop()
         d.expect_clean()
 
+    # ---- what compiles for one is waited for by nobody else
+
+    def test_a_cold_chain_compiles_beside_hot_ones(self):
+        self.path, slow = os.path.join(self.dir, 'jobs.sock'), os.path.join(self.dir, 'slow')
+        d = self.start('--jobs-socket', self.path, '--device', 'cpu', '--jobs', '3', '--sandbox', 'off', chain='invert',
+                       env={'OPENCL_LAYERS': os.environ['CL_LAYER'], 'SLUICE_FAULT_CL_WAIT': slow,
+                            'SLUICE_CACHE_DIR': os.path.join(self.dir, 'cache')})
+        hot, cold = sockets.Jobs(self.path, timeout=10), sockets.Jobs(self.path)
+        self.addCleanup(hot.close)
+        self.addCleanup(cold.close)
+        self.assertEqual(hot.run(picture(), chain='invert', format='pgm')[0]['result'], 'ok')
+        open(slow, 'wb').close()
+        self.addCleanup(lambda: os.path.exists(slow) and os.unlink(slow))
+        fd = sockets.memory(picture())
+        cold.send([fd], id=1, chain='box:3', format='pgm')
+        os.close(fd)
+        wait_for('it to run', lambda: self.running() == 1)
+        time.sleep(0.3)
+        for _ in range(3):
+            self.assertEqual(hot.run(picture(), chain='invert', format='pgm')[0]['result'], 'ok')
+        os.unlink(slow)
+        self.assertEqual(cold.receive()[0].get('plane', ''), '')
+        d.stop()
+
+    def running(self):
+        return sum(worker['running'] for worker in self.workers())
+
 
 if __name__ == '__main__':
     main()

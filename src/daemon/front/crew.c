@@ -48,8 +48,8 @@ static void print_place(const struct crew *crew, const struct worker_check *chec
         text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
 }
 
-static void complain(const struct crew *crew, const struct worker_check *check,
-                     const char *subject, const struct fault *fault)
+static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
+                     const struct fault *fault)
 {
     struct text what = {0}, caret = {0};
     if (check)

@@ -2,10 +2,10 @@
 #ifndef SLUICE_DAEMON_FRONT_INTERNAL_H
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 
-#include "daemon/watch/folder.h"
 #include "daemon/front/front.h"
-#include "daemon/work/queue.h"
 #include "daemon/serve/sockets.h"
+#include "daemon/watch/folder.h"
+#include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
 
 enum front_state {
@@ -27,7 +27,7 @@ struct crew {
     struct supervisor supervisor;
     size_t n_checks;
     struct worker_check *checks; /* one a folder, then one a chain; owned */
-    bool stopped;                    /* its handles are closed, or closing */
+    bool stopped;                /* its handles are closed, or closing */
 };
 
 /* A watched folder, and where it stands in a reload. */

@@ -34,6 +34,7 @@ struct child {
     STAILQ_HEAD(, outgoing) outgoing;
     unsigned n_handles; /* of libuv that are not closed yet */
     bool exited, forgotten;
+    bool kept;   /* it is a keeper, and kills the worker when we ask it to */
     bool blamed; /* it was killed for what it said or did not read */
     const struct child_events *events;
     void *context;
@@ -313,7 +314,12 @@ void child_hang_up(struct child *child)
 void child_kill(struct child *child)
 {
     if (!child->exited)
-        uv_process_kill(&child->process, SIGKILL);
+        uv_process_kill(&child->process, child->kept ? MESSAGE_KILL_SIGNAL : SIGKILL);
+}
+
+void child_has_keeper(struct child *child)
+{
+    child->kept = true;
 }
 
 void child_forget(struct child **child)

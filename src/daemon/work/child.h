@@ -40,6 +40,9 @@ void child_send(struct child *child, const struct message *message);
 /* Closes the socket: a worker without jobs ends by itself. */
 void child_hang_up(struct child *child);
 
+/* The process only keeps the one that does the work (worker/keeper.h). */
+void child_has_keeper(struct child *child);
+
 /* SIGKILL. `ended` follows, unless the process is stuck in the kernel. */
 void child_kill(struct child *child);
 

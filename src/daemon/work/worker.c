@@ -235,8 +235,6 @@ static void take_answer(struct worker *worker, const struct message *message)
     }
     struct worker_check *check = &worker->checks[message->id];
     count_programs(worker, message);
-    if (message->pid > 0)
-        worker->pid = (int)message->pid;
     snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
     snprintf(worker->sandbox, sizeof worker->sandbox, "%s", message->level ? message->level : "");
     message_get_faults(message, &faults);
@@ -281,6 +279,12 @@ static void on_said(void *context, const struct message *message)
         break;
     case MESSAGE_DESCRIBED:
         worker->events->described(worker);
+        break;
+    case MESSAGE_KEPT:
+        if (!worker->kept)
+            child_has_keeper(worker->child);
+        worker->pid = worker->kept ? worker->pid : (int)message->pid;
+        worker->kept = true;
         break;
     case MESSAGE_PONG:
         break;

@@ -116,7 +116,7 @@ struct worker {
 
     enum worker_state state;
     struct child *child;
-    int pid;                       /* of the process that does the work */
+    int pid;                       /* of the process that does the work; for people */
     unsigned n_passed;             /* checks */
     unsigned prepared, to_prepare; /* programs of the check that it is at, as it last said */
     unsigned in_flight;            /* jobs that it has */
@@ -127,6 +127,7 @@ struct worker {
     uint64_t resident_first;     /* bytes, when it was ready; 0: not known */
     uint64_t resident_seen;      /* when that was last looked at, monotonic nanoseconds */
     unsigned unanswered;         /* times that it was asked for a sign of life since it gave one */
+    bool kept;                   /* its process has told that another one keeps it */
     bool came_up;
     bool killed;             /* by us, for `cause` */
     bool cut;                /* it closed its socket itself */
