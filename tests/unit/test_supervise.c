@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
 
 #define WORKERS_MAX 16
@@ -84,18 +83,20 @@ bool worker_is_sound(const struct worker *worker)
     return true;
 }
 
-void queue_worker_changed(struct queue *queue)
+static void on_changed(void *context)
 {
-    (void)queue;
+    (void)context;
     n_changed++;
 }
 
-void queue_worker_died(struct queue *queue, struct worker *worker)
+static void on_died(void *context, struct worker *worker)
 {
-    (void)queue;
+    (void)context;
     (void)worker;
     n_died++;
 }
+
+static const struct worker_jobs jobs = {.changed = on_changed, .died = on_died};
 
 /* ---- its owner ---- */
 
@@ -141,8 +142,11 @@ static struct supervisor *begin(struct world *world, const char *fallback)
     *world = (struct world){.settings = {.device = "gpu", .fallback = (char *)fallback, .jobs = 2}};
     n_started = n_ready = n_refused = n_stopped = n_died = n_changed = 0;
     assert_int_equal(uv_loop_init(&world->loop), 0);
-    world->supervisor = (struct supervisor){
-        .loop = &world->loop, .settings = &world->settings, .config_fd = -1, .events = &events};
+    world->supervisor = (struct supervisor){.loop = &world->loop,
+                                            .settings = &world->settings,
+                                            .config_fd = -1,
+                                            .events = &events,
+                                            .jobs = &jobs};
     assert_int_equal(supervisor_init(&world->supervisor, &fault), 0);
     supervisor_start(&world->supervisor);
     assert_int_equal(n_started, 1);

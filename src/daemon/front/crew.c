@@ -202,7 +202,8 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                                         .checks = c->checks,
                                         .events = &events,
                                         .context = c,
-                                        .queue = &front->queue,
+                                        .jobs = &queue_jobs,
+                                        .jobs_context = &front->queue,
                                         .metrics = front->metrics};
     int result = supervisor_init(&c->supervisor, fault);
     if (result != 0) {

@@ -162,7 +162,7 @@ static void wake_jobs(struct queue *queue, uint64_t now)
 }
 
 /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
- * end it than to end the worker. queue_worker_died sorts out the rest. */
+ * end it than to end the worker. queue_worker.c sorts out the rest. */
 static void check_deadlines(struct queue *queue, uint64_t now)
 {
     struct job *job;

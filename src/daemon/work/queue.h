@@ -9,7 +9,7 @@
 
 struct metrics;
 struct supervisor;
-struct worker;
+struct worker_jobs;
 
 struct queue_events {
     /* A job has left, or there is room again. Called from the loop, not from within the call that
@@ -75,13 +75,8 @@ void queue_hurry(struct queue *queue);
 /* Once more, in its turn. */
 void queue_try_again(struct queue *queue, struct job *job);
 
-/* A worker says something about a job: began, need-output, done. */
-void queue_worker_said(struct queue *queue, struct worker *worker, const struct message *message);
-
-/* The supervisor's news: a worker's state has changed; it has ended, or was given up, and its jobs
- * are sorted out. */
-void queue_worker_changed(struct queue *queue);
-void queue_worker_died(struct queue *queue, struct worker *worker);
+/* What it does with news of workers; their context is the queue. */
+extern const struct worker_jobs queue_jobs;
 
 /* Nothing new is begun: jobs that no worker has are given back. */
 void queue_drain(struct queue *queue);

@@ -11,9 +11,9 @@
 #define CRASHES_MAX 2
 #define TAKEN_MAX   2 /* after so many it waits between tries, and runs in quarantine */
 
-void queue_worker_changed(struct queue *queue)
+static void on_changed(void *context)
 {
-    queue_want_turn(queue);
+    queue_want_turn(context);
 }
 
 void queue_send(struct queue *queue, struct job *job, struct worker *worker)
@@ -97,8 +97,9 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
     queue_settle(queue, job, message);
 }
 
-void queue_worker_said(struct queue *queue, struct worker *worker, const struct message *message)
+static void on_said(void *context, struct worker *worker, const struct message *message)
 {
+    struct queue *queue = context;
     struct job *job = find_with(queue, worker, message->id);
     if (!job) {
         log_error("the worker said '%s' about job %lld, which it does not have",
@@ -145,8 +146,9 @@ static void judge(struct queue *queue, struct job *job)
         queue_put_back(queue, job);
 }
 
-void queue_worker_died(struct queue *queue, struct worker *worker)
+static void on_died(void *context, struct worker *worker)
 {
+    struct queue *queue = context;
     struct job *job, *next;
     for (int i = 1; i >= 0; i--) {
         for (job = TAILQ_LAST(&queue->lists[with_worker[i]], job_list); job; job = next) {
@@ -156,3 +158,5 @@ void queue_worker_died(struct queue *queue, struct worker *worker)
         }
     }
 }
+
+const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};

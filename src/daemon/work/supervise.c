@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/queue.h"
 #include "worker/message.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -278,7 +277,7 @@ static void lose(struct supervisor *s, struct slot *slot, const struct worker *w
 static void gone(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
     count_end(s, worker);
-    queue_worker_died(s->queue, worker);
+    s->jobs->died(s->jobs_context, worker);
     if (slot && worker == slot->worker) {
         slot->worker = NULL;
         lose(s, slot, worker);
@@ -321,7 +320,7 @@ static void on_changed(struct worker *worker)
         break; /* on its way to one of these */
     }
     arm(s);
-    queue_worker_changed(s->queue);
+    s->jobs->changed(s->jobs_context);
     tell_if_stopped(s);
 }
 
@@ -416,7 +415,8 @@ static void launch(struct supervisor *s, struct slot *slot)
                          .config_fd = s->config_fd,
                          .events = &worker_events,
                          .context = s,
-                         .queue = s->queue,
+                         .jobs = s->jobs,
+                         .jobs_context = s->jobs_context,
                          .metrics = s->metrics,
                          .n_checks = s->n_checks,
                          .checks = s->checks,

@@ -19,7 +19,7 @@
  *     quarantine      the same, but that its troubles say nothing of the device: where it does not
  *                     come up beside the main one, the next device of the ladder is for it alone
  *
- * The queue is told of each change, and of what a worker's end means for its jobs. The loop's
+ * Whoever has jobs at workers (worker_jobs) is told of each change, and of deaths. The loop's
  * thread alone calls here, and is the one that forks workers, so that they die with us. */
 #ifndef SLUICE_DAEMON_WORK_SUPERVISE_H
 #define SLUICE_DAEMON_WORK_SUPERVISE_H
@@ -69,7 +69,8 @@ struct supervisor {
     struct worker_check *checks;
     const struct supervisor_events *events;
     void *context;
-    struct queue *queue;
+    const struct worker_jobs *jobs;
+    void *jobs_context;
     struct metrics *metrics; /* may be NULL */
 
     struct slot slots[SLOTS];

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/queue.h"
 #include "worker/message.h"
 
 /* How long a state may last, in milliseconds. START_LIMIT is for one program: with many chains a
@@ -269,7 +268,7 @@ static void on_said(void *context, const struct message *message)
     case MESSAGE_BEGAN:
     case MESSAGE_NEED_OUTPUT:
     case MESSAGE_DONE:
-        queue_worker_said(worker->queue, worker, message);
+        worker->jobs->said(worker->jobs_context, worker, message);
         break;
     case MESSAGE_CHECKED:
         take_answer(worker, message);

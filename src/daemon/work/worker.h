@@ -36,7 +36,6 @@
 
 struct message;
 struct metrics;
-struct queue;
 struct worker;
 
 enum worker_state {
@@ -99,13 +98,24 @@ struct worker_events {
     void (*described)(struct worker *worker);
 };
 
+/* Whoever has jobs at workers, told without anybody between. */
+struct worker_jobs {
+    /* A worker says something about a job: began, need-output, done. */
+    void (*said)(void *context, struct worker *worker, const struct message *message);
+    /* Some worker's state has changed: it may take jobs now, or not any more. */
+    void (*changed)(void *context);
+    /* It has ended, or was given up: its jobs are to be sorted out. */
+    void (*died)(void *context, struct worker *worker);
+};
+
 struct worker {
     uv_loop_t *loop;
     const struct settings *settings;
     int config_fd; /* what a setup has beside it; −1: nothing */
     const struct worker_events *events;
     void *context;
-    struct queue *queue;     /* what hears of its jobs */
+    const struct worker_jobs *jobs; /* what hears of its jobs */
+    void *jobs_context;
     struct metrics *metrics; /* may be NULL */
     size_t n_checks;
     struct worker_check *checks;
