@@ -151,6 +151,22 @@ class Quarantine(DaemonTest):
         self.assertNotIn('FALLING BACK', d.log())
         d.stop()
 
+    def test_a_death_is_no_503(self):
+        """While another worker is on its way for the first time requests wait; a worker that does not come is told."""
+        http = os.path.join(self.dir, 'http.sock')
+        d = self.fake('--http-socket', http, '--fallback', 'none', env={'FAKE_WORKER_SLOW_START': '1'}).start()
+        self.assertEqual(sockets.ask(http, 'POST', '/v1/process?chain=sobel', b'good').status, 200)
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        d.expect_line('ended by signal 9')
+        self.assertEqual(sockets.ask(http, 'GET', '/readyz').status, 200)
+        self.assertEqual(sockets.ask(http, 'POST', '/v1/process?chain=sobel', b'good').status, 200)
+        self.plan_starts(*['refuse'] * 100)
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        wait_for('503', lambda: sockets.ask(http, 'GET', '/readyz').status == 503, 20)
+        self.plan_starts()
+        wait_for('200', lambda: sockets.ask(http, 'GET', '/readyz').status == 200, 40)
+        d.stop()
+
     # ---- the time reaches the worker
 
     def test_the_worker_is_told_the_time(self):

@@ -84,7 +84,7 @@ const char *service_trouble(const struct service *service)
         return "draining";
     if (strcmp(state, "ready") != 0)
         return "starting";
-    return supervisor_main(service->queue->supervisor) ? NULL : "no-device";
+    return supervisor_is_ready(service->queue->supervisor) ? NULL : "no-device";
 }
 
 const char *service_chain(const struct service *service, const char *chain)
@@ -137,9 +137,9 @@ static json_t *worker_json(const struct supervisor *s)
 {
     const struct worker *worker = supervisor_at_work(s);
     return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", worker ? worker->pid : 0,
-                     "ready", (int)(supervisor_main(s) != NULL), "device",
-                     worker ? worker->name : "", "sandbox", worker ? worker->sandbox : "", "starts",
-                     (int)s->n_starts, "jobs", (json_int_t)supervisor_jobs(s), "builds",
+                     "ready", (int)supervisor_is_ready(s), "device", worker ? worker->name : "",
+                     "sandbox", worker ? worker->sandbox : "", "starts", (int)s->n_starts, "jobs",
+                     (json_int_t)supervisor_jobs(s), "builds",
                      (json_int_t)(worker ? worker->builds : 0), "cache_hits",
                      (json_int_t)(worker ? worker->cache_hits : 0));
 }

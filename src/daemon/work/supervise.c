@@ -233,6 +233,11 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     bool stuck = worker->state == WORKER_LOST;
     bool other = stuck || worker->rung != s->fallback.rung;
     char text[160];
+    if (worker->killed) { /* by us, which says nothing of it */
+        if (!slot->worker)
+            start_after_failure(s, slot);
+        return;
+    }
     snprintf(text, sizeof text, "the worker ended %s while it started", how);
     if (!s->wiped && !stuck) {
         s->wipe = true;
@@ -530,6 +535,13 @@ bool supervisor_is_sound(const struct supervisor *supervisor)
 {
     const struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
     return !worker || worker_is_sound(worker);
+}
+
+bool supervisor_is_ready(const struct supervisor *supervisor)
+{
+    const struct supervisor *s = supervisor;
+    bool soon = s->ever_ready && !s->stopping && s->slots[SLOT_MAIN].failures <= 1;
+    return soon || supervisor_main(s);
 }
 
 struct worker *supervisor_main(const struct supervisor *supervisor)

@@ -105,6 +105,10 @@ void supervisor_kill(struct supervisor *supervisor);
 /* False when a worker is silent for longer than it should live: for a watchdog. */
 bool supervisor_is_sound(const struct supervisor *supervisor);
 
+/* True while there is a main worker for jobs, or will be in a moment: the one that was there has
+ * died or is spoiled, and another one is on its way for the first time. */
+bool supervisor_is_ready(const struct supervisor *supervisor);
+
 /* The main worker; NULL while none takes jobs. */
 struct worker *supervisor_main(const struct supervisor *supervisor);
 
