@@ -9,6 +9,11 @@ void deadline_set(uint64_t when)
     deadline = when;
 }
 
+bool deadline_is_set(void)
+{
+    return deadline != 0;
+}
+
 int deadline_check(struct fault *fault)
 {
     if (deadline == 0 || clock_now() < deadline)

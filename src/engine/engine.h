@@ -83,8 +83,7 @@ struct engine_job {
     bool verify;         /* compare the device's result with the reference */
     unsigned iterations; /* of the device's part; 0 and 1 alike */
     uint64_t deadline;   /* monotonic nanoseconds; 0: none. A job that is past it stops between two
-                            steps, or blocks of its result, with FAULT_TIME; what is in the device's
-                            queue runs on */
+                            steps, launches, or blocks of its result, with FAULT_TIME */
 
     /* The input's bytes are about to be looked at: from here on they can be at fault. Called on the
      * job's thread; may be NULL. */

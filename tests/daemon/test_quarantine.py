@@ -205,6 +205,21 @@ class Quarantine(DaemonTest):
         d.stop()
         d.expect_clean()
 
+    def test_the_real_one_stops_between_launches(self):
+        """The same on a device, whose queue cannot be taken back."""
+        d = self.start('--device', 'cpu', '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60))
+        pid = d.worker_pid()
+        d.drop('large.pgm', picture(4000, 2500))
+        d.drop('small.pgm', picture(20, 20))
+        d.expect('small.pgm')
+        self.assertEqual(d.expect_failed('large.pgm')['code'], 'job-time')
+        d.drop('later.pgm', picture(20, 20, 1))
+        d.expect('later.pgm')
+        self.assertTrue(alive(pid))
+        self.assertNotIn('killed', d.log())
+        d.stop()
+        d.expect_clean()
+
     # ---- what compiles for one is waited for by nobody else
 
     def test_a_cold_chain_compiles_beside_hot_ones(self):
