@@ -76,9 +76,11 @@ static void print_worker(const json_t *worker)
 {
     const json_t *preparing = json_object_get(worker, "preparing");
     const char *device = json_string_value(json_object_get(worker, "device"));
-    fprintf(cli_stdout, "worker %lld: %s%s%s, %lld run, %lld done", number(worker, "pid"),
-            text(worker, "state"), device && device[0] ? " on " : "", device ? device : "",
-            number(worker, "running"), number(worker, "jobs"));
+    bool quarantine = json_is_true(json_object_get(worker, "quarantine"));
+    fprintf(cli_stdout, "worker %lld: %s%s%s%s, %lld run, %lld done", number(worker, "pid"),
+            text(worker, "state"), quarantine ? " in quarantine" : "",
+            device && device[0] ? " on " : "", device ? device : "", number(worker, "running"),
+            number(worker, "jobs"));
     if (json_is_object(preparing))
         fprintf(cli_stdout, ", prepares kernels: %lld of %lld", number(preparing, "done"),
                 number(preparing, "of"));

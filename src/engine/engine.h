@@ -82,6 +82,8 @@ struct engine_job {
     struct engine_output output;
     bool verify;         /* compare the device's result with the reference */
     unsigned iterations; /* of the device's part; 0 and 1 alike */
+    uint64_t deadline;   /* monotonic nanoseconds; 0: none. A job that is past it stops between two
+                            steps, launches, or blocks of its result, with FAULT_TIME */
 
     /* The input's bytes are about to be looked at: from here on they can be at fault. Called on the
      * job's thread; may be NULL. */

@@ -33,6 +33,7 @@ struct prepared {
     struct plan *plan;
     struct recording *recording; /* NULL: for the references, or nothing to run */
     unsigned users;
+    bool making;        /* by the first who asked for it; others wait for prepared_changed */
     atomic_bool stored; /* it has run, and its program is in the binary cache */
     struct prepared *next;
 };
@@ -67,7 +68,8 @@ struct engine {
     struct device *device;
     struct device *cpu; /* for chains that the device computes wrongly; NULL: not open */
 
-    pthread_mutex_t prepared_lock;
+    pthread_mutex_t prepared_lock; /* of the lists below; never held while something compiles */
+    pthread_cond_t prepared_changed;
     struct demoted *demoted;
     struct configured *configured;
     struct prepared *prepared; /* the latest used first */
@@ -154,7 +156,7 @@ bool configured_add(struct engine *engine, const struct chain *chain);
 void configured_destroy_all(struct engine *engine);
 
 /* Plans made->chain for made->device, and makes its recording: from the chain's own program where
- * that may be compiled or is there, else from generic ones. Under prepared_lock. */
+ * that may be compiled or is there, else from generic ones. */
 int variant_make(struct engine *engine, struct prepared *made, const struct frame *in,
                  const struct plan_options *options, bool warming, struct fault *fault);
 

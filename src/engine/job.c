@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
@@ -282,6 +283,8 @@ static int copy_launches(struct job_state *s, struct fault *fault)
 
 static int start_on_device(struct job_state *s, struct fault *fault)
 {
+    if (!s->prepared->recording)
+        return 0;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
     int result = recording_start(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
@@ -408,14 +411,15 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
     job->report = (struct engine_report){.step = "read"};
     if (job->submitted > 0)
         job->report.queue = now - job->submitted;
-    struct fault *fault = &job->fault;
-    int result = read_header(s, fault);
-    if (result == 0)
-        result = prepare(s, fault);
-    if (result == 0)
-        result = decode(s, fault);
-    if (result == 0 && s->prepared->recording)
-        result = start_on_device(s, fault);
+    static int (*const steps[])(struct job_state *, struct fault *) = {read_header, prepare, decode,
+                                                                       start_on_device};
+    int result = 0;
+    deadline_set(job->deadline);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++) {
+        result = deadline_check(&job->fault);
+        if (result == 0)
+            result = steps[i](s, &job->fault);
+    }
     s->started = result == 0;
 }
 
@@ -424,11 +428,15 @@ void job_end(struct job_state *s)
     struct engine_job *job = s->job;
     struct fault *fault = &job->fault;
     int result = s->started ? 0 : fault->code;
+    deadline_set(job->deadline);
     s->mark = clock_now(); /* what the thread did for other jobs is none of this one's time */
     if (result == 0)
         result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
     if (result == 0)
+        result = deadline_check(fault);
+    if (result == 0)
         encode(s, fault);
+    deadline_set(0);
     let_go(s);
     job->report.total = clock_now() - s->begin;
 }

@@ -75,7 +75,9 @@ int variant_make(struct engine *engine, struct prepared *made, const struct fram
     plan_destroy(&made->plan);
     generic.profile = device_generic_profile(made->device);
     chain_print(&made->chain, &text);
+    pthread_mutex_lock(&engine->prepared_lock);
     bool counts = !is_configured(engine, &text);
+    pthread_mutex_unlock(&engine->prepared_lock);
     text_finish(&text);
     return plan_and_record(made, in, &generic, counts ? PROGRAM_COUNTED : PROGRAM_KEPT, fault);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "image/frame.h"
 #include "worker/describe.h"
 #include "worker/signals.h"
@@ -185,13 +186,15 @@ static struct served *create(struct server *server, struct message *message)
     served->answer_fd = -1;
     fault_clear(&served->answer);
     pthread_cond_init(&served->answered, NULL);
-    served->job = (struct engine_job){.in_fd = message_take_fd(message, 0),
-                                      .chain = &served->chain,
-                                      .format = &served->format,
-                                      .output = {open_output, close_output, served},
-                                      .began = began,
-                                      .done = done,
-                                      .user = served};
+    served->job = (struct engine_job){
+        .in_fd = message_take_fd(message, 0),
+        .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
+        .chain = &served->chain,
+        .format = &served->format,
+        .output = {open_output, close_output, served},
+        .began = began,
+        .done = done,
+        .user = served};
     fault_clear(&served->job.fault);
     return served;
 }

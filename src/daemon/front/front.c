@@ -80,12 +80,12 @@ static void drain(struct front *front)
         front_leave_if_done(front);
 }
 
-/* The dead worker's jobs are given back when its death is known: on_died. */
+/* What the workers have is given back as they die. */
 static void cancel(struct front *front)
 {
     front->state = FRONT_CANCELLED;
     uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
-    queue_drain(&front->queue);
+    queue_cancel(&front->queue);
     supervisor_kill(&front->crew->supervisor);
 }
 
@@ -131,7 +131,6 @@ void front_ready(struct front *front)
             folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
         }
     }
-    queue_worker_ready(&front->queue);
     service_worker_ready(&front->sockets.service);
     be_ready_if_scanned(front);
 }
@@ -140,14 +139,6 @@ void front_refused(struct front *front, const struct fault *fault)
 {
     if (front->state == FRONT_STARTING)
         stop_with(front, fault_exit_status(fault->code));
-}
-
-void front_died(struct front *front)
-{
-    if (front->state == FRONT_CANCELLED)
-        queue_cancel(&front->queue);
-    else
-        queue_worker_died(&front->queue);
 }
 
 /* ---- news of folders and queue ---- */

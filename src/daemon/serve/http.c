@@ -93,7 +93,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     case HTTP_RUNNING: /* the job has a deadline of its own once a worker has it */
         if (now - c->since > c->http->service->queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
-            !supervisor_is_ready(c->http->service->queue->supervisor))
+            !supervisor_main(c->http->service->queue->supervisor))
             http_process_give_up(c->request);
         break;
     case HTTP_CUT:

@@ -9,10 +9,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/watch/folder.h"
 #include "daemon/spool/json_text.h"
+#include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/stint.h"
 #include "daemon/work/supervise.h"
 #include "version.h"
 
@@ -136,12 +135,13 @@ static json_t *queue_json(const struct queue *q)
 
 static json_t *worker_json(const struct supervisor *s)
 {
-    const struct stint *stint = s->current;
-    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", stint ? stint->pid : 0,
-                     "ready", (int)supervisor_is_ready(s), "device", stint ? stint->name : "",
-                     "sandbox", stint ? stint->sandbox : "", "starts", (int)s->n_starts, "jobs",
-                     (json_int_t)s->n_jobs, "builds", (json_int_t)(stint ? stint->builds : 0),
-                     "cache_hits", (json_int_t)(stint ? stint->cache_hits : 0));
+    const struct worker *worker = supervisor_at_work(s);
+    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", worker ? worker->pid : 0,
+                     "ready", (int)supervisor_is_ready(s), "device", worker ? worker->name : "",
+                     "sandbox", worker ? worker->sandbox : "", "starts", (int)s->n_starts, "jobs",
+                     (json_int_t)supervisor_jobs(s), "builds",
+                     (json_int_t)(worker ? worker->builds : 0), "cache_hits",
+                     (json_int_t)(worker ? worker->cache_hits : 0));
 }
 
 /* Monotonic nanoseconds as a time of the day; JSON's null for 0. */
@@ -191,18 +191,15 @@ static json_t *folders_json(const struct service *service)
     return list;
 }
 
-static json_t *stint_json(const struct stint *stint)
+static json_t *one_worker_json(const struct worker *worker)
 {
-    static const char *const phases[] = {[STINT_STARTING] = "starting",
-                                         [STINT_READY] = "ready",
-                                         [STINT_LEAVING] = "leaving",
-                                         [STINT_KILLED] = "killed"};
     unsigned done, of;
-    stint_progress(stint, &done, &of);
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", stint->pid, "state",
-                     phases[stint->phase], "device", stint->name, "sandbox", stint->sandbox,
-                     "uptime_s", (double)(clock_now() - stint->started) * 1e-9, "jobs",
-                     (json_int_t)stint->n_jobs, "running", (int)stint->in_flight, "preparing",
+    worker_progress(worker, &done, &of);
+    return json_pack("{s:i, s:s, s:b, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", worker->pid, "state",
+                     worker_state_name(worker->state), "quarantine", (int)worker->quarantine,
+                     "device", worker->name, "sandbox", worker->sandbox, "uptime_s",
+                     (double)(clock_now() - worker->started) * 1e-9, "jobs",
+                     (json_int_t)worker->n_jobs, "running", (int)worker->in_flight, "preparing",
                      of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
 }
 
@@ -210,15 +207,10 @@ static json_t *workers_json(const struct service *service)
 {
     json_t *list = json_array();
     const struct supervisor *s;
-    const struct stint *stint;
-    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++) {
-        if (s->current)
-            json_array_append_new(list, stint_json(s->current));
-        if (s->next)
-            json_array_append_new(list, stint_json(s->next));
-        LIST_FOREACH(stint, &s->leaving, in_list)
-        json_array_append_new(list, stint_json(stint));
-    }
+    const struct worker *worker;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
+        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
+            json_array_append_new(list, one_worker_json(worker));
     return list;
 }
 

@@ -76,7 +76,7 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
                  : job->lane == JOB_LAST  ? "last"
                                           : NULL,
                  "it waits for its turn%s; %u jobs wait, %u run",
-                 job->lane == JOB_SUSPECT ? " to run alone, since a worker died while it had it"
+                 job->lane == JOB_SUSPECT ? " for the worker in quarantine, since another one died while it had it"
                  : job->lane == JOB_LAST
                      ? " to run last and alone, since we went down with it before"
                      : "",

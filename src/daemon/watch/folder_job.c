@@ -83,7 +83,7 @@ static void do_step(uv_work_t *work)
             snprintf(fj->drafts[fj->n_drafts - 1].plane, sizeof fj->drafts->plane, "%s", fj->plane);
         break;
     case STEP_BEGUN:
-        claim_mark_begun(fj->claim, fj->job.lane != JOB_NORMAL, &fj->step_fault);
+        claim_mark_begun(fj->claim, fj->job.lane == JOB_LAST, &fj->step_fault);
         break;
     case STEP_NONE:
         break;
@@ -265,9 +265,9 @@ void folder_end_job(struct folder_job *fj, enum folder_end end)
 
 static enum job_lane lane_for(const struct note *note)
 {
-    if (note->crashes > 0)
-        return JOB_SUSPECT;
-    return note->interruptions >= INTERRUPTIONS_UNTIL_LAST ? JOB_LAST : JOB_NORMAL;
+    if (note->interruptions >= INTERRUPTIONS_UNTIL_LAST)
+        return JOB_LAST;
+    return note->crashes > 0 ? JOB_SUSPECT : JOB_NORMAL;
 }
 
 /* Somebody who tries a folder sees his picture vanish: it is said once where pictures go. */

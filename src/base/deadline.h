@@ -1,0 +1,19 @@
+/* By when the calling thread has to end what it is doing. Whoever works in pieces (steps of a
+ * chain, rows, blocks of a file) asks between two of them, and gives up as with any other fault. */
+#ifndef SLUICE_BASE_DEADLINE_H
+#define SLUICE_BASE_DEADLINE_H
+
+#include "base/fault.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Monotonic nanoseconds (clock_now); 0: whenever it likes. For the calling thread alone. */
+void deadline_set(uint64_t when);
+
+/* Whether there is any. */
+bool deadline_is_set(void);
+
+/* 0, or FAULT_TIME when it has passed. */
+int deadline_check(struct fault *fault);
+
+#endif
