@@ -28,12 +28,12 @@ bool folder_is_live(const struct folder *folder)
 
 /* ---- the watch's news ---- */
 
-static void on_hint(void *context, const char *name, bool closed)
+static void on_hint(void *context, const char *name, enum candidate_news news)
 {
     struct folder *folder = context;
     if (!folder_is_live(folder) || name_is_ignored(name, folder->settings->ignore))
         return;
-    candidates_hint(&folder->candidates, name, closed);
+    candidates_hear(&folder->candidates, name, news, clock_now());
     folder_pump(folder);
 }
 
@@ -238,7 +238,8 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
     STAILQ_INIT(&f->to_settle);
     int result = spool_open(&f->spool, settings, &world->spools, fault);
     if (result == 0)
-        result = candidates_init(&f->candidates, fault);
+        result = candidates_init(
+            &f->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
     int error = result == 0 ? uv_timer_init(world->loop, &f->timer) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

@@ -4,9 +4,9 @@
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_H
 #define SLUICE_DAEMON_WATCH_FOLDER_H
 
-#include "daemon/work/queue.h"
 #include "config/rulebook.h"
 #include "daemon/spool/spool.h"
+#include "daemon/work/queue.h"
 
 struct folder;
 

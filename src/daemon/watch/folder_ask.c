@@ -106,7 +106,7 @@ static void explain_candidate(const struct folder *folder, const struct candidat
     uint64_t now = clock_now();
     const struct candidate_facts *facts = &c->facts;
     const char *stable = number_duration(folder->settings->stable);
-    bool due_known = c->state == CANDIDATE_WAITING;
+    bool due_known = c->state == CANDIDATE_WAITING || c->state == CANDIDATE_SETTLING;
     if (facts->has_seen)
         fate->age = seconds_between(facts->since, now);
     if (due_known)
@@ -119,6 +119,10 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "truncated",
                  "it ended too early: it is tried once more when it has not changed for %s",
                  stable);
+    else if (c->state == CANDIDATE_SETTLING)
+        fate_set(fate, "waiting", "not-settled",
+                 "it is closed: it is taken when nobody has opened or changed it for %s",
+                 number_duration(folder->settings->settle));
     else if (c->state == CANDIDATE_WAITING && strcmp(fate->reason, "not-seen") == 0)
         fate_set(fate, "waiting", "not-stable",
                  "nobody has said that it is complete: it is taken when it has not changed for "
@@ -152,7 +156,7 @@ void folder_look_again(struct folder *folder, const char *name)
 {
     if (!folder_is_live(folder))
         return;
-    candidates_hint(&folder->candidates, name, true);
+    candidates_hear(&folder->candidates, name, NEWS_RENAMED, clock_now());
     folder_pump(folder);
 }
 

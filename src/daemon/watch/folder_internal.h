@@ -3,9 +3,9 @@
 #define SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 
 #include "base/clock.h"
-#include "daemon/watch/candidate.h"
 #include "daemon/spool/claim.h"
 #include "daemon/spool/draft.h"
+#include "daemon/watch/candidate.h"
 #include "daemon/watch/folder.h"
 #include "daemon/watch/watch.h"
 

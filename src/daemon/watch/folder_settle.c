@@ -320,8 +320,7 @@ static void return_file(struct folder_job *fj)
     struct folder *folder = fj->folder;
     if (folder_is_live(folder) && fj->claim->spool == folder->spool)
         candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
-                          fj->job.fault.code == FAULT_TRUNCATED, clock_now(),
-                          folder->settings->stable);
+                          fj->job.fault.code == FAULT_TRUNCATED, clock_now());
 }
 
 static void settled(struct folder_job *fj)

@@ -161,8 +161,7 @@ static void take_findings(struct folder *folder, const struct scan *scan)
     if (scan->whole)
         candidates_stir(&folder->candidates);
     for (size_t i = 0; i < scan->n_found; i++)
-        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
-                         folder->settings->stable);
+        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now);
     folder->candidates.overflowed |= scan->is_cut;
     if (scan->n_rebuilt > 0)
         log_warning("%s: %zu files count as done, since their results are there",
@@ -277,6 +276,7 @@ void folder_scan(struct folder *folder, bool whole)
 /* One name, on its way through the pool. */
 struct look_at {
     struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate_heard heard;
     struct candidate_facts facts;
     enum candidate_verdict verdict;
     struct claim *claim;
@@ -308,7 +308,8 @@ static void claim(struct look *look, struct look_at *at)
 static void look_at(struct look *look, struct look_at *at)
 {
     struct identity identity = {0};
-    uint64_t now = clock_now(), stable = look->folder->settings->stable;
+    uint64_t now = clock_now();
+    const struct candidate_times *times = &look->folder->candidates.times;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
@@ -316,16 +317,16 @@ static void look_at(struct look *look, struct look_at *at)
         at->verdict = CANDIDATE_DROP; /* done already */
         return;
     }
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
-    if (at->verdict == CANDIDATE_REST && at->facts.closed)
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
+    if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    if (at->verdict != CANDIDATE_TAKE)
-        return;
+    if (at->verdict != CANDIDATE_TAKE || look->room == 0)
+        return; /* to probe is to open it, which would look like somebody else's doing later */
     sight = spool_probe(look->spool, at->candidate->name, &writer);
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->facts.unreadable)
         fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
-    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
+    if (at->verdict == CANDIDATE_TAKE)
         claim(look, at);
 }
 
@@ -341,18 +342,24 @@ static void do_look(uv_work_t *work)
     folder_leave_disk(look->folder);
 }
 
-/* What the look and events since then make of a candidate. */
-static void apply(struct folder *folder, struct look_at *at)
+/* What the look and news since then make of a candidate. `caught_up`: all news are known up to the
+ * look, so that what has bytes and was never opened was linked in. */
+static void apply(struct folder *folder, struct look_at *at, bool caught_up)
 {
     struct candidates *candidates = &folder->candidates;
     struct candidate *c = at->candidate;
-    bool closed = c->hinted && c->facts.closed;
     bool forget = at->claim || at->verdict == CANDIDATE_DROP;
     if (at->fault.code != FAULT_NONE && !c->complained)
         log_warning("%s: %s; it is tried again", c->name, at->fault.text);
     c->complained = at->fault.code != FAULT_NONE;
     c->facts = forget ? (struct candidate_facts){0} : at->facts;
-    c->facts.closed |= closed;
+    if (forget && !c->hinted)
+        c->heard = (struct candidate_heard){0};
+    if (caught_up && c->heard.created && at->heard.created && at->verdict == CANDIDATE_WAIT &&
+        !at->facts.unreadable) {
+        c->heard = (struct candidate_heard){.touched = c->heard.touched, .whole = true};
+        c->hinted = true;
+    }
     if (at->claim && at->claim->spool->in_place)
         candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
     else if (c->hinted)
@@ -364,13 +371,14 @@ static void apply(struct folder *folder, struct look_at *at)
     else if (at->verdict == CANDIDATE_REST)
         candidates_rest(candidates, c);
     else
-        candidates_wait(candidates, c, clock_now(), folder->settings->stable);
+        candidates_wait(candidates, c, clock_now());
 }
 
 static void after_look(uv_work_t *work, int status)
 {
     struct look *look = work->data;
     struct folder *folder = look->folder;
+    bool caught_up = watch_catch_up(folder->watch); /* which may lose the folder */
     bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
     (void)status;
     folder->looking = false;
@@ -378,7 +386,7 @@ static void after_look(uv_work_t *work, int status)
         struct look_at *at = &look->at[i];
         struct claim *claim = at->claim;
         if (of_this_folder)
-            apply(folder, at);
+            apply(folder, at, caught_up);
         else if (claim && claim->spool->in_place)
             candidates_move(&folder->candidates, at->candidate, CANDIDATE_TAKEN);
         else
@@ -408,7 +416,8 @@ static void choose(struct folder *folder, struct look *look)
                (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
             candidates_move(candidates, c, CANDIDATE_LOOKING);
             c->hinted = false;
-            look->at[look->count] = (struct look_at){.candidate = c, .facts = c->facts};
+            look->at[look->count] =
+                (struct look_at){.candidate = c, .heard = c->heard, .facts = c->facts};
             fault_clear(&look->at[look->count].fault);
             look->count++;
         }
