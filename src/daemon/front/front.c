@@ -283,9 +283,6 @@ static int watch_signals(struct front *front)
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault)
 {
-    if (settings->originals == ORIGINALS_KEEP && !front->world.spools.ledger)
-        return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
-                         settings->input);
     struct front_folder *folders =
         realloc(front->folders, (front->n_folders + 1) * sizeof *folders);
     if (!folders)

@@ -132,23 +132,33 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "looked-at", "it is looked at now");
 }
 
+static void explain_trouble(const struct folder *folder, struct fate *fate)
+{
+    const char *text, *reason = folder_trouble(folder, &text);
+    if (reason)
+        fate_set(fate, "waiting", reason, "%s%s", text,
+                 folder->lost.since && !folder->hanging ? "; it is taken up when that is over"
+                                                        : "");
+}
+
 bool folder_explain(const struct folder *folder, struct fate *fate)
 {
     struct search search = {.name = fate->name};
     each_job(folder, has_name, &search);
     if (search.job) {
         explain_job(folder, search.job, fate);
+        if (folder->hanging && search.job->state != JOB_SENT && search.job->state != JOB_BEGUN)
+            explain_trouble(folder, fate);
         return true;
     }
-    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0 && folder->lost.since)
-        fate_set(fate, "waiting", "folder-gone", "%s; it is taken up again when it returns",
-                 folder->lost.text);
+    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0)
+        explain_trouble(folder, fate);
     const struct candidate *c = candidates_find(&folder->candidates, fate->name);
     bool waiting = strcmp(fate->state, "waiting") == 0;
     if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
         explain_candidate(folder, c, fate);
-    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0 && folder->no_space.since)
-        fate_set(fate, "waiting", "no-space", "%s", folder->no_space.text);
+    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0)
+        explain_trouble(folder, fate);
     return false;
 }
 

@@ -116,34 +116,36 @@ static int refused(struct fault *fault)
     return fault_set_errno(fault, FAULT_IO, "inotify");
 }
 
-int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
-               const struct watch_events *events, void *context, struct fault *fault)
+int watch_descriptor(const char *path, bool insist, struct fault *fault)
+{
+    const char *kind = insist ? NULL : file_remote_kind(path);
+    if (kind) {
+        fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
+        return -1;
+    }
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (fd >= 0 && inotify_add_watch(fd, path, MASK) >= 0)
+        return fd;
+    refused(fault);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int watch_open(struct watch **watch, uv_loop_t *loop, int fd, const struct watch_events *events,
+               void *context, struct fault *fault)
 {
     struct watch *w = calloc(1, sizeof *w);
-    const char *kind = insist ? NULL : file_remote_kind(path);
     *watch = NULL;
-    if (kind) {
-        free(w);
-        return fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
-    }
-    if (!w)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a watch");
-    w->events = events;
-    w->context = context;
-    w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (w->fd < 0 || inotify_add_watch(w->fd, path, MASK) < 0) {
-        int result = refused(fault);
-        if (w->fd >= 0)
-            close(w->fd);
-        free(w);
-        return result;
-    }
-    int error = uv_poll_init(loop, &w->poll, w->fd);
+    int error = w ? uv_poll_init(loop, &w->poll, fd) : UV_ENOMEM;
     if (error < 0) {
-        close(w->fd);
+        close(fd);
         free(w);
         return fault_set(fault, FAULT_IO, "uv_poll_init: %s", uv_strerror(error));
     }
+    w->fd = fd;
+    w->events = events;
+    w->context = context;
     w->poll.data = w;
     error = uv_poll_start(&w->poll, UV_READABLE, on_readable);
     *watch = w;

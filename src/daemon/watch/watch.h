@@ -21,12 +21,15 @@ struct watch_events {
     void (*lost)(void *context, const char *why);
 };
 
-/* Watches the directory at `path` from now on: scan after this, not before. The events come on the
- * loop's thread until watch_close, which a callback may call, too. FAULT_IO for a network or FUSE
- * file system, where inotify would miss most: such a directory has to be polled, unless `insist`.
- */
-int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
-               const struct watch_events *events, void *context, struct fault *fault);
+/* Watches the directory at `path` from now on: scan after this, not before. Waits for the disk.
+ * Returns a descriptor; −1 and a fault. FAULT_IO for a network or FUSE file system, where inotify
+ * would miss most: such a directory has to be polled, unless `insist`. */
+int watch_descriptor(const char *path, bool insist, struct fault *fault);
+
+/* Takes over such a descriptor. The events come on the loop's thread until watch_close, which a
+ * callback may call, too. */
+int watch_open(struct watch **watch, uv_loop_t *loop, int fd, const struct watch_events *events,
+               void *context, struct fault *fault);
 
 /* Tells at once what the kernel has to tell. False when it may not have been all: the queue ran
  * over, or there was too much. The watch may be closed by a callback. Takes NULL. */

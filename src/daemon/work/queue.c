@@ -20,7 +20,19 @@
 
 static unsigned under_way(const struct queue *queue)
 {
-    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + queue_with_worker(queue);
+    unsigned count = queue->counts[JOB_OPEN] + queue_with_worker(queue);
+    const struct job *job;
+    TAILQ_FOREACH(job, &queue->lists[JOB_OPENING], in_list)
+    count += !job_is_stalled(job);
+    return count;
+}
+
+static struct job *first_not_stalled(const struct job_list *list)
+{
+    struct job *job = TAILQ_FIRST(list);
+    while (job && job_is_stalled(job))
+        job = TAILQ_NEXT(job, in_list);
+    return job;
 }
 
 static struct job_list *list_of(struct queue *queue, const struct job *job)
@@ -74,7 +86,7 @@ void queue_enter(struct queue *queue, struct job *job, enum job_state state)
 
 static struct job *next_of_the_last(struct queue *queue)
 {
-    struct job *job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    struct job *job = first_not_stalled(&queue->queued[JOB_LAST]);
     bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
     return now ? job : NULL;
 }
@@ -82,11 +94,12 @@ static struct job *next_of_the_last(struct queue *queue)
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue)
 {
-    struct job *suspect = TAILQ_FIRST(&queue->queued[JOB_SUSPECT]);
+    struct job *suspect = first_not_stalled(&queue->queued[JOB_SUSPECT]);
     struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
     unsigned busy = under_way(queue);
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
-        const struct job *job = TAILQ_FIRST(&queue->lists[state]);
+        const struct job_list *list = &queue->lists[state];
+        const struct job *job = state == JOB_OPENING ? first_not_stalled(list) : TAILQ_FIRST(list);
         if (job && job->lane != JOB_NORMAL)
             return NULL; /* it is alone */
     }
