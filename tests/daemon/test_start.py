@@ -113,7 +113,6 @@ class Options(DaemonTest):
             file.write(picture())
         self.refuse(64, 'unknown stage', chain='nothing')
         self.assertEqual(sorted(os.listdir(os.path.join(self.dir, 'in'))), ['a.pgm'])
-        self.assertEqual(os.listdir(os.path.join(self.dir, 'in', '.sluice', 'work')), [])
 
 
 class Terminal(DaemonTest):

@@ -1,5 +1,4 @@
 /* sluiced: the daemon's front. It never parses a pixel, and loads neither OpenCL nor a codec. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 #include "base/text.h"
 #include "daemon/front/front.h"
 #include "daemon/front/journal.h"
-#include "daemon/spool/ledger.h"
-#include "daemon/serve/manager.h"
 #include "daemon/front/options.h"
+#include "daemon/serve/manager.h"
+#include "daemon/spool/ledger.h"
 #include "daemon/spool/spool.h"
 #include "daemon/spool/state.h"
 #include "param/options.h"
@@ -59,26 +58,6 @@ static void open_state(struct spool_world *spools)
         log_error("state: %s: what became of files will not be known later", fault.text);
 }
 
-/* Whatever else is wrong with the path shows when it is opened. */
-static void make_folder(const char *path)
-{
-    struct fault fault = FAULT_INIT;
-    if (access(path, F_OK) == 0 || errno != ENOENT)
-        return;
-    if (path_make_directories(path, 0777, &fault) == 0)
-        log_info("%s: there was no such folder; it is made", path);
-}
-
-/* Those of the command line: whoever names one there wants it to be used now. One of a
- * configuration may be a disk that is not mounted. */
-static void make_folders(const struct daemon_options *options, const struct settings *settings)
-{
-    if (!daemon_options_name_folder(options))
-        return;
-    make_folder(settings->watches[0].input);
-    make_folder(settings->watches[0].output);
-}
-
 static int run(const struct daemon_options *options, struct rulebook *book)
 {
     const struct settings *settings = &book->config.settings;
@@ -92,7 +71,6 @@ static int run(const struct daemon_options *options, struct rulebook *book)
         return options_complain("sluiced", "state", &fault);
     spools.state_path = state;
     open_state(&spools);
-    make_folders(options, settings);
     int status = front_run(options, book, &spools);
     ledger_close(&spools.ledger);
     free(state);

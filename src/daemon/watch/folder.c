@@ -1,5 +1,6 @@
 #include "daemon/watch/folder_internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
@@ -93,11 +95,25 @@ static int check_state(const struct folder *folder, struct fault *fault)
                      settings->input);
 }
 
+/* Whatever else is wrong with the path shows when it is opened. */
+static void make_if_missing(const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        return;
+    if (path_make_directories(path, 0777, &fault) == 0)
+        log_info("%s: there was no such folder; it is made", path);
+}
+
 /* First the watch, then the scan: what comes between the two is seen twice, not never. */
 static void reopen(struct errand *errand)
 {
     struct reopening *r = (struct reopening *)errand;
     const struct watch_settings *settings = r->folder->settings;
+    if (r->folder->world->make_folders && !r->folder->told_scanned) {
+        make_if_missing(settings->input);
+        make_if_missing(settings->output);
+    }
     if (check_state(r->folder, &r->fault) != 0 ||
         spool_open(&r->spool, settings, &r->folder->world->spools, &r->fault) != 0)
         return;
@@ -285,8 +301,9 @@ static void feel(struct folder *folder)
     uint64_t now = clock_now(), since = errands_since(folder->errands);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
     bool stalled = is_stalled(folder, now), hanging = waits > HANGS_AFTER;
-    if (folder->stalled && !stalled)
-        queue_hold(folder->queue, folder->queue->held); /* a turn: its jobs may be opened again */
+    if (folder->stalled != stalled)
+        queue_hold(folder->queue,
+                   folder->queue->held); /* a turn: others, or its own, may be opened */
     if (hanging && !folder->hanging)
         log_warning("%s or %s: no answer for %s: the folder hangs; nothing else waits for it",
                     folder->settings->input, folder->settings->output,

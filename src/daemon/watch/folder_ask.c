@@ -12,6 +12,18 @@ struct spool *folder_use_spool(const struct folder *folder)
     return folder->spool ? spool_use(folder->spool) : NULL;
 }
 
+bool folder_hangs(const struct folder *folder)
+{
+    return folder->hanging;
+}
+
+void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
+                void (*after)(struct errand *))
+{
+    errands_add(folder->errands, errand, run, after);
+    folder_arm_timer(folder);
+}
+
 struct rulebook *folder_use_book(const struct folder *folder)
 {
     return rulebook_use(folder->book);
@@ -134,11 +146,12 @@ static void explain_candidate(const struct folder *folder, const struct candidat
 
 static void explain_trouble(const struct folder *folder, struct fate *fate)
 {
-    const char *text, *reason = folder_trouble(folder, &text);
+    const char *text, *reason = folder_trouble(folder, &text), *end = "";
+    if (folder->lost.since && !folder->hanging)
+        end = folder->unusable ? "; it is taken up when that is mended"
+                               : "; it is taken up again when it returns";
     if (reason)
-        fate_set(fate, "waiting", reason, "%s%s", text,
-                 folder->lost.since && !folder->hanging ? "; it is taken up when that is over"
-                                                        : "");
+        fate_set(fate, "waiting", reason, "%s%s", text, end);
 }
 
 bool folder_explain(const struct folder *folder, struct fate *fate)
@@ -155,7 +168,9 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
         explain_trouble(folder, fate);
     const struct candidate *c = candidates_find(&folder->candidates, fate->name);
     bool waiting = strcmp(fate->state, "waiting") == 0;
-    if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
+    if (waiting && folder->hanging)
+        explain_trouble(folder, fate);
+    else if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
         explain_candidate(folder, c, fate);
     else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0)
         explain_trouble(folder, fate);
