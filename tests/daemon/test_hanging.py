@@ -209,7 +209,7 @@ class Hanging(Folders):
         d.start(ready=False)
         d.expect_line('sluiced: ready$', TOLD + SLACK)
         self.expect_others('a')
-        self.expect_hanging(since + 5, d)
+        self.expect_hanging(since + 8, d)
         self.answer()
         self.expect_done('bad', 'x', BACK)
         self.expect_well('bad')

@@ -26,7 +26,7 @@
  * may take to come back or get on: until it is told that the folder hangs, and until one that has
  * to stop is left to itself. How often that is looked at while there is any. */
 #define STALLS_AFTER  (SECOND / 2)
-#define HANGS_AFTER   (5 * SECOND)
+#define HANGS_AFTER   (8 * SECOND)
 #define ABANDON_AFTER (10 * SECOND)
 #define FEEL_EVERY    (SECOND / 4)
 
