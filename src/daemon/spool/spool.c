@@ -137,6 +137,10 @@ static int open_own(struct spool *spool, struct fault *fault)
         if (spool->done_fd >= 0)
             spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
     }
+    if (spool->failed_fd < 0 && errno == EACCES && !spool->in_place)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s: %s; --claim none takes pictures from a folder that is not written to",
+                         spool->hidden_path, strerror(errno));
     return spool->failed_fd < 0 ? fault_set_errno(fault, FAULT_CREATE, spool->hidden_path)
                                 : check_owner(spool, fault);
 }
