@@ -273,11 +273,11 @@ In the journal, lines about a job have the fields `SLUICE_JOB`, `SLUICE_CHAIN` a
     journalctl -u sluiced SLUICE_FILE=/var/lib/sluice/in/photo.jpg''')
     page.section('Exit status')
     page.items([('0', 'Ended by a signal, in good order.'),
-                ('64', 'Wrong options, chain or format.'), ('66', 'A watched folder is missing.'),
+                ('64', 'Wrong options, chain or format.'), ('66', 'The configuration file is missing.'),
                 ('69', 'No device, or no worker that comes up.'),
                 ('70', 'A defect of sluice, memory is out, or a device that fails without a fallback.'),
-                ('73', 'The output or the state folder is missing or cannot be made.'),
-                ('74', 'The disk did not answer at the end.'), ('77', 'A folder may not be written.'),
+                ('73', 'A socket cannot be made, or nothing says where the state directory is.'),
+                ('74', 'The disk did not answer at the end.'), ('77', 'The configuration file may not be read.'),
                 ('78', 'The configuration or the environment is wrong.')])
     page.section('Environment')
     page.items([row for row in ENVIRONMENT if row[0] != 'SLUICE_JOBS_SOCKET'])

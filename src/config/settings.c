@@ -147,9 +147,9 @@ bool watch_settings_equal(const struct watch_settings *a, const struct watch_set
     return !*x && !*y && texts_equal(a->chain_name, b->chain_name) &&
            a->on_exists == b->on_exists && a->originals == b->originals && a->claim == b->claim &&
            a->sync == b->sync && a->mode == b->mode && a->recursive == b->recursive &&
-           a->stable == b->stable && a->min_free.percent == b->min_free.percent &&
-           a->min_free.bytes == b->min_free.bytes && retention_equal(&a->done, &b->done) &&
-           retention_equal(&a->failed, &b->failed);
+           a->settle == b->settle && a->stable == b->stable &&
+           a->min_free.percent == b->min_free.percent && a->min_free.bytes == b->min_free.bytes &&
+           retention_equal(&a->done, &b->done) && retention_equal(&a->failed, &b->failed);
 }
 
 /* ---- the environment ---- */

@@ -76,6 +76,7 @@ struct watch_settings {
     const char *name;    /* of results: a template */
     int on_exists, originals, claim, sync, mode; /* enums above */
     bool recursive;
+    uint64_t settle; /* nanoseconds for which a closed file must be left alone */
     uint64_t stable; /* nanoseconds without a change that make a found file complete */
     struct retention done, failed;
     struct free_space min_free; /* the limit of all; settings_complete fills it in */

@@ -331,11 +331,19 @@ class Loops(CheckTest):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(self.watch(('a', 'b')))
         d.start()
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(self.watch(('a', 'b'), ('b', 'c'), ('c', 'a')))
-        d.process.send_signal(signal.SIGHUP)
-        d.expect_line(r'c.yaml:2:5: watch: results would be taken for new pictures, round a circle')
-        d.expect_line('the configuration that was in force stays')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        for words, folders in ((', round a circle', [('a', 'b'), ('b', 'c'), ('c', 'a')]),
+                               (': input and output are one folder', [('a', 'a')]),
+                               (': input and output are one folder', [('a', 'link')]),
+                               (': output .* is below input', [('link', 'a/sub', 'recursive: true')])):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(self.watch(*folders))
+            checked = subprocess.run([SLUICE, 'check-config', path], capture_output=True, check=False, timeout=60)
+            self.assertEqual(checked.returncode, 78, folders)  # what `systemctl reload` ends with
+            before = len(d.lines)
+            d.process.send_signal(signal.SIGHUP)
+            d.expect_line('c.yaml:2:5: watch: results would be taken for new pictures' + words, after=before)
+            d.expect_line('the configuration that was in force stays', after=before)
         d.drop('x', b'good')
         self.assertEqual(d.expect('x.pgm'), b'good')
         with open(path, 'w', encoding='utf-8') as file:

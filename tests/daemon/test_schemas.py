@@ -208,15 +208,15 @@ class Commands(SchemaTest):
                               cwd=self.dir).returncode
 
     def test_files(self):
-        d = self.fake('--jobs-socket', self.socket, '--jobs', '1', '--stable', '60s').start()
+        d = self.fake('--jobs-socket', self.socket, '--jobs', '1', '--settle', '50s', '--stable', '60s').start()
         self.assertEqual(self.ask('status')['state'], 'ready')
-        for name, data, how in (('good', b'good', 'rename'), ('linked', b'x', 'link'), ('empty', b'', 'close'),
+        for name, data, how in (('good', b'good', 'rename'), ('closed', b'x', 'close'), ('empty', b'', 'rename'),
                                 ('bad', b'truncated', 'rename'),
                                 ('.hidden', b'x', 'rename')):
             d.drop(name, data, how)
         d.expect_done('good')
         self.assertEqual(self.ask('why', d.in_path('good'))['state'], 'done')
-        waiting = self.ask('why', d.in_path('linked'), d.in_path('empty'), d.in_path('.hidden'))
+        waiting = self.ask('why', d.in_path('closed'), d.in_path('empty'), d.in_path('.hidden'))
         self.assertEqual([one['state'] for one in waiting], ['waiting', 'waiting', 'ignored'])
         self.ask('why', d.in_path('nothing'), status=66)
         d.drop('r', b'full', 'rename')

@@ -31,6 +31,7 @@ static void close_all(struct front *front)
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
     sockets_close(&front->sockets);
+    errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->limit, NULL);
@@ -51,7 +52,8 @@ static bool all_stopped(const struct front *front)
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue))
+    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
+        errands_count(front->errands) > 0)
         return;
     if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
         return; /* the last answers go out */
@@ -274,9 +276,6 @@ static int watch_signals(struct front *front)
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault)
 {
-    if (settings->originals == ORIGINALS_KEEP && !front->world.spools.ledger)
-        return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
-                         settings->input);
     struct front_folder *folders =
         realloc(front->folders, (front->n_folders + 1) * sizeof *folders);
     if (!folders)
@@ -317,6 +316,9 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
     front->world = (struct folder_world){.loop = &front->loop,
                                          .queue = &front->queue,
                                          .spools = *spools,
+                                         /* Whoever names one there wants it to be used now. One of
+                                          * a configuration may be a disk that is not mounted. */
+                                         .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
     front->limit.data = front;
@@ -328,6 +330,8 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                   .context = front,
                                   .metrics = front->metrics};
     result = queue_init(&front->queue, &front->loop, fault);
+    if (result == 0)
+        result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
     if (result == 0 && error == 0)
         error = front_manager_init(front);

@@ -40,6 +40,7 @@ struct front_folder {
 
 enum reload_state {
     RELOAD_NONE,
+    RELOAD_READING,  /* an errand reads and checks the file */
     RELOAD_WARMING,  /* a new worker compiles the new chains */
     RELOAD_RETIRING, /* jobs in flight finish under the old settings */
 };
@@ -62,6 +63,7 @@ struct front {
     size_t n_signals;
     size_t n_scanned; /* first scans of folders; those of the start are waited for */
 
+    struct errands *errands; /* of no folder */
     enum reload_state reload;
     bool reload_again;       /* SIGHUP came meanwhile */
     struct rulebook *wanted; /* while reloading; used */

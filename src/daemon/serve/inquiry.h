@@ -1,6 +1,7 @@
-/* Questions about files, and requeuing, for both sockets. What waits for the disk is done in the
- * pool, one question at a time, so that they never take all the threads that files' own work needs;
- * what is under way is told by the folders. All on the loop's thread. */
+/* Questions about files, and requeuing, for both sockets. What waits for a disk are errands of the
+ * folder that it belongs to, one question at a time unless one takes long; what is under way is
+ * told by the folders. One that needs a folder that hangs is answered without it. All on the loop's
+ * thread. */
 #ifndef SLUICE_DAEMON_SERVE_INQUIRY_H
 #define SLUICE_DAEMON_SERVE_INQUIRY_H
 
@@ -44,7 +45,8 @@ struct inquiries {
     void *context;
 
     /* inquiry.c's own */
-    TAILQ_HEAD(, inquiry) waiting;
+    uv_timer_t timer;
+    TAILQ_HEAD(, inquiry) waiting, begun;
     struct inquiry *running;
     unsigned count;
     bool closed;
@@ -53,8 +55,7 @@ struct inquiries {
 /* The members above the blank line are the caller's to set before. */
 void inquiries_init(struct inquiries *inquiries);
 
-/* Those that wait are dropped; nobody wants their answers any more. One in the pool ends by itself.
- */
+/* All are dropped; nobody wants their answers any more. The loop must run once more. */
 void inquiries_close(struct inquiries *inquiries);
 
 /* FAULT_BUSY: too many wait; FAULT_USAGE: no absolute path, no such state, a damaged cursor. */

@@ -1,5 +1,4 @@
-/* How files are found and become ours: scans and looks, in the pool; their findings, on the loop.
- */
+/* How files are found and become ours: scans and looks, as errands; their findings, on the loop. */
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>
@@ -22,7 +21,7 @@ struct found {
 };
 
 struct scan {
-    uv_work_t work;
+    struct errand errand;
     struct folder *folder;
     struct spool *spool;
     bool whole; /* else only lost_path and short_of_space are wanted */
@@ -60,7 +59,7 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
     struct scan *scan = context;
-    scan->folder->moved = clock_now();
+    errand_moves(&scan->errand);
     if (scan->rebuild && identity->size > 0 &&
         record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
@@ -117,8 +116,9 @@ static bool is_there(void *context, const char *name, const struct identity *ide
            (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
 }
 
-static void scan_in_pool(struct scan *scan)
+static void do_scan(struct errand *errand)
 {
+    struct scan *scan = (struct scan *)errand;
     struct spool *spool = scan->spool;
     scan->lost_path = spool_lost_path(spool, &scan->lost);
     if (scan->lost_path)
@@ -137,14 +137,6 @@ static void scan_in_pool(struct scan *scan)
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
 }
 
-static void do_scan(uv_work_t *work)
-{
-    struct scan *scan = work->data;
-    folder_enter_disk(scan->folder);
-    scan_in_pool(scan);
-    folder_leave_disk(scan->folder);
-}
-
 static void destroy_scan(struct scan *scan)
 {
     for (size_t i = 0; i < scan->n_found; i++)
@@ -161,8 +153,7 @@ static void take_findings(struct folder *folder, const struct scan *scan)
     if (scan->whole)
         candidates_stir(&folder->candidates);
     for (size_t i = 0; i < scan->n_found; i++)
-        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
-                         folder->settings->stable);
+        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now);
     folder->candidates.overflowed |= scan->is_cut;
     if (scan->n_rebuilt > 0)
         log_warning("%s: %zu files count as done, since their results are there",
@@ -190,11 +181,10 @@ static void note_unread(struct folder *folder, const struct fault *fault)
         log_warning("%s; it is tried again", fault->text);
 }
 
-static void after_scan(uv_work_t *work, int status)
+static void after_scan(struct errand *errand)
 {
-    struct scan *scan = work->data;
+    struct scan *scan = (struct scan *)errand;
     struct folder *folder = scan->folder;
-    (void)status;
     folder->scanning = false;
     for (size_t i = 0; i < scan->n_claims; i++) {
         if (scan->spool->in_place)
@@ -218,11 +208,10 @@ static void after_scan(uv_work_t *work, int status)
         if (scan->lost_path)
             folder_lose(folder, scan->lost_path, scan->lost.text);
     }
-    bool first = scan->whole && !folder->scanned;
     folder->scanned |= scan->whole;
     destroy_scan(scan);
-    if (first)
-        folder->world->events->scanned(folder->world->context);
+    if (folder->scanned)
+        folder_tell_scanned(folder);
     folder_pump(folder);
     folder_check_stopped(folder);
 }
@@ -263,20 +252,18 @@ void folder_scan(struct folder *folder, bool whole)
     scan->prune = whole && now >= folder->next_prune;
     if (scan->prune)
         folder->next_prune = now + 60 * MINUTE;
-    scan->work.data = scan;
     fault_clear(&scan->fault);
     fault_clear(&scan->lost);
-    if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
-        folder->scanning = true;
-    else
-        destroy_scan(scan);
+    folder->scanning = true;
+    errands_add(folder->errands, &scan->errand, do_scan, after_scan);
 }
 
 /* ---- the look ---- */
 
-/* One name, on its way through the pool. */
+/* One name of an errand. */
 struct look_at {
     struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate_heard heard;
     struct candidate_facts facts;
     enum candidate_verdict verdict;
     struct claim *claim;
@@ -284,7 +271,7 @@ struct look_at {
 };
 
 struct look {
-    uv_work_t work;
+    struct errand errand;
     struct folder *folder;
     struct spool *spool;
     unsigned room;              /* claims that may be made */
@@ -308,7 +295,8 @@ static void claim(struct look *look, struct look_at *at)
 static void look_at(struct look *look, struct look_at *at)
 {
     struct identity identity = {0};
-    uint64_t now = clock_now(), stable = look->folder->settings->stable;
+    uint64_t now = clock_now();
+    const struct candidate_times *times = &look->folder->candidates.times;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
@@ -316,43 +304,49 @@ static void look_at(struct look *look, struct look_at *at)
         at->verdict = CANDIDATE_DROP; /* done already */
         return;
     }
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
-    if (at->verdict == CANDIDATE_REST && at->facts.closed)
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
+    if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    if (at->verdict != CANDIDATE_TAKE)
-        return;
+    if (at->verdict != CANDIDATE_TAKE || look->room == 0)
+        return; /* to probe is to open it, which would look like somebody else's doing later */
     sight = spool_probe(look->spool, at->candidate->name, &writer);
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->facts.unreadable)
         fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
-    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
+    if (at->verdict == CANDIDATE_TAKE)
         claim(look, at);
 }
 
-static void do_look(uv_work_t *work)
+static void do_look(struct errand *errand)
 {
-    struct look *look = work->data;
-    folder_enter_disk(look->folder);
+    struct look *look = (struct look *)errand;
     look->short_of_space = spool_short_of_space(look->spool);
     if (look->short_of_space)
         look->room = 0;
-    for (size_t i = 0; i < look->count; i++)
+    for (size_t i = 0; i < look->count; i++, errand_moves(errand))
         look_at(look, &look->at[i]);
-    folder_leave_disk(look->folder);
 }
 
-/* What the look and events since then make of a candidate. */
-static void apply(struct folder *folder, struct look_at *at)
+/* What the look and news since then make of a candidate. `caught_up`: all news are known up to the
+ * look, so that what has bytes and was never opened was linked in. */
+static void apply(struct folder *folder, struct look_at *at, bool caught_up)
 {
     struct candidates *candidates = &folder->candidates;
     struct candidate *c = at->candidate;
-    bool closed = c->hinted && c->facts.closed;
     bool forget = at->claim || at->verdict == CANDIDATE_DROP;
     if (at->fault.code != FAULT_NONE && !c->complained)
         log_warning("%s: %s; it is tried again", c->name, at->fault.text);
     c->complained = at->fault.code != FAULT_NONE;
+    if (at->fault.code == FAULT_CREATE || at->fault.code == FAULT_IO)
+        folder->next_check = 0; /* our own folder may be gone */
     c->facts = forget ? (struct candidate_facts){0} : at->facts;
-    c->facts.closed |= closed;
+    if (forget && !c->hinted)
+        c->heard = (struct candidate_heard){0};
+    if (caught_up && c->heard.created && at->heard.created && at->verdict == CANDIDATE_WAIT &&
+        !at->facts.unreadable) {
+        c->heard = (struct candidate_heard){.touched = c->heard.touched, .whole = true};
+        c->hinted = true;
+    }
     if (at->claim && at->claim->spool->in_place)
         candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
     else if (c->hinted)
@@ -364,21 +358,21 @@ static void apply(struct folder *folder, struct look_at *at)
     else if (at->verdict == CANDIDATE_REST)
         candidates_rest(candidates, c);
     else
-        candidates_wait(candidates, c, clock_now(), folder->settings->stable);
+        candidates_wait(candidates, c, clock_now());
 }
 
-static void after_look(uv_work_t *work, int status)
+static void after_look(struct errand *errand)
 {
-    struct look *look = work->data;
+    struct look *look = (struct look *)errand;
     struct folder *folder = look->folder;
+    bool caught_up = watch_catch_up(folder->watch); /* which may lose the folder */
     bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
-    (void)status;
     folder->looking = false;
     for (size_t i = 0; i < look->count; i++) {
         struct look_at *at = &look->at[i];
         struct claim *claim = at->claim;
         if (of_this_folder)
-            apply(folder, at);
+            apply(folder, at, caught_up);
         else if (claim && claim->spool->in_place)
             candidates_move(&folder->candidates, at->candidate, CANDIDATE_TAKEN);
         else
@@ -408,7 +402,8 @@ static void choose(struct folder *folder, struct look *look)
                (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
             candidates_move(candidates, c, CANDIDATE_LOOKING);
             c->hinted = false;
-            look->at[look->count] = (struct look_at){.candidate = c, .facts = c->facts};
+            look->at[look->count] =
+                (struct look_at){.candidate = c, .heard = c->heard, .facts = c->facts};
             fault_clear(&look->at[look->count].fault);
             look->count++;
         }
@@ -435,15 +430,8 @@ void folder_look(struct folder *folder)
         return; /* the timer comes back to it */
     look->folder = folder;
     look->room = room;
-    look->work.data = look;
     look->spool = spool_use(folder->spool);
     choose(folder, look);
-    if (uv_queue_work(folder->loop, &look->work, do_look, after_look) == 0) {
-        folder->looking = true;
-        return;
-    }
-    for (size_t i = 0; i < look->count; i++)
-        candidates_move(&folder->candidates, look->at[i].candidate, CANDIDATE_HINTED);
-    spool_leave(&look->spool);
-    free(look);
+    folder->looking = true;
+    errands_add(folder->errands, &look->errand, do_look, after_look);
 }

@@ -67,6 +67,7 @@ struct job {
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */
     const char *counted;        /* what metrics call the chain; NULL: by its text */
+    const bool *stalled;        /* its owner's: while true it is not opened; NULL: never true */
     int in_fd, out_fd;          /* while open; the source's */
     enum job_lane lane;
     unsigned attempts; /* times that a worker was given it */
@@ -91,6 +92,12 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* A disk that only its owner needs does not answer: it keeps nobody else waiting. */
+static inline bool job_is_stalled(const struct job *job)
+{
+    return job->stalled && *job->stalled;
+}
 
 /* How long it has been under way, for people: "52.1 ms, after 3300.0 ms in the queue". What came
  * before its latest try counts as the queue's. */

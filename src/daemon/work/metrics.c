@@ -42,6 +42,8 @@ static const struct {
                           "Pictures handed over to the device (in) and back (out).", KIND_COUNTER},
     [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
     [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
+    [METRIC_FOLDER_STATE] = {"sluice_folder_state", "How a watched folder is; the value is 1.",
+                             KIND_GAUGE},
     [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
                            KIND_GAUGE},
     [METRIC_WATCH_OVERFLOWS] = {"sluice_watch_overflows_total",

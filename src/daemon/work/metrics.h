@@ -23,6 +23,7 @@ enum metric {
     METRIC_CROSSINGS,          /* direction: in, out */
     METRIC_QUEUE_JOBS,         /* held now */
     METRIC_FILES,              /* dir, state */
+    METRIC_FOLDER_STATE,       /* dir, state: ok, degraded, hanging, lost; always 1 */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */
     METRIC_WATCH_OVERFLOWS,    /* dir: of inotify's queue */
     METRIC_RELOAD_SUCCESS,     /* 1: what was read last is in force */

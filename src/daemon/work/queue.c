@@ -26,8 +26,16 @@ static unsigned under_way(const struct queue *queue, bool quarantine)
     const struct job *job;
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
         TAILQ_FOREACH(job, &queue->lists[state], in_list)
-    count += (job->lane == JOB_SUSPECT) == quarantine;
+    count += (job->lane == JOB_SUSPECT) == quarantine && !job_is_stalled(job);
     return count;
+}
+
+static struct job *first_not_stalled(const struct job_list *list)
+{
+    struct job *job = TAILQ_FIRST(list);
+    while (job && job_is_stalled(job))
+        job = TAILQ_NEXT(job, in_list);
+    return job;
 }
 
 static struct job_list *list_of(struct queue *queue, const struct job *job)
@@ -81,7 +89,7 @@ void queue_enter(struct queue *queue, struct job *job, enum job_state state)
 
 static struct job *next_of_the_last(struct queue *queue)
 {
-    struct job *job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    struct job *job = first_not_stalled(&queue->queued[JOB_LAST]);
     bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
     return now ? job : NULL;
 }
@@ -93,7 +101,8 @@ static struct job *next_to_open(struct queue *queue)
     struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
     unsigned busy = under_way(queue, false), quarantined = under_way(queue, true);
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
-        const struct job *job = TAILQ_FIRST(&queue->lists[state]);
+        const struct job_list *list = &queue->lists[state];
+        const struct job *job = state == JOB_OPENING ? first_not_stalled(list) : TAILQ_FIRST(list);
         if (job && job->lane == JOB_LAST)
             return NULL; /* it is alone */
     }

@@ -8,6 +8,8 @@ struct job *turns_next(const struct turns *turns, const struct job_list *list)
     struct job *job, *client = NULL, *backlog = NULL;
     TAILQ_FOREACH(job, list, in_list)
     {
+        if (job_is_stalled(job))
+            continue;
         if (!job->flow)
             backlog = backlog ? backlog : job;
         else if (!client || job->flow->served < client->flow->served)

@@ -10,7 +10,8 @@ struct turns {
     unsigned n_ahead; /* jobs of clients that have gone before the backlog, in a row */
 };
 
-/* The one of the list to take, or NULL when that is empty. Of one flow the first. */
+/* The one of the list to take, of those that are not stalled; NULL: there is none. Of one flow the
+ * first. */
 struct job *turns_next(const struct turns *turns, const struct job_list *list);
 
 /* It was taken. */
