@@ -180,7 +180,8 @@ def pack_arguments(launch, offsets):
             values.append(({'float': 'f', 'double': 'd', 'long': 'q'}[kind], value))
     memory = bytearray(4096)
     for index, (kind, value) in enumerate(values):
-        struct.pack_into('<' + kind, memory, offsets[index], value)
+        if index in offsets:  # the kernel uses it
+            struct.pack_into('<' + kind, memory, offsets[index], value)
     return bytes(memory)
 
 
@@ -299,11 +300,11 @@ def aim_rows(counts, cases):
             cells.append(f'{cycles / pixels_of(case):.2f} {"+".join(sorted(units))}')
             met &= cycles / pixels_of(case) <= aim
         moved = sum(p['bytes_read'] + p['bytes_written'] for p in passes)
-        loaded = sum(bytes_of_group(counts.kernels[p['kernel']]['g52'], p) * math.prod(items_of(p)) for p in passes)
         if bytes_aim:
             met &= moved <= bytes_aim * must
+            loaded = sum(bytes_of_group(counts.kernels[p['kernel']]['g52'], p) * math.prod(items_of(p)) for p in passes)
         yield '| ' + ' | '.join([f'`{chain}`', which, f'≤ {aim:g}', *cells, f'{moved / 1e6:.1f}', f'{must / 1e6:.1f}',
-                                 f'{moved / must:.2f}', f'{loaded / must:.2f}',
+                                 f'{moved / must:.2f}', f'{loaded / must:.2f}' if bytes_aim else '—',
                                  f'≤ {bytes_aim:g}' if bytes_aim else '—', 'yes' if met else 'no']) + ' |'
 
 
@@ -316,14 +317,15 @@ def kernel_rows(counts):
         for gpu in GPUS:
             cycles, unit = counts.cycles[name][gpu]
             cells += [whole(counts.kernels[name][gpu].whole), f'{cycles / samples:.2f} {unit}']
-        yield '| ' + ' | '.join([f'`{name}`', f'{samples:g}'] + cells) + ' |'
+        yield '| ' + ' | '.join([f'`{name}`', f'{samples:.0f}'] + cells) + ' |'
 
 
 def cost_rows(counts):
-    """Cycles for each 1000 bytes that a pass moves, by which plans of other sizes are told (src/chain/board.c)."""
+    """Cycles for each 1000 bytes that a pass moves, or of all of it where it moves none, by which plans of other sizes
+    are told (src/chain/board.c)."""
     for name in sorted(counts.kernels):
         launch = counts.launches[name]
-        thousands = (launch['bytes_read'] + launch['bytes_written']) / 1000
+        thousands = (launch['bytes_read'] + launch['bytes_written']) / 1000 or 1
         gpus = []
         for gpu in GPUS:
             units = counts.units[name][gpu].items()
@@ -335,7 +337,8 @@ def cost_rows(counts):
 def write_header(counts):
     with open(HEADER, 'w', encoding='utf-8') as file:
         file.write('/* Made by tests/mali_table.py: what work-items inside a picture take, counted from what a compiler makes of\n'
-                   ' * each kernel for Mali-G52, G57 and G610: cycles of each unit of a core for 1000 bytes that the pass moves. */\n')
+                   ' * each kernel for Mali-G52, G57 and G610: cycles of each unit of a core for 1000 bytes that the pass moves,\n'
+                   ' * or for all of it where it moves none. */\n')
         file.write('\n'.join(cost_rows(counts)) + '\n')
 
 
