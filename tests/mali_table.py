@@ -108,20 +108,28 @@ def ask_plan(sluice, case, what):
     return done.stdout
 
 
+def split(source):
+    """The prelude, and {name: text} of the kernels, and parts of kernels, behind it."""
+    prelude, *kernels = source.split('\n#define KERNEL ')
+    return prelude, {text.split('\n', 1)[0]: text for text in kernels}
+
+
 def programs_of(sources):
     """The programs put together, the prelude and each kernel once: a compiler takes longest to read the prelude, and
-    compilers take several kernels at once. A kernel's name stands for one text."""
-    programs, known = [], set()
+    takes several kernels at once. Kernels that share a name but not their text (numbers are written into it) stand in
+    programs behind the others."""
+    programs, clashing, first = [], [], {}
     for source in sources:
-        prelude, *kernels = source.split('\n#define KERNEL ')
-        new = [text for text in kernels if text.split('\n', 1)[0] not in known]
-        known |= {text.split('\n', 1)[0] for text in new}
-        if not new:
-            continue
-        if not programs or len(programs[-1]) + len(new) > KERNELS_MAX:
-            programs.append([prelude])
-        programs[-1] += new
-    return ['\n#define KERNEL '.join(program) for program in programs]
+        prelude, kernels = split(source)
+        clashes = any(first.setdefault(name, text) != text for name, text in kernels.items())
+        group = clashing if clashes else programs
+        new = {name: text for name, text in kernels.items() if all(p[1].get(name) != text for p in group)}
+        fits = [p for p in group[-1:] if not p[1].keys() & new.keys() and len(p[1]) + len(new) < KERNELS_MAX]
+        if new and fits:
+            fits[0][1].update(new)
+        elif new:
+            group.append((prelude, new))
+    return ['\n#define KERNEL '.join([prelude, *kernels.values()]) for prelude, kernels in programs + clashing]
 
 
 # ---- a compiler -----------------------------------------------------------------------------------------------
@@ -180,7 +188,8 @@ def pack_arguments(launch, offsets):
             values.append(({'float': 'f', 'double': 'd', 'long': 'q'}[kind], value))
     memory = bytearray(4096)
     for index, (kind, value) in enumerate(values):
-        struct.pack_into('<' + kind, memory, offsets[index], value)
+        if index in offsets:  # the kernel uses it
+            struct.pack_into('<' + kind, memory, offsets[index], value)
     return bytes(memory)
 
 
@@ -237,23 +246,31 @@ class Counts:
 
     def __init__(self, sluice, compiler, cases):
         self.plans = {case: json.loads(ask_plan(sluice, case, '--json')) for case in cases}
-        self.launches = {}
+        sources = {case: ask_plan(sluice, case, '--source') for case in cases}
+        self.launches, self.by_text = {}, {}
         for case, plan in self.plans.items():
             for step in plan['steps']:
                 for launch in step['passes']:
+                    launch['text'] = split(sources[case])[1][launch['kernel']]
                     launch['samples'] = pixels_of(case) * plan['steps'][0]['out'][0]['channels']
                     self.launches.setdefault(launch['kernel'], launch)
-        self.kernels = {name: {} for name in self.launches}
-        programs = programs_of(ask_plan(sluice, case, '--source') for case in cases)
+        programs = programs_of(sources.values())
         work = [(program, gpu) for program in programs for gpu in GPUS]
         with concurrent.futures.ThreadPoolExecutor(len(GPUS)) as pool:
-            for (_, gpu), text in zip(work, pool.map(lambda w: compile_program(compiler, *w), work)):
-                for kernel in mali_path.read_kernels(text):
-                    if kernel.name in self.kernels:
-                        self.kernels[kernel.name].setdefault(gpu, kernel)
-        self.units = {name: {gpu: interior_path(kernel, self.launches[name]) for gpu, kernel in of.items()}
-                      for name, of in self.kernels.items()}
+            for (program, gpu), printed in zip(work, pool.map(lambda w: compile_program(compiler, *w), work)):
+                texts = split(program)[1]
+                for kernel in mali_path.read_kernels(printed):
+                    self.by_text[texts[kernel.name], gpu] = kernel
+        self.kernels = {name: {gpu: self.by_text[launch['text'], gpu] for gpu in GPUS}
+                        for name, launch in self.launches.items()}
+        self.units = {name: {gpu: self.path(launch, gpu) for gpu in GPUS} for name, launch in self.launches.items()}
         self.cycles = {name: {gpu: busiest(path) for gpu, path in of.items()} for name, of in self.units.items()}
+
+    def path(self, launch, gpu):
+        """{unit: what a work-item in the middle executes}; each launch has its own text and arguments."""
+        if launch is not self.launches[launch['kernel']] or not hasattr(self, 'units'):
+            return interior_path(self.by_text[launch['text'], gpu], launch)
+        return self.units[launch['kernel']][gpu]
 
     def samples(self, name):
         """Of the picture, for each work-item."""
@@ -294,16 +311,17 @@ def aim_rows(counts, cases):
         passes, must = passes_of(counts.plans[case], which)
         cells, met = [], True
         for gpu in GPUS:
-            cycles = sum(counts.cycles[p['kernel']][gpu][0] * math.prod(items_of(p)) for p in passes)
-            units = {counts.cycles[p['kernel']][gpu][1] for p in passes}
+            each = [busiest(counts.path(p, gpu)) for p in passes]
+            cycles = sum(c * math.prod(items_of(p)) for (c, _), p in zip(each, passes))
+            units = {unit for _, unit in each}
             cells.append(f'{cycles / pixels_of(case):.2f} {"+".join(sorted(units))}')
             met &= cycles / pixels_of(case) <= aim
         moved = sum(p['bytes_read'] + p['bytes_written'] for p in passes)
-        loaded = sum(bytes_of_group(counts.kernels[p['kernel']]['g52'], p) * math.prod(items_of(p)) for p in passes)
         if bytes_aim:
             met &= moved <= bytes_aim * must
+            loaded = sum(bytes_of_group(counts.by_text[p['text'], 'g52'], p) * math.prod(items_of(p)) for p in passes)
         yield '| ' + ' | '.join([f'`{chain}`', which, f'≤ {aim:g}', *cells, f'{moved / 1e6:.1f}', f'{must / 1e6:.1f}',
-                                 f'{moved / must:.2f}', f'{loaded / must:.2f}',
+                                 f'{moved / must:.2f}', f'{loaded / must:.2f}' if bytes_aim else '—',
                                  f'≤ {bytes_aim:g}' if bytes_aim else '—', 'yes' if met else 'no']) + ' |'
 
 
@@ -316,14 +334,15 @@ def kernel_rows(counts):
         for gpu in GPUS:
             cycles, unit = counts.cycles[name][gpu]
             cells += [whole(counts.kernels[name][gpu].whole), f'{cycles / samples:.2f} {unit}']
-        yield '| ' + ' | '.join([f'`{name}`', f'{samples:g}'] + cells) + ' |'
+        yield '| ' + ' | '.join([f'`{name}`', f'{samples:.0f}'] + cells) + ' |'
 
 
 def cost_rows(counts):
-    """Cycles for each 1000 bytes that a pass moves, by which plans of other sizes are told (src/chain/board.c)."""
+    """Cycles for each 1000 bytes that a pass moves, or of all of it where it moves none, by which plans of other sizes
+    are told (src/chain/board.c)."""
     for name in sorted(counts.kernels):
         launch = counts.launches[name]
-        thousands = (launch['bytes_read'] + launch['bytes_written']) / 1000
+        thousands = (launch['bytes_read'] + launch['bytes_written']) / 1000 or 1
         gpus = []
         for gpu in GPUS:
             units = counts.units[name][gpu].items()
@@ -335,7 +354,8 @@ def cost_rows(counts):
 def write_header(counts):
     with open(HEADER, 'w', encoding='utf-8') as file:
         file.write('/* Made by tests/mali_table.py: what work-items inside a picture take, counted from what a compiler makes of\n'
-                   ' * each kernel for Mali-G52, G57 and G610: cycles of each unit of a core for 1000 bytes that the pass moves. */\n')
+                   ' * each kernel for Mali-G52, G57 and G610: cycles of each unit of a core for 1000 bytes that the pass moves,\n'
+                   ' * or for all of it where it moves none. */\n')
         file.write('\n'.join(cost_rows(counts)) + '\n')
 
 
@@ -343,7 +363,7 @@ def write_page(tables):
     with open(PAGE, encoding='utf-8') as file:
         page = file.read()
     for name, rows in tables.items():
-        page = re.sub(rf'(<!-- {name} -->\n).*?(\n<!-- end -->)', lambda m: m[1] + '\n'.join(rows) + m[2], page,
+        page = re.sub(rf'(<!-- {name} -->\n).*?(<!-- end -->)', lambda m: m[1] + '\n'.join(rows) + '\n' + m[2], page,
                       flags=re.S)
     with open(PAGE, 'w', encoding='utf-8') as file:
         file.write(page)

@@ -11,21 +11,23 @@
  * measured. */
 static const struct board boards[] = {
     {"rock5b", "Radxa ROCK 5B", "rockchip,rk3588", BOARD_G610, 4, 0, 1.0e9, 27.7e9,
-     "cores and clock: Linux, rk3588-opp.dtsi; Rockchip's brief datasheet; memory: clpeak on a "
-     "board"},
+     "cores: Mali-G610 MP4 (Rockchip); clock and memory: clpeak on a board"},
     {"rock3a", "Radxa ROCK 3A", "rockchip,rk3568", BOARD_G52, 1, 2, 0.8e9, 12.8e9,
-     "cores and clock: Linux 810028668c6d, rk356x.dtsi; memory: LPDDR4-3200, 32 bits"},
+     "cores and clock: Linux 810028668c6d, rk356x.dtsi; memory: LPDDR4-3200 (mraa's page of the "
+     "board), taken as 32 bits wide"},
     {"odroid-n2", "Odroid N2, N2+", "amlogic,g12b", BOARD_G52, 2, 3, 0.8e9, 10.56e9,
-     "cores: 6 engines (Amlogic); clock: Linux, meson-g12-common.dtsi; memory: DDR4-2640, 32 bits "
-     "(its boot log)"},
+     "cores: 6 engines (Amlogic), taken as two cores; clock: Linux, meson-g12-common.dtsi; memory: "
+     "DDR4-2640 (its boot log), taken as 32 bits wide"},
     {"genio-1200-evk", "MediaTek Genio 1200 EVK", "mediatek,mt8395", BOARD_G57, 5, 0, 0.88e9,
      34.1e9,
-     "cores: MediaTek's IoT Yocto pages; clock: Linux, mt8195.dtsi; memory: LPDDR4X-4266, 64 bits"},
+     "cores: MediaTek's IoT Yocto pages; clock: Linux, mt8195.dtsi; memory: LPDDR4X-4266 of four "
+     "channels (MediaTek's announcement of the MT8195)"},
 };
 #define N_BOARDS (sizeof boards / sizeof *boards)
 
 /* The units of a core, and what work-items inside a picture take of each: cycles for 1000 bytes
- * that the pass moves. G52's figures are for three engines a core. */
+ * that the pass moves, or for all of it where it moves none. G52's figures are for three engines a
+ * core. */
 #define UNITS_MAX 4
 static const char *const units[BOARD_GPUS][UNITS_MAX] = {
     {"arith", "ls"}, {"fma", "cvt", "sfu", "ls"}, {"fma", "cvt", "sfu", "ls"}};
@@ -94,13 +96,15 @@ static const struct cost *find_cost(const char *kernel)
 struct board_bound board_bound(const struct board *board, const struct pass *pass)
 {
     double bytes = (double)(pass->bytes_read + pass->bytes_written);
+    double items = (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
+    double cores = items < board->cores ? items : board->cores;
     struct board_bound bound = {.memory = bytes / board->bandwidth, .by = "memory"};
     const struct cost *cost = find_cost(pass->name);
     for (int u = 0; cost && u < UNITS_MAX && units[board->gpu][u]; u++) {
-        double cycles = cost->cycles[board->gpu][u] * bytes / 1000;
+        double cycles = cost->cycles[board->gpu][u] * (bytes > 0 ? bytes / 1000 : 1);
         if (board->engines && strcmp(units[board->gpu][u], "arith") == 0)
             cycles *= 3.0 / board->engines;
-        double seconds = cycles / (board->cores * board->clock);
+        double seconds = cycles / (cores * board->clock);
         if (!bound.unit || seconds > bound.cycles) {
             bound.cycles = seconds;
             bound.unit = units[board->gpu][u];
