@@ -92,6 +92,7 @@ static void keep(pid_t front)
     do
         ended = waitpid(-1, &status, 0);
     while (ended != worker && (ended > 0 || errno == EINTR));
+    signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may be another one's now */
     kill_the_rest();
     end_as_it_did(status);
 }
