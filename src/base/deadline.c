@@ -9,9 +9,9 @@ void deadline_set(uint64_t when)
     deadline = when;
 }
 
-bool deadline_is_set(void)
+uint64_t deadline_get(void)
 {
-    return deadline != 0;
+    return deadline;
 }
 
 int deadline_check(struct fault *fault)

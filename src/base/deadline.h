@@ -4,14 +4,13 @@
 #define SLUICE_BASE_DEADLINE_H
 
 #include "base/fault.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Monotonic nanoseconds (clock_now); 0: whenever it likes. For the calling thread alone. */
 void deadline_set(uint64_t when);
 
-/* Whether there is any. */
-bool deadline_is_set(void);
+/* What was set. */
+uint64_t deadline_get(void);
 
 /* 0, or FAULT_TIME when it has passed. */
 int deadline_check(struct fault *fault);

@@ -188,7 +188,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
         launch.global[1] = round_up(end - y, launch.local[1]);
         int result = device_batch_launch(run->batch, &launch, fault);
         run->recorded += (double)pass->work * pass->grid_width * (end - y);
-        if (result == 0 && deadline_is_set() &&
+        if (result == 0 && deadline_get() != 0 &&
             run->recorded > PIECE_SECONDS * profile->work_per_second)
             result = record_piece(r, run, fault);
         if (result != 0)

@@ -19,7 +19,8 @@ struct budget {
 
 void budget_init(struct budget *budget, uint64_t total);
 void budget_finish(struct budget *budget);
-/* Waits until the bytes are free; FAULT_LIMIT when they never will be. */
+/* Waits until the bytes are free; FAULT_LIMIT when they never will be, FAULT_TIME when the thread's
+ * deadline comes first. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault);
 /* False where that would be waiting, for the bytes or for those who wait already. */
 bool budget_take_now(struct budget *budget, uint64_t bytes);

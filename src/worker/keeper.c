@@ -54,7 +54,9 @@ static void kill_the_rest(void)
 {
     char path[60];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    while (waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR) {
+    for (int rounds = 0; waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR; rounds++) {
+        if (rounds > 1000) /* whoever still forks is slower, and others take their time to end */
+            usleep(1000);
         FILE *file = fopen(path, "re");
         int pid;
         while (file && fscanf(file, "%d", &pid) == 1)
@@ -90,6 +92,7 @@ static void keep(pid_t front)
     do
         ended = waitpid(-1, &status, 0);
     while (ended != worker && (ended > 0 || errno == EINTR));
+    signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may be another one's now */
     kill_the_rest();
     end_as_it_did(status);
 }

@@ -105,6 +105,15 @@ static void put_aside(struct supervisor *s, struct worker **place)
     *place = NULL;
 }
 
+static void retire(struct supervisor *s, struct worker **place)
+{
+    struct worker *worker = *place;
+    if (!worker)
+        return;
+    put_aside(s, place);
+    worker_retire(worker);
+}
+
 /* The last thing that a callback does: all may be closed after it. */
 static void tell_if_stopped(struct supervisor *s)
 {
@@ -171,14 +180,10 @@ static void say_where(struct supervisor *s, const struct worker *worker)
 
 static void came_up(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
-    struct worker *old = slot->worker;
     s->wiped = false;
-    if (old)
-        put_aside(s, &slot->worker);
-    slot->worker = worker;
     slot->next = NULL;
-    if (old)
-        worker_retire(old);
+    retire(s, &slot->worker);
+    slot->worker = worker;
     if (slot != main_slot(s))
         return;
     s->ever_ready = true;
@@ -195,11 +200,8 @@ static void spoiled(struct supervisor *s, struct slot *slot, struct worker *work
     if (slot != main_slot(s))
         return;
     step_down(s, worker, "error", worker->trouble.text);
-    if (slot->next && slot->next->rung == worker->rung) {
-        struct worker *next = slot->next;
-        put_aside(s, &slot->next);
-        worker_retire(next);
-    }
+    if (slot->next && slot->next->rung == worker->rung)
+        retire(s, &slot->next);
     if (!slot->next)
         plan_start(s, slot, 0);
 }
@@ -386,6 +388,10 @@ static void on_due(struct worker *worker, const char *why)
 {
     struct supervisor *s = worker->context;
     struct slot *slot = main_slot(s);
+    if (worker == s->slots[SLOT_QUARANTINE].worker) { /* the next one comes when it is asked for */
+        retire(s, &s->slots[SLOT_QUARANTINE].worker);
+        return;
+    }
     if (s->stopping || worker != slot->worker || slot->next || slot->start_at ||
         clock_now() < s->recycle_from)
         return;
@@ -469,10 +475,8 @@ static void on_timer(uv_timer_t *timer)
     if (recycle_time(s) != 0 && recycle_time(s) <= now)
         worker_replace(supervisor_main(s), "its time is over");
     if (is_ready(quarantined) && quarantined->in_flight == 0 &&
-        now >= quarantined->used + QUARANTINE_IDLE) {
-        put_aside(s, &s->slots[SLOT_QUARANTINE].worker);
-        worker_retire(quarantined);
-    }
+        now >= quarantined->used + QUARANTINE_IDLE)
+        retire(s, &s->slots[SLOT_QUARANTINE].worker);
     arm(s);
 }
 
@@ -508,15 +512,9 @@ void supervisor_stop(struct supervisor *supervisor)
     struct supervisor *s = supervisor;
     s->stopping = true;
     for (int i = 0; i < SLOTS; i++) {
-        struct worker **places[] = {&s->slots[i].worker, &s->slots[i].next};
         s->slots[i].start_at = 0;
-        for (int k = 0; k < 2; k++) {
-            struct worker *worker = *places[k];
-            if (!worker)
-                continue;
-            put_aside(s, places[k]);
-            worker_retire(worker);
-        }
+        retire(s, &s->slots[i].worker);
+        retire(s, &s->slots[i].next);
     }
     arm(s);
     tell_if_stopped(s);
