@@ -334,7 +334,10 @@ int claim_write_note(struct claim *claim, struct fault *fault)
     int folder = claim_open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int result = note_write(folder, &claim->note, claim->spool->rules->sync == SYNC_EACH, fault);
+    int rule = claim->spool->rules->sync;
+    /* A batch is synced for the sake of verdicts; what takes one back is not among them. */
+    bool durable = rule == SYNC_EACH || (rule == SYNC_BATCH && claim->note.verdict == NOTE_OPEN);
+    int result = note_write(folder, &claim->note, durable, fault);
     close(folder);
     return result;
 }

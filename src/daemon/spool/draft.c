@@ -25,6 +25,24 @@ static void temporary_name(name_buffer name, const struct claim *claim, const ch
     name_of_temporary(name, final, whole_tag);
 }
 
+/* Beside the temporary name of a result: its second name from before the decision until the
+ * original has moved, which nobody takes away with the result. As long, so that it is cut at the
+ * same place.
+ */
+static void reserved_name(name_buffer reserved, const char *temporary)
+{
+    snprintf(reserved, sizeof(name_buffer), "%s", temporary);
+    *strrchr(reserved, '-') = '+';
+}
+
+static void remove_temporary(int fd, const char *temporary)
+{
+    name_buffer reserved;
+    reserved_name(reserved, temporary);
+    unlinkat(fd, temporary, 0);
+    unlinkat(fd, reserved, 0);
+}
+
 static void make_tag(char tag[48], const struct claim *claim)
 {
     snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
@@ -51,7 +69,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     draft->temporary = strdup(path);
     if (draft->temporary) {
-        unlinkat(place.fd, name, 0); /* of an earlier try that could not be removed */
+        remove_temporary(place.fd, name); /* of an earlier try that could not be removed */
         draft->fd =
             openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
@@ -77,16 +95,39 @@ void draft_forget(struct draft *draft)
 
 void draft_discard(struct draft *draft, const struct spool *spool)
 {
-    if (draft->temporary)
-        disk_unlink(spool->out_fd, draft->temporary);
+    struct disk_place place;
+    if (draft->temporary && disk_place(&place, spool->out_fd, draft->temporary, 0) == 0) {
+        remove_temporary(place.fd, place.name);
+        disk_place_leave(&place);
+    }
     draft_forget(draft);
+}
+
+/* A link, so that the sync of the result covers it; where there are none, an empty file. */
+static int reserve(const struct draft *draft, const struct spool *spool)
+{
+    struct disk_place place;
+    name_buffer reserved;
+    if (disk_place(&place, spool->out_fd, draft->temporary, 0) != 0)
+        return -1;
+    reserved_name(reserved, place.name);
+    int result = linkat(place.fd, place.name, place.fd, reserved, 0);
+    if (result != 0) {
+        int fd =
+            openat(place.fd, reserved, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        result = fd < 0 ? -1 : close(fd);
+    }
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
 }
 
 static int finish_one(struct draft *draft, const struct spool *spool, struct note_result *result,
                       struct fault *fault)
 {
     struct stat status;
-    if ((spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
+    if (reserve(draft, spool) != 0 || (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
         fstat(draft->fd, &status) != 0)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
     struct identity identity = identity_of(&status);
@@ -210,24 +251,35 @@ static bool is_result(int out_fd, const char *name, const struct note_result *re
     return found.size == result->size && (apart == 0 || coarse);
 }
 
-/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. */
+/* The names of one result of a noted verdict, without the folders on the way. */
+struct names {
+    name_buffer final, temporary, reserved;
+};
+
+static void names_of(struct names *names, const struct claim *claim, size_t index)
+{
+    draft_final_name(claim, index, names->final);
+    temporary_name(names->temporary, claim, claim->note.tag, claim->note.extension, index);
+    reserved_name(names->reserved, names->temporary);
+}
+
+/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. One that
+ * had its name and was taken away has left its reservation. */
 static int place_one(const struct claim *claim, int fd, size_t index)
 {
-    const struct note *note = &claim->note;
-    name_buffer final, temporary;
-    draft_final_name(claim, index, final);
-    temporary_name(temporary, claim, note->tag, note->extension, index);
+    const struct note_result *result = &claim->note.results[index];
+    struct names names;
     ino_t placed = 0, waiting = 0;
-    bool is_placed = is_result(fd, final, &note->results[index], &placed);
-    bool waits = is_result(fd, temporary, &note->results[index], &waiting);
+    names_of(&names, claim, index);
+    bool is_placed = is_result(fd, names.final, result, &placed);
+    bool waits = is_result(fd, names.temporary, result, &waiting);
     if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
-        return unlinkat(fd, temporary, 0);
-    if (!waits) {
-        errno = ENOENT;
-        return is_placed ? 0 : -1;
-    }
-    return note->on_exists == EXISTS_OVERWRITE ? renameat(fd, temporary, fd, final)
-                                               : disk_rename_new(fd, temporary, fd, final);
+        return unlinkat(fd, names.temporary, 0);
+    if (!waits)
+        return is_placed ? 0 : faccessat(fd, names.reserved, F_OK, AT_SYMLINK_NOFOLLOW);
+    return claim->note.on_exists == EXISTS_OVERWRITE
+               ? renameat(fd, names.temporary, fd, names.final)
+               : disk_rename_new(fd, names.temporary, fd, names.final);
 }
 
 /* Takes the names back that were given under a number that will not do. */
@@ -235,14 +287,38 @@ static void take_back(const struct claim *claim, int fd)
 {
     const struct note *note = &claim->note;
     for (size_t i = 0; i < note->n_results; i++) {
-        name_buffer final, temporary;
-        draft_final_name(claim, i, final);
-        temporary_name(temporary, claim, note->tag, note->extension, i);
-        if (!is_result(fd, temporary, &note->results[i], NULL) &&
-            is_result(fd, final, &note->results[i], NULL) &&
-            disk_rename_new(fd, final, fd, temporary) != 0)
-            log_warning("%s: %s stays beside the result under another number", claim->name, final);
+        struct names names;
+        names_of(&names, claim, i);
+        if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
+            is_result(fd, names.final, &note->results[i], NULL) &&
+            disk_rename_new(fd, names.final, fd, names.temporary) != 0)
+            log_warning("%s: %s stays beside the result under another number", claim->name,
+                        names.final);
     }
+}
+
+/* Removes results, wherever they are by now. */
+static void remove_results(const struct claim *claim, int fd)
+{
+    for (size_t i = 0; i < claim->note.n_results; i++) {
+        const struct note_result *result = &claim->note.results[i];
+        struct names names;
+        ino_t placed, reserved;
+        names_of(&names, claim, i);
+        bool linked = is_result(fd, names.reserved, result, &reserved);
+        if (!is_result(fd, names.temporary, result, NULL) &&
+            is_result(fd, names.final, result, &placed) && (!linked || placed == reserved))
+            unlinkat(fd, names.final, 0);
+        remove_temporary(fd, names.temporary);
+    }
+}
+
+static void take_verdict_back(struct claim *claim)
+{
+    struct fault fault = FAULT_INIT;
+    claim->note.verdict = NOTE_OPEN;
+    if (claim_write_note(claim, &fault) != 0)
+        log_warning("%s: its note is not up to date: %s", claim->name, fault.text);
 }
 
 static int place_all(const struct claim *claim, int fd)
@@ -262,10 +338,15 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
             return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
         take_back(claim, fd);
         int result = choose_number(claim, fd, fault);
+        if (result == 0 && claim->spool->rules->sync == SYNC_BATCH &&
+            syncfs(claim->spool->instance_fd) != 0)
+            result = fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
+        if (result != 0 && result != FAULT_EXISTS) { /* which number is on the disk? */
+            remove_results(claim, fd);
+            take_verdict_back(claim);
+        }
         if (result != 0)
             return result;
-        if (claim->spool->rules->sync == SYNC_BATCH && syncfs(claim->spool->instance_fd) != 0)
-            return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
     }
     return 0;
 }
@@ -285,10 +366,26 @@ void drafts_withdraw(const struct claim *claim, int out_fd)
     struct disk_place place;
     if (open_place(&place, claim, out_fd) != 0)
         return;
+    remove_results(claim, place.fd);
+    disk_place_leave(&place);
+}
+
+void drafts_void(struct claim *claim, int out_fd)
+{
+    if (claim->note.verdict == NOTE_DONE)
+        drafts_withdraw(claim, out_fd);
+    take_verdict_back(claim);
+}
+
+void drafts_release(const struct claim *claim, int out_fd)
+{
+    struct disk_place place;
+    if (open_place(&place, claim, out_fd) != 0)
+        return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
-        name_buffer temporary;
-        temporary_name(temporary, claim, claim->note.tag, claim->note.extension, i);
-        unlinkat(place.fd, temporary, 0);
+        struct names names;
+        names_of(&names, claim, i);
+        unlinkat(place.fd, names.reserved, 0);
     }
     disk_place_leave(&place);
 }

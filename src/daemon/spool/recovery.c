@@ -29,11 +29,17 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     }
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
-    if (drafts_sync_names(claim, out_fd) != 0)
-        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+    if (drafts_sync_names(claim, out_fd) != 0) {
+        log_warning("%s: %s: %s; it is done again", claim->name, claim->spool->out_path,
+                    strerror(errno));
+        drafts_void(claim, out_fd);
+        return 0;
+    }
     int result = record_write(claim, fault);
     if (result == 0)
         result = claim_done(claim, fault);
+    if (result == 0)
+        drafts_release(claim, out_fd);
     *ended = result == 0;
     return result;
 }
