@@ -2,6 +2,7 @@
 """Disks that fail or hang: nothing that is in doubt is given out, and nobody waits who need not.
 DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import os
+import sqlite3
 
 from sluice_test import DaemonTest, main, wait_for
 
@@ -82,6 +83,33 @@ class Syncs(DiskTest):
         d.expect_done('a')
         d.stop()
         self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm'], 2), d.log())
+        d.expect_clean()
+
+
+class Ledger(DiskTest):
+    def disturb(self, d):
+        """Somebody else writes to the ledger, so that nothing of it is in the daemon's memory any more."""
+        base = sqlite3.connect(os.path.join(d.state, 'ledger.db'))
+        base.execute('CREATE TABLE x(y)')
+        base.execute('DROP TABLE x')
+        base.commit()
+        base.close()
+
+    def test_that_cannot_be_read(self):
+        """Whether a file was done is unknown then: it is not done again."""
+        d = self.faulty('--originals', 'keep', '--stable', '100ms').start()
+        d.drop('a', b'good')
+        d.expect('a.pgm')
+        wait_for('a is back', lambda: os.path.exists(d.in_path('a')) and not d.claims())
+        self.disturb(d)
+        self.wrong('pread', os.path.join(d.state, 'ledger.db*'), '5')
+        os.rename(d.in_path('a'), d.in_path('b'))
+        d.expect_line(r'sluiced: b: %s/ledger.db.*; it is tried again' % d.state)
+        self.mend()
+        d.drop('c', b'good')
+        d.expect('c.pgm')
+        d.stop()
+        self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm', 'c.pgm'], 2), d.log())
         d.expect_clean()
 
 

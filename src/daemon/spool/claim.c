@@ -214,11 +214,16 @@ static int take_over(struct claim *claim, int other_fd, int folder_fd, const cha
 }
 
 /* A file that stayed in its place may be gone from there, and been done with. */
-static bool is_left(const struct spool *spool, const char *name)
+static int check_left(const struct spool *spool, const char *name, bool *left, struct fault *fault)
 {
     struct identity identity;
-    return !spool->in_place || (spool_look(spool, name, &identity) == SPOOL_FILE &&
-                                !ledger_knows(spool->world->ledger, spool->folder, &identity));
+    bool done = false;
+    int result = 0;
+    *left = !spool->in_place || spool_look(spool, name, &identity) == SPOOL_FILE;
+    if (spool->in_place && *left)
+        result = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, fault);
+    *left &= !done;
+    return result;
 }
 
 static void remove_placeholder(int folder_fd, const char *name)
@@ -237,15 +242,20 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
     if (folder_fd < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     int result = 0;
+    bool left = false;
     if (disk_list(folder_fd, keep_visible_name, name) < 0)
         result = fault_set_errno(fault, FAULT_IO, "read a claim's folder");
-    else if (whole_name(folder_fd, name, whole), !name[0] || !is_left(spool, whole)) {
+    else if (name[0]) {
+        whole_name(folder_fd, name, whole);
+        result = check_left(spool, whole, &left, fault);
+    }
+    if (result == 0 && !left) {
         if (spool->in_place)
             remove_placeholder(folder_fd, name);
         remove_empty(other_fd, folder_fd, folder);
-    } else if ((*claim = create(spool, whole)) == NULL)
+    } else if (result == 0 && (*claim = create(spool, whole)) == NULL)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
-    else
+    else if (result == 0)
         result = take_over(*claim, other_fd, folder_fd, folder, fault);
     close(folder_fd);
     if (result != 0)

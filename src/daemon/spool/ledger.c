@@ -1,6 +1,7 @@
 #include "daemon/spool/ledger_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +59,27 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS by_state ON files(folder,state);"
     "PRAGMA user_version=1;";
 
-static bool is_damage(int code)
+static bool can_be_read(const char *path)
 {
-    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+    char buffer[1 << 16];
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (off_t at = 0; fd >= 0 && (got = pread(fd, buffer, sizeof buffer, at)) > 0; at += got)
+        ;
+    if (fd < 0)
+        return errno == ENOENT;
+    close(fd);
+    return got == 0;
+}
+
+/* SQLite calls a file malformed, too, that the disk does not give out. That may pass. */
+static int tell_damage(const struct ledger *ledger, int code)
+{
+    char log[4200];
+    snprintf(log, sizeof log, "%s-wal", ledger->path);
+    if ((code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB)
+        return code;
+    return can_be_read(ledger->path) && can_be_read(log) ? SQLITE_CORRUPT : SQLITE_IOERR;
 }
 
 static void close_database(struct ledger *ledger)
@@ -133,15 +152,14 @@ static void set_aside(struct ledger *ledger)
 /* Opens it, in place of a damaged one if need be. */
 static int open_or_replace(struct ledger *ledger, struct fault *fault)
 {
-    int code = open_database(ledger);
-    if (is_damage(code)) {
+    int code = tell_damage(ledger, open_database(ledger));
+    if (code == SQLITE_CORRUPT) {
         set_aside(ledger);
         code = open_database(ledger);
     }
     if (code == SQLITE_OK)
         return 0;
-    fault_set(fault, FAULT_IO, "%s: %s", ledger->path,
-              ledger->db ? sqlite3_errmsg(ledger->db) : sqlite3_errstr(code));
+    fault_set(fault, FAULT_IO, "%s: %s", ledger->path, sqlite3_errstr(code));
     close_database(ledger);
     return FAULT_IO;
 }
@@ -189,22 +207,20 @@ bool ledger_is_open(struct ledger *ledger)
     return ledger->db || open_or_replace(ledger, NULL) == 0;
 }
 
-void ledger_replace_if_damaged(struct ledger *ledger, int code)
+int ledger_end(struct ledger *ledger, int code, struct fault *fault)
 {
-    if (!is_damage(code))
-        return;
-    set_aside(ledger);
-    open_or_replace(ledger, NULL);
-}
-
-int ledger_end_write(struct ledger *ledger, int code, struct fault *fault)
-{
-    int result = 0;
+    if (code == SQLITE_DONE)
+        return 0;
+    code = tell_damage(ledger, code);
     /* The connection's own message is that of the rollback by now. */
-    if (code != SQLITE_DONE)
-        result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "the ledger: %s",
-                           sqlite3_errstr(code));
-    ledger_replace_if_damaged(ledger, code);
+    int result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
+                           ledger->path, sqlite3_errstr(code));
+    if (code == SQLITE_CORRUPT) {
+        set_aside(ledger);
+        open_or_replace(ledger, NULL);
+    } else if ((code & 0xff) == SQLITE_IOERR) {
+        close_database(ledger); /* what its log lacks since a failed sync comes from the memory */
+    }
     return result;
 }
 
@@ -215,21 +231,26 @@ void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct ident
     sqlite3_bind_int64(statement, first + 2, identity->mtime);
 }
 
-bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity)
+int ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity,
+                 bool *known, struct fault *fault)
 {
-    int code = SQLITE_DONE;
+    int result = 0;
+    *known = false;
     if (!ledger)
-        return false;
+        return fault_set(fault, FAULT_IO, "there is no ledger");
     pthread_mutex_lock(&ledger->lock);
     if (ledger_is_open(ledger)) {
         sqlite3_stmt *statement = ledger->statements[KNOWS];
         sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
         ledger_bind_identity(statement, 2, identity);
-        code = ledger_step(ledger, KNOWS);
-        ledger_replace_if_damaged(ledger, code);
+        int code = ledger_step(ledger, KNOWS);
+        *known = code == SQLITE_ROW;
+        result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
+    } else {
+        result = fault_set(fault, FAULT_IO, "%s cannot be opened", ledger->path);
     }
     pthread_mutex_unlock(&ledger->lock);
-    return code == SQLITE_ROW;
+    return result;
 }
 
 int ledger_set_durable(struct ledger *ledger, bool durable)
@@ -286,9 +307,9 @@ int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size
     pthread_mutex_lock(&ledger->lock);
     if (ledger_is_open(ledger)) {
         int code = write_all(ledger, entries, count, durable);
-        result = ledger_end_write(ledger, code, fault);
+        result = ledger_end(ledger, code, fault);
     } else {
-        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
+        result = fault_set(fault, FAULT_IO, "%s cannot be opened", ledger->path);
     }
     pthread_mutex_unlock(&ledger->lock);
     return result;

@@ -32,9 +32,11 @@ struct ledger_entry {
     bool remembered;    /* the file stays in its folder, and must not be done again */
 };
 
-/* True for a file, by its identity, that the ledger has been told to remember. The device's number
- * does not count: it changes when a stick is put in again, the folder's path does not. */
-bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity);
+/* Whether the ledger has been told to remember a file, by its identity. The device's number does
+ * not count: it changes when a stick is put in again, the folder's path does not. A fault means
+ * that nobody knows: such a file must neither be done nor be taken for done. */
+int ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity,
+                 bool *known, struct fault *fault);
 
 /* Writes entries in one transaction, new or in the place of older ones of the same file. `durable`:
  * when this returns 0 they outlive a power cut. */

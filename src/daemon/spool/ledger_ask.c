@@ -209,9 +209,9 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
         int code = ledger_set_durable(ledger, durable);
         if (code == SQLITE_OK)
             code = forget_all(ledger, folder, identities, count);
-        result = ledger_end_write(ledger, code, fault);
+        result = ledger_end(ledger, code, fault);
     } else {
-        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
+        result = fault_set(fault, FAULT_IO, "%s cannot be opened", ledger->path);
     }
     pthread_mutex_unlock(&ledger->lock);
     return result;

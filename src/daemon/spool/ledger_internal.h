@@ -39,11 +39,10 @@ int ledger_step(struct ledger *ledger, enum statement which);
 
 /* Opens it again if need be. */
 bool ledger_is_open(struct ledger *ledger);
-void ledger_replace_if_damaged(struct ledger *ledger, int code);
 
-/* What becomes of a write that ended with `code`: 0 for SQLITE_DONE, else a fault, and a new file
- * in place of a damaged one. */
-int ledger_end_write(struct ledger *ledger, int code, struct fault *fault);
+/* What becomes of a statement that ended with `code`: 0 for SQLITE_DONE, else a fault, and a new
+ * file in place of a damaged one. */
+int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
 
 /* synchronous=FULL makes each commit wait for the disk, NORMAL none. */

@@ -57,7 +57,7 @@ static void delete_rows(struct ledger *ledger, const struct page *page)
     int code = ledger_step(ledger, COMMIT);
     if (code != SQLITE_DONE)
         ledger_step(ledger, ROLLBACK); /* else no other could begin */
-    ledger_end_write(ledger, code, NULL);
+    ledger_end(ledger, code, NULL);
 }
 
 static void take_row(struct page *page, sqlite3_stmt *list)

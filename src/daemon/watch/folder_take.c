@@ -311,9 +311,15 @@ static void look_at(struct look *look, struct look_at *at)
     uint64_t now = clock_now(), stable = look->folder->settings->stable;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    bool done = false;
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
-        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity)) {
-        at->verdict = CANDIDATE_DROP; /* done already */
+        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity, &done,
+                     &at->fault) != 0) {
+        at->verdict = CANDIDATE_WAIT;
+        return;
+    }
+    if (done) {
+        at->verdict = CANDIDATE_DROP;
         return;
     }
     at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
