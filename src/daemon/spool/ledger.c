@@ -45,6 +45,11 @@ static const char *const texts[STATEMENTS] = {
                    "ORDER BY last DESC,rowid DESC",
     [PAGE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND state=?2 AND rowid>?3 "
              "ORDER BY rowid LIMIT ?4",
+    [TIME_GET] = "SELECT boot,seen,up,today,quiet,ahead FROM clock WHERE one=1",
+    [TIME_PUT] = "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)",
+    [KEPT_GET] = "SELECT since,marked FROM kept WHERE root=?1 AND path=?2 AND changed=?3",
+    [KEPT_PUT] = "INSERT OR REPLACE INTO kept VALUES(?1,?2,?3,?4,?5)",
+    [KEPT_DROP] = "DELETE FROM kept WHERE root=?1 AND marked<?2",
     [FORGET_FILE] = "DELETE FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4",
 };
 
@@ -57,6 +62,10 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS by_name ON files(folder,name);"
     "CREATE INDEX IF NOT EXISTS by_result ON files(folder,result);"
     "CREATE INDEX IF NOT EXISTS by_state ON files(folder,state);"
+    "CREATE TABLE IF NOT EXISTS clock(one INTEGER PRIMARY KEY, boot TEXT, seen INT, up INT, "
+    "today INT, quiet INT, ahead INT);"
+    "CREATE TABLE IF NOT EXISTS kept(root TEXT, path TEXT, changed INT, since INT, "
+    "marked INT, PRIMARY KEY(root,path)) WITHOUT ROWID;"
     "PRAGMA user_version=1;";
 
 static bool can_be_read(const char *path)
@@ -202,9 +211,20 @@ int ledger_step(struct ledger *ledger, enum statement which)
     return code;
 }
 
-bool ledger_is_open(struct ledger *ledger)
+int ledger_enter(struct ledger *ledger, struct fault *fault)
 {
-    return ledger->db || open_or_replace(ledger, NULL) == 0;
+    if (!ledger)
+        return fault_set(fault, FAULT_IO, "there is no ledger");
+    pthread_mutex_lock(&ledger->lock);
+    int result = ledger->db ? 0 : open_or_replace(ledger, fault);
+    if (result != 0)
+        pthread_mutex_unlock(&ledger->lock);
+    return result;
+}
+
+void ledger_leave(struct ledger *ledger)
+{
+    pthread_mutex_unlock(&ledger->lock);
 }
 
 int ledger_end(struct ledger *ledger, int code, struct fault *fault)
@@ -234,22 +254,17 @@ void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct ident
 int ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity,
                  bool *known, struct fault *fault)
 {
-    int result = 0;
     *known = false;
-    if (!ledger)
-        return fault_set(fault, FAULT_IO, "there is no ledger");
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        sqlite3_stmt *statement = ledger->statements[KNOWS];
-        sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
-        ledger_bind_identity(statement, 2, identity);
-        int code = ledger_step(ledger, KNOWS);
-        *known = code == SQLITE_ROW;
-        result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
-    } else {
-        result = fault_set(fault, FAULT_IO, "%s cannot be opened", ledger->path);
-    }
-    pthread_mutex_unlock(&ledger->lock);
+    int result = ledger_enter(ledger, fault);
+    if (result != 0)
+        return result;
+    sqlite3_stmt *statement = ledger->statements[KNOWS];
+    sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
+    ledger_bind_identity(statement, 2, identity);
+    int code = ledger_step(ledger, KNOWS);
+    *known = code == SQLITE_ROW;
+    result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
+    ledger_leave(ledger);
     return result;
 }
 
@@ -301,17 +316,13 @@ static int write_all(struct ledger *ledger, const struct ledger_entry *entries, 
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault)
 {
-    int result = 0;
-    if (!ledger)
-        return durable ? fault_set(fault, FAULT_IO, "there is no ledger") : 0;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        int code = write_all(ledger, entries, count, durable);
-        result = ledger_end(ledger, code, fault);
-    } else {
-        result = fault_set(fault, FAULT_IO, "%s cannot be opened", ledger->path);
-    }
-    pthread_mutex_unlock(&ledger->lock);
+    if (!ledger && !durable)
+        return 0;
+    int result = ledger_enter(ledger, fault);
+    if (result != 0)
+        return result;
+    result = ledger_end(ledger, write_all(ledger, entries, count, durable), fault);
+    ledger_leave(ledger);
     return result;
 }
 

@@ -74,12 +74,32 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
                   size_t count, bool durable, struct fault *fault);
 
-/* Old entries are dropped: of files not remembered after 30 days, or beyond 200 000 of them; of
+/* Old entries are dropped: of files not remembered after 30 days, not in the hour after a jump of
+ * the date, or beyond 200 000 of them; of
  * remembered ones of this folder when `exists` (may be NULL) says that the file is not there any
  * more. It is asked without the ledger's lock, so it may take its time. */
 void ledger_prune(struct ledger *ledger, const char *folder,
                   bool (*exists)(void *context, const char *name, const struct identity *identity),
                   void *context);
+
+/* A file that is kept for a time, and since when it is known to be where it is. */
+struct ledger_kept {
+    const char *path; /* below the root */
+    int64_t size;     /* the caller's */
+    int64_t changed;  /* by which another file of its name is told; any unit */
+    int64_t since;    /* by the clock of ledger_now */
+};
+
+/* The time that this machine has seen, in seconds: it goes on over restarts of daemon and machine
+ * and is never set. */
+struct ledger_now {
+    int64_t seen;
+    bool quiet; /* today's date has jumped within the last hour: nothing is to be deleted */
+};
+
+/* Fills in `since`: for a file that is new below `root` (any text) now. */
+int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kept *files,
+                      size_t count, struct ledger_now *now, struct fault *fault);
 
 /* How often it was set aside. A folder that has seen another number before rebuilds what it needs
  * to have remembered. */

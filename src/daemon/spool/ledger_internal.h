@@ -1,4 +1,4 @@
-/* Shared by ledger.c, ledger_ask.c and ledger_prune.c alone. */
+/* Shared by ledger.c and ledger_*.c alone. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 
@@ -22,6 +22,11 @@ enum statement {
     FIND_PLANE,
     PAGE,
     FORGET_FILE,
+    TIME_GET,
+    TIME_PUT,
+    KEPT_GET,
+    KEPT_PUT,
+    KEPT_DROP,
     STATEMENTS
 };
 
@@ -34,16 +39,20 @@ struct ledger {
     unsigned generation;
 };
 
+/* Takes the lock, opening the database if need be; a fault: it is not taken. */
+int ledger_enter(struct ledger *ledger, struct fault *fault);
+void ledger_leave(struct ledger *ledger);
+
 /* All of these under the lock. One step and a reset: SQLITE_DONE, SQLITE_ROW or what is wrong. */
 int ledger_step(struct ledger *ledger, enum statement which);
-
-/* Opens it again if need be. */
-bool ledger_is_open(struct ledger *ledger);
 
 /* What becomes of a statement that ended with `code`: 0 for SQLITE_DONE, else a fault, and a new
  * file in place of a damaged one. */
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
+
+/* Today's date less an age in seconds, in a transaction; INT64_MIN: nothing is to go now. */
+int64_t ledger_date_before(struct ledger *ledger, int64_t age);
 
 /* synchronous=FULL makes each commit wait for the disk, NORMAL none. */
 int ledger_set_durable(struct ledger *ledger, bool durable);

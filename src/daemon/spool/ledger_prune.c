@@ -25,12 +25,10 @@ struct page {
     unsigned generation;     /* the ledger's, when the page was read */
 };
 
-/* The clock may be wrong by decades at boot; then nothing is old, or everything is and goes: only
- * what people may ask for. */
 static void drop_old(struct ledger *ledger)
 {
     sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
-                       (sqlite3_int64)time(NULL) - KEEP_DAYS * 86400);
+                       ledger_date_before(ledger, KEEP_DAYS * 86400));
     ledger_step(ledger, DROP_OLD);
     sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
     ledger_step(ledger, DROP_MANY);
@@ -121,19 +119,18 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
                                           const struct identity *identity),
                            void *context)
 {
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger))
-        read_page(ledger, folder, page);
-    pthread_mutex_unlock(&ledger->lock);
+    if (ledger_enter(ledger, NULL) != 0)
+        return false;
+    read_page(ledger, folder, page);
+    ledger_leave(ledger);
     bool more = page->n_rows == PAGE_ROWS;
     if (page->n_rows > 0)
         look(page, exists, context);
-    if (page->n_rows > 0) {
-        pthread_mutex_lock(&ledger->lock);
+    if (page->n_rows > 0 && ledger_enter(ledger, NULL) == 0) {
         /* In a ledger begun anew these numbers are other files' rows. */
-        if (ledger_is_open(ledger) && ledger->generation == page->generation)
+        if (ledger->generation == page->generation)
             delete_rows(ledger, page);
-        pthread_mutex_unlock(&ledger->lock);
+        ledger_leave(ledger);
     }
     finish_rows(page);
     return more && page->after.name;
@@ -143,12 +140,10 @@ void ledger_prune(struct ledger *ledger, const char *folder,
                   bool (*exists)(void *context, const char *name, const struct identity *identity),
                   void *context)
 {
-    if (!ledger)
+    if (ledger_enter(ledger, NULL) != 0)
         return;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger))
-        delete_rows(ledger, NULL);
-    pthread_mutex_unlock(&ledger->lock);
+    delete_rows(ledger, NULL);
+    ledger_leave(ledger);
     struct page *page = exists ? calloc(1, sizeof *page) : NULL;
     if (!page)
         return;

@@ -2,6 +2,7 @@
  */
 #include "daemon/watch/folder_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,12 @@ static void keep_claim(void *context, struct claim *claim)
 
 static void tidy(const struct spool *spool)
 {
-    char label[300];
-    snprintf(label, sizeof label, "%.250s: done", spool->in_path);
-    retention_apply(spool->done_fd, &spool->rules->done, label);
-    snprintf(label, sizeof label, "%.250s: failed", spool->in_path);
-    retention_apply(spool->failed_fd, &spool->rules->failed, label);
+    struct ledger *ledger = spool->world->ledger;
+    char label[PATH_MAX + 20];
+    snprintf(label, sizeof label, "%s: done", spool->folder);
+    retention_apply(spool->done_fd, &spool->rules->done, ledger, label);
+    snprintf(label, sizeof label, "%s: failed", spool->folder);
+    retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
 }
 
 /* Reasons count with their files; in place there are only reasons. */
@@ -227,14 +229,18 @@ static void after_scan(uv_work_t *work, int status)
     folder_check_stopped(folder);
 }
 
-/* Done and failed once a minute, and before a lot has come to them. */
-static bool tidy_is_due(struct folder *folder, bool whole, uint64_t now)
+/* Done and failed once a minute, more often where ages are shorter, and before a lot has come to
+ * them. */
+static bool tidy_is_due(struct folder *folder, uint64_t now)
 {
-    uint64_t keep = folder->settings->done.keep;
+    const struct watch_settings *rules = folder->settings;
+    uint64_t keep = rules->done.keep, pause = MINUTE;
     bool much = keep != RETENTION_ALL && folder->put_away > keep / 8 + (1 << 20);
-    if (!much && (!whole || now < folder->next_tidy))
+    if (!much && now < folder->next_tidy)
         return false;
-    folder->next_tidy = now + MINUTE;
+    pause = rules->done.age < pause ? rules->done.age : pause;
+    pause = rules->failed.age < pause ? rules->failed.age : pause;
+    folder->next_tidy = now + pause;
     folder->put_away = 0;
     return true;
 }
@@ -258,7 +264,7 @@ void folder_scan(struct folder *folder, bool whole)
     scan->folder = folder;
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
-    scan->tidy = tidy_is_due(folder, whole, now);
+    scan->tidy = tidy_is_due(folder, now);
     scan->rebuild = rebuild_is_due(folder, whole);
     scan->prune = whole && now >= folder->next_prune;
     if (scan->prune)
