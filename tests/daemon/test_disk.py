@@ -3,8 +3,11 @@
 DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import os
 import sqlite3
+import subprocess
+import time
 
-from sluice_test import DaemonTest, main, wait_for
+from sluice_test import SLUICE, DaemonTest, main, wait_for
+from sockets import ask
 
 LIBRARY = os.environ.get('DISK_FAULT')
 
@@ -104,13 +107,105 @@ class Ledger(DiskTest):
         self.disturb(d)
         self.wrong('pread', os.path.join(d.state, 'ledger.db*'), '5')
         os.rename(d.in_path('a'), d.in_path('b'))
-        d.expect_line(r'sluiced: b: %s/ledger.db.*; it is tried again' % d.state)
+        d.expect_line(r'sluiced: %s/ledger.db.*; it is tried again$' % d.state)
         self.mend()
         d.drop('c', b'good')
         d.expect('c.pgm')
         d.stop()
         self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm', 'c.pgm'], 2), d.log())
         d.expect_clean()
+
+
+    def two_folders(self):
+        """One whose originals go to done, and one that only the ledger knows about."""
+        d = self.faulty('--jobs', '2')
+        self.sock, self.jobs = os.path.join(self.dir, 'http.sock'), os.path.join(self.dir, 'jobs.sock')
+        lines = ['listen: {http: {unix: %s}, jobs: {unix: %s}}' % (self.sock, self.jobs), 'watch:']
+        for name, rule in (('', 'done'), ('k', 'keep')):
+            for kind in ('in', 'out'):
+                os.makedirs(os.path.join(self.dir, name + kind), exist_ok=True)
+            lines.append('  - {input: %s/%sin, output: %s/%sout, chain: sobel, format: pgm, originals: %s, stable: 100ms, '
+                         'done: {age: 1d}}' % (self.dir, name, self.dir, name, rule))
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines) + '\n')
+        d.options = ['--config', path, '--device', 'reference', '--state', d.state, '-v']
+        return d
+
+    def healthy(self):
+        """Within a second, whatever hangs."""
+        for target in ('/livez', '/readyz', '/metrics', '/v1/status'):
+            began = time.monotonic()
+            self.assertEqual(ask(self.sock, 'GET', target, timeout=20).status, 200)
+            self.assertLess(time.monotonic() - began, 1, target)
+
+    def drop_kept(self, name):
+        with open(os.path.join(self.dir, 'kin', name), 'wb') as file:
+            file.write(b'good')
+
+    def test_that_hangs(self):
+        """Only the folder whose promise needs it waits."""
+        d = self.two_folders().start()
+        kept = os.path.join(self.dir, 'kout')
+        self.drop_kept('k0')
+        wait_for('k0.pgm', lambda: os.path.exists(os.path.join(kept, 'k0.pgm')))
+        d.drop('0', b'good')
+        d.expect_done('0')
+        self.wrong('sync', d.state + '/*', 'hang')
+        self.drop_kept('k1')
+        wait_for('k1.pgm', lambda: os.path.exists(os.path.join(kept, 'k1.pgm')))
+        for i in range(1, 20):
+            d.drop('%d' % i, b'good')
+            self.healthy()
+        wait_for('19 files', lambda: len(d.done()) == 20, 30)
+        began = time.monotonic()
+        asked = subprocess.run([SLUICE, 'why', '-s', self.jobs, d.in_path('nobody')], capture_output=True,
+                               text=True, timeout=60, check=False)
+        self.assertRegex(asked.stdout + asked.stderr, 'ledger.db: no answer for 5s')
+        self.assertLess(time.monotonic() - began, 15)
+        self.healthy()
+        self.assertFalse(os.path.exists(os.path.join(self.dir, 'kin', 'k1')))
+        self.mend()
+        wait_for('k1 is back', lambda: os.path.exists(os.path.join(self.dir, 'kin', 'k1')))
+        d.stop()
+        self.assertEqual(sorted(os.listdir(kept)), ['k0.pgm', 'k1.pgm'])
+        self.assertEqual(d.results(), sorted('%d.pgm' % i for i in range(20)))
+        base = sqlite3.connect(os.path.join(d.state, 'ledger.db'))
+        self.assertEqual(base.execute('SELECT count(*) FROM files').fetchone(), (22,))
+        base.close()
+
+    def test_that_hangs_at_the_start_and_at_the_end(self):
+        """The daemon is ready and does what it can; and it ends."""
+        os.makedirs(os.path.join(self.dir, 'state'))
+        self.wrong('open', '*/ledger.db*', 'hang')
+        d = self.two_folders().start()
+        d.drop('a', b'good')
+        self.drop_kept('k')
+        d.expect_done('a')
+        self.healthy()
+        d.expect_line('ledger.db: no answer for 5s; it is tried again')
+        self.assertEqual(os.listdir(os.path.join(self.dir, 'kout')), [])
+        self.mend()
+        wait_for('k.pgm', lambda: os.path.exists(os.path.join(self.dir, 'kout', 'k.pgm')), 20)
+        wait_for('k is back', lambda: os.path.exists(os.path.join(self.dir, 'kin', 'k')))
+        self.wrong('write', d.state + '/*', 'hang')
+        d.drop('b', b'good')
+        d.expect_done('b')
+        d.stop(seconds=40)
+
+    def test_that_cannot_be_opened(self):
+        """It is told, the folder that needs it waits, and it is taken up when it is mended."""
+        os.makedirs(os.path.join(self.dir, 'state', 'ledger.db'))
+        d = self.two_folders().start()
+        d.drop('a', b'good')
+        self.drop_kept('k')
+        d.expect_done('a')
+        d.expect_line('state/ledger.db: unable to open database file; it is tried again')
+        wait_for('the state', lambda: ask(self.sock, 'GET', '/v1/status').json()['folders'][1]['state'] == 'degraded')
+        self.assertEqual(os.listdir(os.path.join(self.dir, 'kout')), [])
+        os.rmdir(os.path.join(self.dir, 'state', 'ledger.db'))
+        wait_for('k.pgm', lambda: os.path.exists(os.path.join(self.dir, 'kout', 'k.pgm')), 20)
+        d.stop()
 
 
 if __name__ == '__main__':

@@ -5,7 +5,8 @@
  *
  * The line has a kind of call, a pattern of fnmatch(3) for the path, and what happens: "once": EIO,
  * and FILE is removed; "hang": the call waits until FILE is gone; a number: this errno, each time.
- * Kinds: sync (fsync, fdatasync, syncfs), pread, open, statfs, list (readdir), unlink, mkdir. */
+ * Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite),
+ * open, statfs, list (readdir), unlink, mkdir. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -92,6 +93,11 @@ int syncfs(int fd)
 ssize_t pread(int fd, void *data, size_t size, off_t at)
 {
     return descriptor_goes_wrong("pread", fd) ? -1 : REAL(pread)(fd, data, size, at);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+    return descriptor_goes_wrong("write", fd) ? -1 : REAL(pwrite)(fd, data, size, at);
 }
 
 static mode_t mode_of(int flags, va_list args)

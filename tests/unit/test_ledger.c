@@ -154,7 +154,7 @@ static void test_refused(void **state)
     };
     struct fault fault = FAULT_INIT;
     (void)state;
-    assert_int_equal(ledger_write(ledger, entries, 2, false, &fault), FAULT_IO);
+    assert_int_equal(ledger_write(ledger, entries, 2, true, &fault), FAULT_IO);
     assert_non_null(strstr(fault.text, "/ledger.db: constraint failed"));
     assert_false(knows(ledger, "/in", &entries[0].identity));
     fault_clear(&fault);

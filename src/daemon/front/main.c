@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "daemon/front/front.h"
 #include "daemon/front/journal.h"
-#include "daemon/spool/ledger.h"
-#include "daemon/serve/manager.h"
 #include "daemon/front/options.h"
+#include "daemon/serve/manager.h"
+#include "daemon/spool/ledger.h"
 #include "daemon/spool/spool.h"
 #include "daemon/spool/state.h"
 #include "param/options.h"
@@ -46,19 +46,6 @@ static int load(const struct daemon_options *options, struct rulebook **book)
         fputs("sluiced: (see sluiced --help)\n", stderr);
     text_finish(&errors);
     return result == 0 ? -1 : fault_exit_status(result);
-}
-
-/* A folder whose originals stay needs the ledger; the others do without. */
-static int open_ledger(const struct settings *settings, const char *path, struct ledger **ledger)
-{
-    struct fault fault = FAULT_INIT;
-    if (ledger_open(ledger, path, &fault) == 0)
-        return -1;
-    for (size_t i = 0; i < settings->n_watches; i++)
-        if (settings->watches[i].originals == ORIGINALS_KEEP)
-            return options_complain("sluiced", "ledger", &fault);
-    log_error("%s: what became of files will not be known later", fault.text);
-    return -1;
 }
 
 /* −1, or the exit status. Whatever else is wrong with the path shows when it is opened. */
@@ -95,9 +82,9 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     if (state_open(settings->state, &state, &spools.state_fd, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
     spools.state_path = state;
-    int status = open_ledger(settings, state, &spools.ledger);
-    if (status < 0)
-        status = make_folders(options, settings);
+    if (ledger_open(&spools.ledger, state, &fault) != 0)
+        return options_complain("sluiced", "ledger", &fault);
+    int status = make_folders(options, settings);
     if (status < 0)
         status = front_run(options, book, &spools);
     ledger_close(&spools.ledger);

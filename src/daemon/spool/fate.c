@@ -436,6 +436,8 @@ static void find_result(struct fate *fate, const struct spool *spool)
 
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
 {
+    struct fault fault = FAULT_INIT;
+    bool known;
     fate_init(fate);
     snprintf(fate->name, sizeof fate->name, "%s", place->name);
     switch (place->kind) {
@@ -456,4 +458,8 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         fate_set(fate, "unknown", "not-watched", "it is in no watched folder");
         break;
     }
+    if (fate->reason && strcmp(fate->reason, "never-seen") == 0 &&
+        ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0)
+        fate_set(fate, "unknown", "ledger-silent", "what became of it cannot be told: %s",
+                 fault.text);
 }

@@ -8,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define FILE_NAME  "ledger.db"
-#define BUSY_LIMIT 5000 /* milliseconds that another daemon may take */
+#define BUSY_LIMIT 5000                 /* milliseconds that another daemon may take */
+#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds, to open one that cannot be */
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
@@ -183,11 +185,13 @@ int ledger_open(struct ledger **ledger, const char *directory, struct fault *fau
         return fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
     }
     snprintf(l->path, size, "%s/" FILE_NAME, directory);
-    pthread_mutex_init(&l->lock, NULL);
-    int result = open_or_replace(l, fault);
-    if (result != 0)
-        ledger_close(&l);
-    *ledger = l;
+    int result = ledger_thread_start(l, fault);
+    if (result == 0) {
+        *ledger = l;
+        return 0;
+    }
+    free(l->path);
+    free(l);
     return result;
 }
 
@@ -195,10 +199,9 @@ void ledger_close(struct ledger **ledger)
 {
     struct ledger *l = *ledger;
     *ledger = NULL;
-    if (!l)
+    if (!l || !ledger_thread_end(l))
         return;
     close_database(l);
-    pthread_mutex_destroy(&l->lock);
     free(l->path);
     free(l);
 }
@@ -211,20 +214,16 @@ int ledger_step(struct ledger *ledger, enum statement which)
     return code;
 }
 
-int ledger_enter(struct ledger *ledger, struct fault *fault)
+int ledger_open_again(struct ledger *ledger, struct fault *fault)
 {
-    if (!ledger)
-        return fault_set(fault, FAULT_IO, "there is no ledger");
-    pthread_mutex_lock(&ledger->lock);
-    int result = ledger->db ? 0 : open_or_replace(ledger, fault);
-    if (result != 0)
-        pthread_mutex_unlock(&ledger->lock);
-    return result;
-}
-
-void ledger_leave(struct ledger *ledger)
-{
-    pthread_mutex_unlock(&ledger->lock);
+    if (ledger->db)
+        return 0;
+    if (clock_now() >= ledger->next_try) {
+        fault_clear(&ledger->trouble);
+        open_or_replace(ledger, &ledger->trouble);
+        ledger->next_try = clock_now() + TRY_EVERY;
+    }
+    return fault_set(fault, ledger->trouble.code, "%s", ledger->trouble.text);
 }
 
 int ledger_end(struct ledger *ledger, int code, struct fault *fault)
@@ -280,58 +279,27 @@ int ledger_set_durable(struct ledger *ledger, bool durable)
     return code;
 }
 
-static int put(struct ledger *ledger, const struct ledger_entry *entry)
-{
-    sqlite3_stmt *s = ledger->statements[PUT];
-    sqlite3_bind_text(s, 1, entry->folder, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, entry->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 3, (sqlite3_int64)entry->identity.device);
-    ledger_bind_identity(s, 4, &entry->identity);
-    sqlite3_bind_text(s, 7, entry->state, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 8, entry->attempts);
-    sqlite3_bind_text(s, 9, entry->reason, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 10, entry->result, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 11, entry->remembered);
-    sqlite3_bind_int64(s, 12, (sqlite3_int64)time(NULL));
-    int code = ledger_step(ledger, PUT);
-    sqlite3_clear_bindings(s);
-    return code;
-}
-
-static int write_all(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
-                     bool durable)
-{
-    int code = ledger_set_durable(ledger, durable);
-    if (code == SQLITE_OK && (code = ledger_step(ledger, BEGIN)) == SQLITE_DONE) {
-        for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
-            code = put(ledger, &entries[i]);
-        if (code == SQLITE_DONE)
-            code = ledger_step(ledger, COMMIT);
-        if (code != SQLITE_DONE)
-            ledger_step(ledger, ROLLBACK);
-    }
-    return code;
-}
-
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault)
 {
-    if (!ledger && !durable)
-        return 0;
-    int result = ledger_enter(ledger, fault);
-    if (result != 0)
-        return result;
-    result = ledger_end(ledger, write_all(ledger, entries, count, durable), fault);
-    ledger_leave(ledger);
-    return result;
+    struct ledger_task *task = ledger_task_create();
+    bool needed = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger_entry *e = &entries[i];
+        const struct identity *id = &e->identity;
+        needed |= e->remembered;
+        ledger_task_add(task, PUT, "ttiiiitittii", e->folder, e->name, (int64_t)id->device,
+                        (int64_t)id->inode, id->size, id->mtime, e->state, (int64_t)e->attempts,
+                        e->reason, e->result, (int64_t)e->remembered, (int64_t)time(NULL));
+    }
+    return ledger_submit(ledger, task,
+                         durable  ? LEDGER_LASTS
+                         : needed ? LEDGER_ROOM
+                                  : LEDGER_WHENEVER,
+                         fault);
 }
 
 unsigned ledger_generation(struct ledger *ledger)
 {
-    if (!ledger)
-        return 0;
-    pthread_mutex_lock(&ledger->lock);
-    unsigned generation = ledger->generation;
-    pthread_mutex_unlock(&ledger->lock);
-    return generation;
+    return ledger ? ledger->generation : 0;
 }

@@ -5,7 +5,9 @@
  * A ledger that is damaged is set aside as ledger.damaged-N, loudly, and begun anew; folders that
  * depend on it are to be rebuilt from what stands in their directories.
  *
- * Any thread; calls wait for the disk and for each other. Several daemons may share one. */
+ * It has a thread of its own, which opens it and writes to it. Any thread may call what follows,
+ * but not the loop's, unless it says so: entries are left to the thread, questions wait for what
+ * was left before, up to 5 s without any progress. Several daemons may share one. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_H
 
@@ -15,10 +17,11 @@
 
 struct ledger;
 
-/* Opens or makes DIRECTORY/ledger.db. */
+/* DIRECTORY/ledger.db is opened or made soon; while that fails it is tried again, and what needs it
+ * gets the fault. FAULT_MEMORY. */
 int ledger_open(struct ledger **ledger, const char *directory, struct fault *fault);
 
-/* Takes NULL; clears the pointer. */
+/* When all is written; one that hangs is abandoned after 5 s. Takes NULL; clears the pointer. */
 void ledger_close(struct ledger **ledger);
 
 struct ledger_entry {
@@ -39,7 +42,9 @@ int ledger_knows(struct ledger *ledger, const char *folder, const struct identit
                  bool *known, struct fault *fault);
 
 /* Writes entries in one transaction, new or in the place of older ones of the same file. `durable`:
- * when this returns 0 they outlive a power cut. */
+ * when this returns 0 they outlive a power cut, however long that takes. Else they are written
+ * later, and what goes wrong then is logged; of files not remembered they may be lost, if it lags.
+ */
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault);
 
@@ -70,7 +75,7 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
 size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
                    size_t limit, struct ledger_row *rows);
 
-/* Forgets files, in one transaction; those that it does not know are no fault. */
+/* Forgets files, in one transaction, as ledger_write; those that it does not know are no fault. */
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
                   size_t count, bool durable, struct fault *fault);
 
@@ -101,8 +106,11 @@ struct ledger_now {
 int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kept *files,
                       size_t count, struct ledger_now *now, struct fault *fault);
 
-/* How often it was set aside. A folder that has seen another number before rebuilds what it needs
- * to have remembered. */
+/* Any thread. Since when somebody has been at it, monotonic nanoseconds; 0: nobody is. */
+uint64_t ledger_since(const struct ledger *ledger);
+
+/* Any thread. How often it was set aside. A folder that has seen another number before rebuilds
+ * what it needs to have remembered. */
 unsigned ledger_generation(struct ledger *ledger);
 
 #endif

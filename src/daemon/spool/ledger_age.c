@@ -59,11 +59,11 @@ static void go_on_from(struct moment *now, const struct moment *before)
     now->quiet = now->seen + QUIET;
 }
 
-/* Under the lock, within a transaction. */
+/* In one's turn. What is told is to be entered, by enter_time. */
 static int tell_time(struct ledger *ledger, struct moment *now)
 {
     struct moment before = {0};
-    sqlite3_stmt *get = ledger->statements[TIME_GET], *put = ledger->statements[TIME_PUT];
+    sqlite3_stmt *get = ledger->statements[TIME_GET];
     *now = (struct moment){0};
     look_at_clocks(now);
     int code = sqlite3_step(get);
@@ -78,13 +78,13 @@ static int tell_time(struct ledger *ledger, struct moment *now)
         go_on_from(now, &before);
     }
     sqlite3_reset(get);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return code;
-    sqlite3_bind_text(put, 1, now->boot, -1, SQLITE_STATIC);
-    const int64_t numbers[] = {now->seen, now->up, now->today, now->quiet, now->ahead};
-    for (int i = 0; i < 5; i++)
-        sqlite3_bind_int64(put, 2 + i, numbers[i]);
-    return ledger_step(ledger, TIME_PUT);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+static void enter_time(struct ledger_task *task, const struct moment *now)
+{
+    ledger_task_add(task, TIME_PUT, "tiiiii", now->boot, now->seen, now->up, now->today, now->quiet,
+                    now->ahead);
 }
 
 int64_t ledger_date_before(struct ledger *ledger, int64_t age)
@@ -99,16 +99,13 @@ int64_t ledger_date_before(struct ledger *ledger, int64_t age)
 
 /* Asks for one, and enters it if it is new. Once a day each entry is marked as still needed. */
 static int date_file(struct ledger *ledger, const char *root, struct ledger_kept *file,
-                     const struct moment *now)
+                     const struct moment *now, struct ledger_task *task)
 {
-    sqlite3_stmt *get = ledger->statements[KEPT_GET], *put = ledger->statements[KEPT_PUT];
+    sqlite3_stmt *get = ledger->statements[KEPT_GET];
     int64_t day = now->seen / DAY, marked = -1;
-    for (int i = 0; i < 2; i++) {
-        sqlite3_stmt *s = i == 0 ? get : put;
-        sqlite3_bind_text(s, 1, root, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 2, file->path, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 3, file->changed);
-    }
+    sqlite3_bind_text(get, 1, root, -1, SQLITE_STATIC);
+    sqlite3_bind_text(get, 2, file->path, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(get, 3, file->changed);
     file->since = now->seen;
     int code = sqlite3_step(get);
     if (code == SQLITE_ROW) {
@@ -116,54 +113,50 @@ static int date_file(struct ledger *ledger, const char *root, struct ledger_kept
         marked = sqlite3_column_int64(get, 1);
     }
     sqlite3_reset(get);
-    sqlite3_bind_int64(put, 4, file->since);
-    sqlite3_bind_int64(put, 5, day);
-    if (code == SQLITE_DONE || (code == SQLITE_ROW && marked != day))
-        code = ledger_step(ledger, KEPT_PUT);
     sqlite3_clear_bindings(get);
-    sqlite3_clear_bindings(put);
-    return code == SQLITE_ROW ? SQLITE_DONE : code;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return code;
+    if (marked != day)
+        ledger_task_add(task, KEPT_PUT, "ttiii", root, file->path, file->changed, file->since, day);
+    return SQLITE_DONE;
 }
 
-/* In one transaction some files, or at the end (no files) what is not needed any more. */
+/* Some files, in one turn. */
 static int date_some(struct ledger *ledger, const char *root, struct ledger_kept *files,
-                     size_t count, struct moment *now)
+                     size_t count, struct moment *now, struct fault *fault)
 {
-    sqlite3_stmt *drop = ledger->statements[KEPT_DROP];
-    int code = ledger_set_durable(ledger, false);
-    if (code != SQLITE_OK || (code = ledger_step(ledger, BEGIN)) != SQLITE_DONE)
-        return code;
-    code = tell_time(ledger, now);
-    for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
-        code = date_file(ledger, root, &files[i], now);
-    if (count == 0 && code == SQLITE_DONE) {
-        sqlite3_bind_text(drop, 1, root, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(drop, 2, now->seen / DAY - 1);
-        code = ledger_step(ledger, KEPT_DROP);
-        sqlite3_clear_bindings(drop);
+    struct ledger_task *task = ledger_task_create();
+    int result = ledger_enter(ledger, fault);
+    if (result == 0) {
+        int code = tell_time(ledger, now);
+        for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
+            code = date_file(ledger, root, &files[i], now, task);
+        result = ledger_end(ledger, code, fault);
+        ledger_leave(ledger);
     }
-    if (code == SQLITE_DONE)
-        code = ledger_step(ledger, COMMIT);
-    if (code != SQLITE_DONE)
-        ledger_step(ledger, ROLLBACK);
-    return code;
+    if (result != 0) {
+        ledger_task_destroy(task);
+        return result;
+    }
+    enter_time(task, now);
+    return ledger_submit(ledger, task, LEDGER_ROOM, fault);
 }
 
 int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kept *files,
                       size_t count, struct ledger_now *now, struct fault *fault)
 {
     struct moment moment = {0};
-    int result = 0;
-    bool last = false;
-    for (size_t at = 0; !last && result == 0; at += AT_ONCE) {
-        size_t n = at >= count ? 0 : count - at < AT_ONCE ? count - at : AT_ONCE;
-        last = n == 0;
-        result = ledger_enter(ledger, fault);
-        if (result != 0)
-            break;
-        result =
-            ledger_end(ledger, date_some(ledger, root, n ? files + at : NULL, n, &moment), fault);
-        ledger_leave(ledger);
+    size_t at = 0;
+    int result;
+    do {
+        size_t n = count - at < AT_ONCE ? count - at : AT_ONCE;
+        result = date_some(ledger, root, files + at, n, &moment, fault);
+        at += n;
+    } while (result == 0 && at < count);
+    if (result == 0) { /* those that were not there for a day are gone */
+        struct ledger_task *task = ledger_task_create();
+        ledger_task_add(task, KEPT_DROP, "ti", root, moment.seen / DAY - 1);
+        result = ledger_submit(ledger, task, LEDGER_ROOM, fault);
     }
     *now = (struct ledger_now){moment.seen, moment.seen < moment.quiet};
     return result;

@@ -167,38 +167,15 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
     return count;
 }
 
-static int forget_all(struct ledger *ledger, const char *folder, const struct identity *identities,
-                      size_t count)
-{
-    int code = ledger_step(ledger, BEGIN);
-    if (code != SQLITE_DONE)
-        return code;
-    for (size_t i = 0; i < count && code == SQLITE_DONE; i++) {
-        sqlite3_stmt *s = ledger->statements[FORGET_FILE];
-        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-        ledger_bind_identity(s, 2, &identities[i]);
-        code = ledger_step(ledger, FORGET_FILE);
-        sqlite3_clear_bindings(s);
-    }
-    if (code == SQLITE_DONE)
-        code = ledger_step(ledger, COMMIT);
-    if (code != SQLITE_DONE)
-        ledger_step(ledger, ROLLBACK);
-    return code;
-}
-
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
                   size_t count, bool durable, struct fault *fault)
 {
+    struct ledger_task *task;
     if (!ledger || count == 0)
         return 0;
-    int result = ledger_enter(ledger, fault);
-    if (result != 0)
-        return result;
-    int code = ledger_set_durable(ledger, durable);
-    if (code == SQLITE_OK)
-        code = forget_all(ledger, folder, identities, count);
-    result = ledger_end(ledger, code, fault);
-    ledger_leave(ledger);
-    return result;
+    task = ledger_task_create();
+    for (size_t i = 0; i < count; i++)
+        ledger_task_add(task, FORGET_FILE, "tiii", folder, (int64_t)identities[i].inode,
+                        identities[i].size, identities[i].mtime);
+    return ledger_submit(ledger, task, durable ? LEDGER_LASTS : LEDGER_ROOM, fault);
 }

@@ -1,5 +1,5 @@
 /* Old entries of the ledger. Files that are remembered are looked at a page at a time and without
- * the lock, which everyone else waits for: a hundred thousand files on a slow card take minutes. */
+ * keeping others from the ledger: a hundred thousand files on a slow card take minutes. */
 #include "daemon/spool/ledger_internal.h"
 
 #include <stdint.h>
@@ -24,39 +24,6 @@ struct page {
     struct remembered after; /* the row that it begins behind; owned */
     unsigned generation;     /* the ledger's, when the page was read */
 };
-
-static void drop_old(struct ledger *ledger)
-{
-    sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
-                       ledger_date_before(ledger, KEEP_DAYS * 86400));
-    ledger_step(ledger, DROP_OLD);
-    sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
-    ledger_step(ledger, DROP_MANY);
-}
-
-static void forget(struct ledger *ledger, const struct remembered *row)
-{
-    sqlite3_stmt *statement = ledger->statements[FORGET];
-    sqlite3_bind_int64(statement, 1, row->row);
-    sqlite3_bind_int64(statement, 2, row->last);
-    ledger_step(ledger, FORGET);
-}
-
-/* Under the lock, in one transaction: the page's rows, or old ones without a page. */
-static void delete_rows(struct ledger *ledger, const struct page *page)
-{
-    ledger_set_durable(ledger, false);
-    if (ledger_step(ledger, BEGIN) != SQLITE_DONE)
-        return;
-    if (!page)
-        drop_old(ledger);
-    for (size_t i = 0; page && i < page->n_rows; i++)
-        forget(ledger, &page->rows[i]);
-    int code = ledger_step(ledger, COMMIT);
-    if (code != SQLITE_DONE)
-        ledger_step(ledger, ROLLBACK); /* else no other could begin */
-    ledger_end(ledger, code, NULL);
-}
 
 static void take_row(struct page *page, sqlite3_stmt *list)
 {
@@ -126,11 +93,14 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
     bool more = page->n_rows == PAGE_ROWS;
     if (page->n_rows > 0)
         look(page, exists, context);
-    if (page->n_rows > 0 && ledger_enter(ledger, NULL) == 0) {
-        /* In a ledger begun anew these numbers are other files' rows. */
-        if (ledger->generation == page->generation)
-            delete_rows(ledger, page);
-        ledger_leave(ledger);
+    if (page->n_rows > 0) {
+        struct ledger_task *task = ledger_task_create();
+        for (size_t i = 0; i < page->n_rows; i++)
+            ledger_task_add(task, FORGET, "ii", (int64_t)page->rows[i].row,
+                            (int64_t)page->rows[i].last);
+        if (task)
+            task->generation = page->generation + 1;
+        ledger_submit(ledger, task, LEDGER_ROOM, NULL);
     }
     finish_rows(page);
     return more && page->after.name;
@@ -142,8 +112,12 @@ void ledger_prune(struct ledger *ledger, const char *folder,
 {
     if (ledger_enter(ledger, NULL) != 0)
         return;
-    delete_rows(ledger, NULL);
+    int64_t before = ledger_date_before(ledger, KEEP_DAYS * 86400);
     ledger_leave(ledger);
+    struct ledger_task *task = ledger_task_create();
+    ledger_task_add(task, DROP_OLD, "i", before);
+    ledger_task_add(task, DROP_MANY, "i", (int64_t)KEEP_ROWS);
+    ledger_submit(ledger, task, LEDGER_ROOM, NULL);
     struct page *page = exists ? calloc(1, sizeof *page) : NULL;
     if (!page)
         return;

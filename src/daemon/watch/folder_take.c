@@ -188,6 +188,8 @@ static void note_space(struct folder *folder, const char *short_of_space)
 /* It is told when it is new, and as long as it lasts in the status. */
 static void note_unread(struct folder *folder, const struct fault *fault)
 {
+    if (fault->code)
+        folder->next_scan = folder->next_check;
     if (folder_note(folder, &folder->unread, fault->code ? fault->text : NULL) && fault->code)
         log_warning("%s; it is tried again", fault->text);
 }
@@ -295,6 +297,7 @@ struct look {
     struct spool *spool;
     unsigned room;              /* claims that may be made */
     const char *short_of_space; /* the spool's */
+    struct fault unknown;       /* the ledger does not tell what is done */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -320,7 +323,7 @@ static void look_at(struct look *look, struct look_at *at)
     bool done = false;
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
         ledger_knows(look->spool->world->ledger, look->spool->folder, &identity, &done,
-                     &at->fault) != 0) {
+                     &look->unknown) != 0) {
         at->verdict = CANDIDATE_WAIT;
         return;
     }
@@ -398,6 +401,8 @@ static void after_look(uv_work_t *work, int status)
         if (claim)
             folder_add_job(folder, claim, at->facts.truncated);
     }
+    if (of_this_folder && look->unknown.code)
+        note_unread(folder, &look->unknown);
     if (of_this_folder)
         note_space(folder, look->short_of_space);
     else
@@ -448,6 +453,7 @@ void folder_look(struct folder *folder)
     look->folder = folder;
     look->room = room;
     look->work.data = look;
+    fault_clear(&look->unknown);
     look->spool = spool_use(folder->spool);
     choose(folder, look);
     if (uv_queue_work(folder->loop, &look->work, do_look, after_look) == 0) {
