@@ -2,6 +2,8 @@
 """Disks that fail or hang: nothing that is in doubt is given out, and nobody waits who need not.
 DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import os
+import re
+import signal
 import sqlite3
 import subprocess
 import time
@@ -30,6 +32,33 @@ class DiskTest(DaemonTest):
 
     def mend(self):
         os.unlink(self.rule)
+
+    def two_folders(self):
+        """One whose originals go to done, and one that only the ledger knows about."""
+        d = self.faulty('--jobs', '2')
+        self.sock, self.jobs = os.path.join(self.dir, 'http.sock'), os.path.join(self.dir, 'jobs.sock')
+        lines = ['listen: {http: {unix: %s}, jobs: {unix: %s}}' % (self.sock, self.jobs), 'watch:']
+        for name, rule in (('', 'done'), ('k', 'keep')):
+            for kind in ('in', 'out'):
+                os.makedirs(os.path.join(self.dir, name + kind), exist_ok=True)
+            lines.append('  - {input: %s/%sin, output: %s/%sout, chain: sobel, format: pgm, originals: %s, stable: 100ms, '
+                         'done: {age: 1d}}' % (self.dir, name, self.dir, name, rule))
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines) + '\n')
+        d.options = ['--config', path, '--device', 'reference', '--state', d.state, '-v']
+        return d
+
+    def healthy(self):
+        """Within a second, whatever hangs."""
+        for target in ('/livez', '/readyz', '/metrics', '/v1/status'):
+            began = time.monotonic()
+            self.assertEqual(ask(self.sock, 'GET', target, timeout=20).status, 200)
+            self.assertLess(time.monotonic() - began, 1, target)
+
+    def drop_kept(self, name):
+        with open(os.path.join(self.dir, 'kin', name), 'wb') as file:
+            file.write(b'good')
 
 
 class Syncs(DiskTest):
@@ -89,6 +118,31 @@ class Syncs(DiskTest):
         d.expect_clean()
 
 
+class Loop(DiskTest):
+    def test_what_it_calls(self):
+        """Of disks nothing, for all that files and clients want; what the kernel tells of us is none."""
+        d = self.two_folders()
+        calls = d.env['SLUICE_FAULT_LOOP'] = os.path.join(self.dir, 'calls')
+        d.start()
+        os.unlink(calls)
+        d.drop('a', b'good')
+        d.drop('t', b'truncated')
+        self.drop_kept('k')
+        d.expect_done('a')
+        d.expect_failed('t')
+        self.healthy()
+        for words in (['why', d.in_path('a')], ['why', d.in_path('nobody')], ['requeue', d.in_path('t')], ['status']):
+            subprocess.run([SLUICE, words[0], '-s', self.jobs, *words[1:]], capture_output=True, check=False)
+        d.process.send_signal(signal.SIGUSR1)
+        before = time.monotonic()
+        d.expect_failed('t')
+        while time.monotonic() < before + 6:  # a folder looks at its paths every 5 s
+            self.healthy()
+        with open(calls, encoding='utf-8') as file:
+            self.assertEqual([line for line in file if not re.search('^(open|pread|list) /proc/', line)], [])
+        d.stop()
+
+
 class Ledger(DiskTest):
     def disturb(self, d):
         """Somebody else writes to the ledger, so that nothing of it is in the daemon's memory any more."""
@@ -115,33 +169,6 @@ class Ledger(DiskTest):
         self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm', 'c.pgm'], 2), d.log())
         d.expect_clean()
 
-
-    def two_folders(self):
-        """One whose originals go to done, and one that only the ledger knows about."""
-        d = self.faulty('--jobs', '2')
-        self.sock, self.jobs = os.path.join(self.dir, 'http.sock'), os.path.join(self.dir, 'jobs.sock')
-        lines = ['listen: {http: {unix: %s}, jobs: {unix: %s}}' % (self.sock, self.jobs), 'watch:']
-        for name, rule in (('', 'done'), ('k', 'keep')):
-            for kind in ('in', 'out'):
-                os.makedirs(os.path.join(self.dir, name + kind), exist_ok=True)
-            lines.append('  - {input: %s/%sin, output: %s/%sout, chain: sobel, format: pgm, originals: %s, stable: 100ms, '
-                         'done: {age: 1d}}' % (self.dir, name, self.dir, name, rule))
-        path = os.path.join(self.dir, 'c.yaml')
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write('\n'.join(lines) + '\n')
-        d.options = ['--config', path, '--device', 'reference', '--state', d.state, '-v']
-        return d
-
-    def healthy(self):
-        """Within a second, whatever hangs."""
-        for target in ('/livez', '/readyz', '/metrics', '/v1/status'):
-            began = time.monotonic()
-            self.assertEqual(ask(self.sock, 'GET', target, timeout=20).status, 200)
-            self.assertLess(time.monotonic() - began, 1, target)
-
-    def drop_kept(self, name):
-        with open(os.path.join(self.dir, 'kin', name), 'wb') as file:
-            file.write(b'good')
 
     def test_that_hangs(self):
         """Only the folder whose promise needs it waits."""
@@ -191,6 +218,13 @@ class Ledger(DiskTest):
         self.wrong('write', d.state + '/*', 'hang')
         d.drop('b', b'good')
         d.expect_done('b')
+        d.stop(seconds=40)
+
+    def test_that_hangs_when_it_is_closed(self):
+        d = self.two_folders().start()
+        d.drop('a', b'good')
+        d.expect_done('a')
+        self.wrong('sync', d.state + '/*', 'hang')
         d.stop(seconds=40)
 
     def test_that_cannot_be_opened(self):

@@ -1,12 +1,16 @@
 /* A preloaded library for the daemon: a disk that fails or hangs.
  *
- *     SLUICE_FAULT_DISK=FILE    while FILE is there, the calls that go wrong are those that its
- * line names: "sync /tmp/x/out once"
+ *     SLUICE_FAULT_DISK=FILE    while FILE is there, the calls that its line names go wrong:
+ *                               "sync /tmp/x/out once"
  *
  * The line has a kind of call, a pattern of fnmatch(3) for the path, and what happens: "once": EIO,
  * and FILE is removed; "hang": the call waits until FILE is gone; a number: this errno, each time.
- * Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite),
- * open, statfs, list (readdir), unlink, mkdir. */
+ * Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite), open, statfs, list (readdir),
+ * unlink, mkdir, rename.
+ *
+ *     SLUICE_FAULT_LOOP=FILE    such calls that sluiced's first thread makes, which must not wait,
+ *                               are lines of FILE: "open /proc/self/stat"
+ */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,12 +44,25 @@ static bool read_rule(const char *file, struct rule *rule)
     return sscanf(line, "%15s %4095s %15s", rule->kind, rule->pattern, rule->what) == 3;
 }
 
+static void note_if_on_loop(const char *kind, const char *path)
+{
+    const char *file = getenv("SLUICE_FAULT_LOOP");
+    char line[PATH_MAX + 40];
+    if (!file || gettid() != getpid() || strcmp(program_invocation_short_name, "sluiced") != 0)
+        return;
+    int fd = REAL(open)(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int length = snprintf(line, sizeof line, "%s %s\n", kind, path);
+    if (fd >= 0 && write(fd, line, (size_t)length) == length)
+        close(fd);
+}
+
 /* True when the call fails, with errno. */
 static bool goes_wrong(const char *kind, const char *path)
 {
     const char *file = getenv("SLUICE_FAULT_DISK");
     struct rule rule;
     int before = errno;
+    note_if_on_loop(kind, path);
     while (file && read_rule(file, &rule) && strcmp(rule.kind, kind) == 0 &&
            fnmatch(rule.pattern, path, 0) == 0) {
         if (strcmp(rule.what, "hang") == 0) {
@@ -62,17 +79,28 @@ static bool goes_wrong(const char *kind, const char *path)
     return false;
 }
 
-static bool descriptor_goes_wrong(const char *kind, int fd)
+/* Of a name within the directory `fd`; NULL: of the descriptor itself. */
+static bool goes_wrong_at(const char *kind, int fd, const char *name)
 {
-    char link[40], path[PATH_MAX];
+    char link[40], path[2 * PATH_MAX];
     int before = errno;
+    if (!getenv("SLUICE_FAULT_DISK") && !getenv("SLUICE_FAULT_LOOP"))
+        return false;
+    if (name && (name[0] == '/' || fd == AT_FDCWD))
+        return goes_wrong(kind, name);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = getenv("SLUICE_FAULT_DISK") ? readlink(link, path, sizeof path - 1) : -1;
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
     errno = before;
     if (length < 0)
         return false;
-    path[length] = '\0';
+    snprintf(path + length, sizeof path - (size_t)length, "%s%s", name ? "/" : "",
+             name ? name : "");
     return goes_wrong(kind, path);
+}
+
+static bool descriptor_goes_wrong(const char *kind, int fd)
+{
+    return goes_wrong_at(kind, fd, NULL);
 }
 
 int fsync(int fd)
@@ -120,7 +148,7 @@ int openat(int fd, const char *path, int flags, ...)
     va_start(args, flags);
     mode_t mode = mode_of(flags, args);
     va_end(args);
-    return goes_wrong("open", path) ? -1 : REAL(openat)(fd, path, flags, mode);
+    return goes_wrong_at("open", fd, path) ? -1 : REAL(openat)(fd, path, flags, mode);
 }
 
 int statfs(const char *path, struct statfs *status)
@@ -140,10 +168,22 @@ struct dirent *readdir(DIR *directory)
 
 int unlinkat(int fd, const char *path, int flags)
 {
-    return goes_wrong("unlink", path) ? -1 : REAL(unlinkat)(fd, path, flags);
+    return goes_wrong_at("unlink", fd, path) ? -1 : REAL(unlinkat)(fd, path, flags);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    return goes_wrong_at("rename", from_fd, from) ? -1 : REAL(renameat)(from_fd, from, to_fd, to);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+    return goes_wrong_at("rename", from_fd, from)
+               ? -1
+               : REAL(renameat2)(from_fd, from, to_fd, to, flags);
 }
 
 int mkdirat(int fd, const char *path, mode_t mode)
 {
-    return goes_wrong("mkdir", path) ? -1 : REAL(mkdirat)(fd, path, mode);
+    return goes_wrong_at("mkdir", fd, path) ? -1 : REAL(mkdirat)(fd, path, mode);
 }

@@ -93,7 +93,7 @@ static int tell_damage(const struct ledger *ledger, int code)
     return can_be_read(ledger->path) && can_be_read(log) ? SQLITE_CORRUPT : SQLITE_IOERR;
 }
 
-static void close_database(struct ledger *ledger)
+void ledger_close_database(struct ledger *ledger)
 {
     for (int i = 0; i < STATEMENTS; i++) {
         sqlite3_finalize(ledger->statements[i]);
@@ -142,7 +142,7 @@ static void set_aside(struct ledger *ledger)
     static const char *const tails[] = {"", "-wal", "-shm"};
     char from[4200], to[4200];
     unsigned number = 1;
-    close_database(ledger);
+    ledger_close_database(ledger);
     do
         snprintf(to, sizeof to, "%.*sdamaged-%u", (int)(strlen(ledger->path) - 2), ledger->path,
                  number);
@@ -171,7 +171,7 @@ static int open_or_replace(struct ledger *ledger, struct fault *fault)
     if (code == SQLITE_OK)
         return 0;
     fault_set(fault, FAULT_IO, "%s: %s", ledger->path, sqlite3_errstr(code));
-    close_database(ledger);
+    ledger_close_database(ledger);
     return FAULT_IO;
 }
 
@@ -201,7 +201,6 @@ void ledger_close(struct ledger **ledger)
     *ledger = NULL;
     if (!l || !ledger_thread_end(l))
         return;
-    close_database(l);
     free(l->path);
     free(l);
 }
@@ -238,7 +237,8 @@ int ledger_end(struct ledger *ledger, int code, struct fault *fault)
         set_aside(ledger);
         open_or_replace(ledger, NULL);
     } else if ((code & 0xff) == SQLITE_IOERR) {
-        close_database(ledger); /* what its log lacks since a failed sync comes from the memory */
+        ledger_close_database(
+            ledger); /* what its log lacks since a failed sync comes from the memory */
     }
     return result;
 }

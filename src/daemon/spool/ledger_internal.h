@@ -105,6 +105,8 @@ bool ledger_thread_end(struct ledger *ledger);
 /* All of these in one's turn. */
 int ledger_open_again(struct ledger *ledger, struct fault *fault);
 
+void ledger_close_database(struct ledger *ledger);
+
 /* One step and a reset: SQLITE_DONE, SQLITE_ROW or what is wrong. */
 int ledger_step(struct ledger *ledger, enum statement which);
 

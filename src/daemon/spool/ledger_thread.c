@@ -190,7 +190,7 @@ static void take_one(struct ledger *ledger)
     pass_on(ledger, 0);
 }
 
-/* It is opened here, too: to look through a large one takes its time. */
+/* It is opened and closed here, too: to look through a large one takes its time. */
 static void *work(void *context)
 {
     struct ledger *ledger = context;
@@ -206,6 +206,10 @@ static void *work(void *context)
             break;
         take_one(ledger);
     }
+    pass_on(ledger, clock_now());
+    pthread_mutex_unlock(&ledger->lock);
+    ledger_close_database(ledger);
+    pthread_mutex_lock(&ledger->lock);
     ledger->closed = true;
     pass_on(ledger, 0);
     pthread_mutex_unlock(&ledger->lock);
