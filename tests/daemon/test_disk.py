@@ -56,6 +56,9 @@ class DiskTest(DaemonTest):
             self.assertEqual(ask(self.sock, 'GET', target, timeout=20).status, 200)
             self.assertLess(time.monotonic() - began, 1, target)
 
+    def folders(self):
+        return ask(self.sock, 'GET', '/v1/status').json()['folders']
+
     def drop_kept(self, name):
         with open(os.path.join(self.dir, 'kin', name), 'wb') as file:
             file.write(b'good')
@@ -190,6 +193,9 @@ class Ledger(DiskTest):
                                text=True, timeout=60, check=False)
         self.assertRegex(asked.stdout + asked.stderr, 'ledger.db: no answer for 5s')
         self.assertLess(time.monotonic() - began, 15)
+        wait_for('it is told', lambda: self.folders()[1]['state'] == 'hanging', 20)
+        self.assertTrue(self.folders()[1]['message'].startswith(d.state + ': no answer for '), self.folders())
+        self.assertEqual(self.folders()[0]['state'], 'ok')
         self.healthy()
         self.assertFalse(os.path.exists(os.path.join(self.dir, 'kin', 'k1')))
         self.mend()
@@ -235,7 +241,7 @@ class Ledger(DiskTest):
         self.drop_kept('k')
         d.expect_done('a')
         d.expect_line('state/ledger.db: unable to open database file; it is tried again')
-        wait_for('the state', lambda: ask(self.sock, 'GET', '/v1/status').json()['folders'][1]['state'] == 'degraded')
+        wait_for('the state', lambda: self.folders()[1]['state'] == 'degraded')
         self.assertEqual(os.listdir(os.path.join(self.dir, 'kout')), [])
         os.rmdir(os.path.join(self.dir, 'state', 'ledger.db'))
         wait_for('k.pgm', lambda: os.path.exists(os.path.join(self.dir, 'kout', 'k.pgm')), 20)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
+#include "daemon/spool/ledger.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
@@ -340,6 +341,20 @@ static void count_jobs(const struct folder *folder, const struct job_list *list,
     }
 }
 
+/* It can end no file while the ledger, on which it depends, does not answer. */
+static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
+{
+    uint64_t since = ledger_since(folder->world->spools.ledger);
+    if (folder->settings->originals != ORIGINALS_KEEP || since == 0 || now - since <= HANGS_AFTER)
+        return false;
+    census->state = "hanging";
+    census->reason = "folder-hanging";
+    census->since = since;
+    snprintf(census->message, sizeof census->message, "%s: no answer for %s",
+             folder->world->spools.state_path, number_duration((now - since) / SECOND * SECOND));
+    return true;
+}
+
 /* The worst of what is known. */
 static void judge(const struct folder *folder, const struct job *stuck,
                   struct folder_census *census)
@@ -358,6 +373,8 @@ static void judge(const struct folder *folder, const struct job *stuck,
         snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
                  folder->settings->input, folder->settings->output,
                  number_duration((now - moved) / SECOND * SECOND));
+    } else if (hangs_by_ledger(folder, now, census)) {
+        return;
     } else if (folder->no_space.since || folder->unread.since) {
         bool space = folder->no_space.since != 0;
         trouble = space ? &folder->no_space : &folder->unread;
