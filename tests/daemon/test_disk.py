@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Disks that fail or hang: nothing that is in doubt is given out, and nobody waits who need not.
 DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
+import errno
 import os
 import re
 import signal
@@ -103,6 +104,37 @@ class Syncs(DiskTest):
                 self.check('each', originals, pattern)
         self.check('each', 'done', 'DIR/out', b'planes 2')
 
+    def test_every_sync(self):
+        """All that are made for a job, one after the other: at its end it is there once, and whole."""
+        tried = 0
+        for options in (('--sync', 'each'), ('--sync', 'batch'), ('--sync', 'each', '--originals', 'delete'),
+                        ('--sync', 'batch', '--originals', 'keep'), ('--sync', 'off', '--originals', 'keep'),
+                        ('--sync', 'batch', '--claim', 'none')):
+            for text in (b'good',) if '--originals' in options else (b'good', b'truncated'):
+                for n in range(1, 20):
+                    folder = os.path.join(self.dir, 'every-%d' % tried)
+                    d = self.faulty('--jobs', '1', *options, '--stable', '100ms', folder=folder)
+                    d.start()
+                    self.wrong('sync', folder + '/*', 'once:%d' % n)
+                    d.drop('a', text)
+                    end = r'a: (done|failed|was all but)'
+                    wait_for('its end', lambda d=d: d.count_lines(end) and not d.claims())
+                    d.stop()
+                    what = '%s, %s, sync %d\n%s' % (options, text, n, d.log())
+                    kept = '--claim' in options or (text == b'good' and 'keep' in options)
+                    self.assertEqual(d.results(), ['a.pgm'] if text == b'good' else [], what)
+                    self.assertEqual(os.path.exists(d.in_path('a')), kept, what)
+                    if text == b'good':
+                        self.assertEqual(d.result('a.pgm'), b'good', what)
+                    if '--claim' not in options:
+                        self.assertEqual(d.failed(), [] if text == b'good' else ['a', 'a.error.json'], what)
+                        d.expect_clean()
+                    tried += 1
+                    if os.path.exists(self.rule):
+                        break
+                    self.assertLess(n, 19)
+        print('%d runs' % tried)
+
     def test_of_one_that_is_taken_up(self):
         """The sync of OUT fails when the next run gives a result its name."""
         d = self.faulty('--sync', 'each')
@@ -118,6 +150,46 @@ class Syncs(DiskTest):
         d.expect_done('a')
         d.stop()
         self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm'], 2), d.log())
+        d.expect_clean()
+
+
+class Taken(DiskTest):
+    """A consumer takes a result before its original has moved: it is not made again."""
+
+    def take(self, d):
+        d.expect('a.pgm')
+        os.unlink(os.path.join(d.output, 'a.pgm'))
+
+    def test_original_that_cannot_be_moved_at_once(self):
+        for originals, kind in (('done', 'rename'), ('keep', 'rename'), ('delete', 'unlink')):
+            d = self.faulty('--originals', originals, '--stable', '100ms', folder=os.path.join(self.dir, originals)).start()
+            before = len(self.fake_log())
+            call = d.hidden + '/work/*/0000000?/a'
+            self.wrong(kind, call, 'hang')
+            d.drop('a', b'good')
+            self.take(d)
+            self.wrong(kind, call, 'once')
+            d.expect_line('a: .*tried again')
+            wait_for('its end', lambda d=d: not d.claims())
+            d.stop()
+            self.assertEqual((d.results(), len(self.fake_log()) - before), ([], 1), originals)
+            d.expect_clean()
+
+    def test_where_there_are_no_links(self):
+        d = self.faulty()
+        d.env['SLUICE_KILL_AFTER'] = 'renameat2:a*.pgm'
+        d.env['LD_PRELOAD'] = LIBRARY + ':' + os.environ['SLUICE_KILL_POINT']
+        self.wrong('link', '*', errno.EPERM)
+        d.drop('a', b'good')
+        d.start(ready=False)
+        d.process.wait(30)
+        d.reader.join(10)
+        del d.env['SLUICE_KILL_AFTER']
+        self.take(d)
+        d.start()
+        d.expect_done('a')
+        d.stop()
+        self.assertEqual((d.results(), len(self.fake_log())), ([], 1), d.log())
         d.expect_clean()
 
 

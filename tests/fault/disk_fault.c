@@ -4,9 +4,9 @@
  *                               "sync /tmp/x/out once"
  *
  * The line has a kind of call, a pattern of fnmatch(3) for the path, and what happens: "once": EIO,
- * and FILE is removed; "hang": the call waits until FILE is gone; a number: this errno, each time.
- * Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite), open, statfs, list (readdir),
- * unlink, mkdir, rename.
+ * and FILE is removed; "once:3": so the third such call; "hang": the call waits until FILE is gone;
+ * a number: this errno, each time. Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite),
+ * open, statfs, list (readdir), unlink, mkdir, rename and link (the old name).
  *
  *     SLUICE_FAULT_LOOP=FILE    such calls that sluiced's first thread makes, which must not wait,
  *                               are lines of FILE: "open /proc/self/stat"
@@ -18,6 +18,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,12 @@ static bool goes_wrong(const char *kind, const char *path)
             usleep(20000);
             continue;
         }
-        bool once = strcmp(rule.what, "once") == 0;
+        static atomic_uint count;
+        bool once = strncmp(rule.what, "once", 4) == 0;
+        unsigned nth = 1;
+        sscanf(rule.what, "once:%u", &nth);
+        if (once && atomic_fetch_add(&count, 1) + 1 < nth)
+            break;
         if (once && REAL(unlink)(file) != 0)
             break;
         errno = once ? EIO : atoi(rule.what);
@@ -181,6 +187,12 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
     return goes_wrong_at("rename", from_fd, from)
                ? -1
                : REAL(renameat2)(from_fd, from, to_fd, to, flags);
+}
+
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+    return goes_wrong_at("link", from_fd, from) ? -1
+                                                : REAL(linkat)(from_fd, from, to_fd, to, flags);
 }
 
 int mkdirat(int fd, const char *path, mode_t mode)
