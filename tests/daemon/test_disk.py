@@ -4,9 +4,11 @@ DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import errno
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import time
 
 from sluice_test import SLUICE, DaemonTest, main, wait_for
@@ -176,10 +178,21 @@ class Taken(DiskTest):
             d.expect_clean()
 
     def test_where_there_are_no_links(self):
-        d = self.faulty()
+        self.wrong('link', '*', errno.EPERM)
+        self.killed_and_taken(self.faulty())
+
+    def test_where_out_is_on_another_disk(self):
+        try:
+            out = tempfile.mkdtemp(dir='/dev/shm')
+        except OSError as error:
+            self.skipTest('no second file system: %s' % error)
+        self.addCleanup(shutil.rmtree, out)
+        self.assertNotEqual(os.stat(out).st_dev, os.stat(self.dir).st_dev)
+        self.killed_and_taken(self.faulty(out=out))
+
+    def killed_and_taken(self, d):
         d.env['SLUICE_KILL_AFTER'] = 'renameat2:a*.pgm'
         d.env['LD_PRELOAD'] = LIBRARY + ':' + os.environ['SLUICE_KILL_POINT']
-        self.wrong('link', '*', errno.EPERM)
         d.drop('a', b'good')
         d.start(ready=False)
         d.process.wait(30)

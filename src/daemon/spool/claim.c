@@ -175,9 +175,17 @@ static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
              NAME_BYTES, base);
 }
 
+static int remove_hidden(void *context, const char *name, unsigned char kind)
+{
+    (void)kind;
+    if (name[0] == '.')
+        unlinkat(*(const int *)context, name, 0);
+    return 0;
+}
+
 static void remove_empty(int other_fd, int folder_fd, const char *folder)
 {
-    note_remove(folder_fd);
+    disk_list(folder_fd, remove_hidden, &folder_fd);
     unlinkat(other_fd, folder, AT_REMOVEDIR);
 }
 

@@ -25,22 +25,34 @@ static void temporary_name(name_buffer name, const struct claim *claim, const ch
     name_of_temporary(name, final, whole_tag);
 }
 
-/* Beside the temporary name of a result: its second name from before the decision until the
- * original has moved, which nobody takes away with the result. As long, so that it is cut at the
- * same place.
- */
-static void reserved_name(name_buffer reserved, const char *temporary)
+/* Where a result has its second name, from before the decision until the original has moved, so
+ * that nobody takes it away with the result: in the claim's folder, or in OUT where that is another
+ * file system. As long as the temporary name, so that it is cut at the same place. */
+struct reservation {
+    char kept[sizeof((struct claim *)0)->folder + sizeof NOTE_RESULT + 20]; /* below the instance */
+    name_buffer in_out;
+};
+
+static void reservation_of(struct reservation *r, const struct claim *claim, size_t index,
+                           const char *temporary)
 {
-    snprintf(reserved, sizeof(name_buffer), "%s", temporary);
-    *strrchr(reserved, '-') = '+';
+    snprintf(r->kept, sizeof r->kept, "%s/" NOTE_RESULT, claim->folder, index);
+    snprintf(r->in_out, sizeof r->in_out, "%s", temporary);
+    *strrchr(r->in_out, '-') = '+';
 }
 
-static void remove_temporary(int fd, const char *temporary)
+static void unreserve(const struct reservation *r, const struct claim *claim, int fd)
 {
-    name_buffer reserved;
-    reserved_name(reserved, temporary);
+    unlinkat(claim->spool->instance_fd, r->kept, 0);
+    unlinkat(fd, r->in_out, 0);
+}
+
+static void remove_temporary(const struct claim *claim, size_t index, int fd, const char *temporary)
+{
+    struct reservation reservation;
+    reservation_of(&reservation, claim, index, temporary);
     unlinkat(fd, temporary, 0);
-    unlinkat(fd, reserved, 0);
+    unreserve(&reservation, claim, fd);
 }
 
 static void make_tag(char tag[48], const struct claim *claim)
@@ -69,7 +81,8 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     draft->temporary = strdup(path);
     if (draft->temporary) {
-        remove_temporary(place.fd, name); /* of an earlier try that could not be removed */
+        remove_temporary(claim, index, place.fd,
+                         name); /* of an earlier try that could not be removed */
         draft->fd =
             openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
@@ -93,28 +106,30 @@ void draft_forget(struct draft *draft)
     *draft = (struct draft)DRAFT_INIT;
 }
 
-void draft_discard(struct draft *draft, const struct spool *spool)
+void draft_discard(struct draft *draft, const struct claim *claim, size_t index)
 {
     struct disk_place place;
-    if (draft->temporary && disk_place(&place, spool->out_fd, draft->temporary, 0) == 0) {
-        remove_temporary(place.fd, place.name);
+    if (draft->temporary && disk_place(&place, claim->spool->out_fd, draft->temporary, 0) == 0) {
+        remove_temporary(claim, index, place.fd, place.name);
         disk_place_leave(&place);
     }
     draft_forget(draft);
 }
 
 /* A link, so that the sync of the result covers it; where there are none, an empty file. */
-static int reserve(const struct draft *draft, const struct spool *spool)
+static int reserve(const struct draft *draft, const struct claim *claim, size_t index)
 {
     struct disk_place place;
-    name_buffer reserved;
-    if (disk_place(&place, spool->out_fd, draft->temporary, 0) != 0)
+    struct reservation r;
+    if (disk_place(&place, claim->spool->out_fd, draft->temporary, 0) != 0)
         return -1;
-    reserved_name(reserved, place.name);
-    int result = linkat(place.fd, place.name, place.fd, reserved, 0);
+    reservation_of(&r, claim, index, place.name);
+    int result = linkat(place.fd, place.name, claim->spool->instance_fd, r.kept, 0);
+    if (result != 0)
+        result = linkat(place.fd, place.name, place.fd, r.in_out, 0);
     if (result != 0) {
         int fd =
-            openat(place.fd, reserved, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+            openat(place.fd, r.in_out, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         result = fd < 0 ? -1 : close(fd);
     }
     int error = errno;
@@ -123,11 +138,13 @@ static int reserve(const struct draft *draft, const struct spool *spool)
     return result;
 }
 
-static int finish_one(struct draft *draft, const struct spool *spool, struct note_result *result,
-                      struct fault *fault)
+static int finish_one(struct draft *draft, const struct claim *claim, size_t index,
+                      struct note_result *result, struct fault *fault)
 {
+    const struct spool *spool = claim->spool;
     struct stat status;
-    if (reserve(draft, spool) != 0 || (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
+    if (reserve(draft, claim, index) != 0 ||
+        (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
         fstat(draft->fd, &status) != 0)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
     struct identity identity = identity_of(&status);
@@ -218,7 +235,7 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
     for (size_t i = 0; i < count; i++) {
-        int result = finish_one(&drafts[i], claim->spool, &results[i], fault);
+        int result = finish_one(&drafts[i], claim, i, &results[i], fault);
         if (result != 0) {
             free(results);
             return result;
@@ -253,14 +270,27 @@ static bool is_result(int out_fd, const char *name, const struct note_result *re
 
 /* The names of one result of a noted verdict, without the folders on the way. */
 struct names {
-    name_buffer final, temporary, reserved;
+    name_buffer final, temporary;
+    struct reservation reservation;
 };
 
 static void names_of(struct names *names, const struct claim *claim, size_t index)
 {
     draft_final_name(claim, index, names->final);
     temporary_name(names->temporary, claim, claim->note.tag, claim->note.extension, index);
-    reserved_name(names->reserved, names->temporary);
+    reservation_of(&names->reservation, claim, index, names->temporary);
+}
+
+/* `inode`: of the result, if it is a link, else 0. */
+static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
+                        const struct note_result *result, ino_t *inode)
+{
+    struct stat status;
+    if (fstatat(claim->spool->instance_fd, r->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
+        fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    *inode = status.st_size == result->size ? status.st_ino : 0;
+    return true;
 }
 
 /* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. One that
@@ -269,14 +299,16 @@ static int place_one(const struct claim *claim, int fd, size_t index)
 {
     const struct note_result *result = &claim->note.results[index];
     struct names names;
-    ino_t placed = 0, waiting = 0;
+    ino_t placed = 0, waiting = 0, reserved;
     names_of(&names, claim, index);
     bool is_placed = is_result(fd, names.final, result, &placed);
     bool waits = is_result(fd, names.temporary, result, &waiting);
     if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
         return unlinkat(fd, names.temporary, 0);
-    if (!waits)
-        return is_placed ? 0 : faccessat(fd, names.reserved, F_OK, AT_SYMLINK_NOFOLLOW);
+    if (!waits) {
+        errno = ENOENT;
+        return is_placed || is_reserved(claim, fd, &names.reservation, result, &reserved) ? 0 : -1;
+    }
     return claim->note.on_exists == EXISTS_OVERWRITE
                ? renameat(fd, names.temporary, fd, names.final)
                : disk_rename_new(fd, names.temporary, fd, names.final);
@@ -303,13 +335,13 @@ static void remove_results(const struct claim *claim, int fd)
     for (size_t i = 0; i < claim->note.n_results; i++) {
         const struct note_result *result = &claim->note.results[i];
         struct names names;
-        ino_t placed, reserved;
+        ino_t placed, reserved = 0;
         names_of(&names, claim, i);
-        bool linked = is_result(fd, names.reserved, result, &reserved);
+        is_reserved(claim, fd, &names.reservation, result, &reserved);
         if (!is_result(fd, names.temporary, result, NULL) &&
-            is_result(fd, names.final, result, &placed) && (!linked || placed == reserved))
+            is_result(fd, names.final, result, &placed) && (reserved == 0 || placed == reserved))
             unlinkat(fd, names.final, 0);
-        remove_temporary(fd, names.temporary);
+        remove_temporary(claim, i, fd, names.temporary);
     }
 }
 
@@ -385,7 +417,7 @@ void drafts_release(const struct claim *claim, int out_fd)
     for (size_t i = 0; i < claim->note.n_results; i++) {
         struct names names;
         names_of(&names, claim, i);
-        unlinkat(place.fd, names.reserved, 0);
+        unreserve(&names.reservation, claim, place.fd);
     }
     disk_place_leave(&place);
 }

@@ -20,8 +20,8 @@ struct draft {
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault);
 
-/* Removes it. Takes an empty draft. */
-void draft_discard(struct draft *draft, const struct spool *spool);
+/* Removes it, the claim's result number `index`. Takes an empty draft. */
+void draft_discard(struct draft *draft, const struct claim *claim, size_t index);
 
 /* Closes it and forgets it, and leaves it where it is. */
 void draft_forget(struct draft *draft);
@@ -41,8 +41,8 @@ void drafts_withdraw(const struct claim *claim, int out_fd);
  * Takes the verdict back, and with it the results: the file is done again from the start. */
 void drafts_void(struct claim *claim, int out_fd);
 
-/* Once the original has moved: removes the reservations, by which place knows a result that was
- * given its name and taken away by somebody since. */
+/* Once the original has moved: removes what is left of the reservations, by which place knows a
+ * result that was given its name and taken away by somebody since. */
 void drafts_release(const struct claim *claim, int out_fd);
 
 /* Gives the results of a noted verdict their names in OUT (`out_fd`), those that have them not yet.
