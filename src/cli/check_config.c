@@ -115,7 +115,7 @@ static void check_folder(const struct settings *settings, const char *path, stru
                                : "may not be written to by this user";
     if (wrong)
         text_printf(warnings,
-                    "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced does not start like that\n",
+                    "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced waits until that is mended\n",
                     settings->file, place.line, place.column, key, path, wrong);
 }
 

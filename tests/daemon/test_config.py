@@ -152,14 +152,14 @@ class Check(CheckTest):
         self.assertEqual(self.warnings, [])
         self.assertEqual(self.check('watch:\n  - {input: %s/none, output: %s, chain: sobel}\n' % (good, file), 0), [])
         self.assertEqual(self.warnings, [
-            '2:13: warning: watch: input: %s/none: no such folder; sluiced does not start like that' % good,
-            '2:%d: warning: watch: output: %s: not a folder; sluiced does not start like that'
+            '2:13: warning: watch: input: %s/none: no such folder; sluiced waits until that is mended' % good,
+            '2:%d: warning: watch: output: %s: not a folder; sluiced waits until that is mended'
             % (len('  - {input: /none, output: ') + len(good) + 1, file)])
         path = os.path.join(self.dir, 'c.yaml')
         told = json.loads(subprocess.run([SLUICE, 'check-config', '--json', path], capture_output=True, check=True).stdout)
         self.assertEqual((told['good'], told['errors'], [w['line'] for w in told['warnings']]), (True, [], [2, 2]))
         self.assertEqual(told['warnings'][0]['text'],
-                         'watch: input: %s/none: no such folder; sluiced does not start like that' % good)
+                         'watch: input: %s/none: no such folder; sluiced waits until that is mended' % good)
 
     @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
     def test_folders_that_may_not_be_written_to(self):

@@ -46,17 +46,6 @@ static int load(const struct daemon_options *options, struct rulebook **book)
     return result == 0 ? -1 : fault_exit_status(result);
 }
 
-/* A directory that cannot be made or opened is told, and tried again by whoever needs it. */
-static void open_state(struct spool_world *spools)
-{
-    struct fault fault = FAULT_INIT;
-    int result = path_make_directories(spools->state_path, 0700, &fault);
-    if (result == 0)
-        result = ledger_open(&spools->ledger, spools->state_path, &fault);
-    if (result != 0)
-        log_error("state: %s: what became of files will not be known later", fault.text);
-}
-
 static int run(const struct daemon_options *options, struct rulebook *book)
 {
     const struct settings *settings = &book->config.settings;
@@ -69,7 +58,8 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     if (state_find(settings->state, &state, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
     spools.state_path = state;
-    open_state(&spools);
+    if (ledger_open(&spools.ledger, state, &fault) != 0)
+        return options_complain("sluiced", "ledger", &fault);
     int status = front_run(options, book, &spools);
     ledger_close(&spools.ledger);
     free(state);

@@ -146,7 +146,10 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
     free(claim->note.reason);
     claim->note.reason = copy;
     claim->note.verdict = NOTE_FAILED;
-    return choose_failed_number(claim, fault);
+    int result = choose_failed_number(claim, fault);
+    if (result != 0)
+        claim->note.verdict = NOTE_OPEN;
+    return result;
 }
 
 /* The reason's text under its name. */

@@ -395,12 +395,14 @@ struct scan {
     const char *const *ignore;
     bool (*found)(void *context, const char *name, const struct identity *identity);
     void *context;
+    struct fault *fault;
 };
 
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     const struct scan *scan = context;
     const struct spool *spool = scan->spool;
+    bool done = false;
     struct stat status;
     if (name_is_ignored(entry->name, scan->ignore))
         return WALK_PAST;
@@ -412,7 +414,9 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_ON;
     struct identity identity = identity_of(&status);
     if (identity.size > 0 && spool_remembers(spool) &&
-        ledger_knows(spool->world->ledger, spool->folder, &identity))
+        ledger_knows(spool->world->ledger, spool->folder, &identity, &done, scan->fault) != 0)
+        return WALK_STOP;
+    if (done)
         return WALK_ON;
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }
@@ -421,9 +425,10 @@ int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault)
 {
-    struct scan scan = {.spool = spool, .ignore = ignore, .found = found, .context = context};
+    struct scan scan = {
+        .spool = spool, .ignore = ignore, .found = found, .context = context, .fault = fault};
     int result = walk(spool->in_fd, visit, NULL, &scan);
-    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
+    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : (int)fault->code;
 }
 
 struct count {

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
+#include "daemon/spool/ledger.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
@@ -84,17 +85,6 @@ struct reopening {
     struct fault fault, unwatched; /* … for this reason, unless it is told to be */
 };
 
-/* The ledger may come later. */
-static int check_state(const struct folder *folder, struct fault *fault)
-{
-    const struct spool_world *world = &folder->world->spools;
-    const struct watch_settings *settings = folder->settings;
-    if (settings->originals != ORIGINALS_KEEP || world->ledger)
-        return 0;
-    return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
-                     settings->input);
-}
-
 /* Whatever else is wrong with the path shows when it is opened. */
 static void make_if_missing(const char *path)
 {
@@ -114,8 +104,7 @@ static void reopen(struct errand *errand)
         make_if_missing(settings->input);
         make_if_missing(settings->output);
     }
-    if (check_state(r->folder, &r->fault) != 0 ||
-        spool_open(&r->spool, settings, &r->folder->world->spools, &r->fault) != 0)
+    if (spool_open(&r->spool, settings, &r->folder->world->spools, &r->fault) != 0)
         return;
     errand_moves(errand);
     if (settings->mode != MODE_POLL)
@@ -567,11 +556,27 @@ static void tell_hanging(const struct folder *folder, struct folder_census *cens
              number_duration((now - census->since) / SECOND * SECOND));
 }
 
+/* It can end no file while the ledger, on which it depends, does not answer. */
+static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
+{
+    uint64_t since = ledger_since(folder->world->spools.ledger);
+    if (folder->settings->originals != ORIGINALS_KEEP || since == 0 || now - since <= HANGS_AFTER)
+        return false;
+    census->state = "hanging";
+    census->reason = "folder-hanging";
+    census->since = since;
+    snprintf(census->message, sizeof census->message, "%s: no answer for %s",
+             folder->world->spools.state_path, number_duration((now - since) / SECOND * SECOND));
+    return true;
+}
+
 /* The worst of what is known. */
 static void judge(const struct folder *folder, const struct job *stuck,
                   struct folder_census *census)
 {
     const char *text;
+    if (hangs_by_ledger(folder, clock_now(), census))
+        return;
     census->reason = folder_trouble(folder, &text);
     if (census->reason) {
         bool gone = folder->lost.since && !folder->unusable;

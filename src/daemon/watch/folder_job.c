@@ -20,7 +20,7 @@
 void folder_discard_drafts(struct folder_job *fj)
 {
     for (size_t i = 0; i < fj->n_drafts; i++)
-        draft_discard(&fj->drafts[i], fj->claim->spool);
+        draft_discard(&fj->drafts[i], fj->claim, i);
     fj->n_drafts = 0;
 }
 

@@ -152,6 +152,15 @@ static void settle_one(struct folder_job *fj)
     }
 }
 
+/* A sync that serves several jobs voids all of them when it fails. */
+static void not_synced(struct folder_job *fj, const struct fault *fault)
+{
+    if (fault->code == FAULT_NONE)
+        return;
+    fault_set(&fj->end_fault, fault->code, "%s", fault->text);
+    drafts_void(fj->claim, fj->claim->spool->out_fd);
+}
+
 /* In place of a sync for each: the file systems of OUT and of the claims, once. */
 static void sync_batch(struct settling *settling)
 {
@@ -171,7 +180,7 @@ static void sync_batch(struct settling *settling)
             else if (syncfs(spool->instance_fd) != 0)
                 fault_set_errno(&fault, FAULT_IO, spool->hidden_path);
         }
-        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+        not_synced(fj, &fault);
     }
 }
 
@@ -192,7 +201,7 @@ static void sync_names(struct settling *settling)
             if (drafts_sync_names(fj->claim, synced->out_fd) != 0)
                 fault_set_errno(&fault, FAULT_IO, synced->out_path);
         }
-        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+        not_synced(fj, &fault);
     }
 }
 
@@ -237,8 +246,8 @@ static void enter_in_ledger(struct settling *settling)
 
 static void let_go(struct folder_job *fj)
 {
-    if (is_well(fj, END_DONE))
-        claim_done(fj->claim, &fj->end_fault);
+    if (is_well(fj, END_DONE) && claim_done(fj->claim, &fj->end_fault) == 0)
+        drafts_release(fj->claim, fj->claim->spool->out_fd);
     else if (is_well(fj, END_FAILED))
         claim_failed(fj->claim, &fj->end_fault);
 }

@@ -1,6 +1,7 @@
 /* How files are found and become ours: scans and looks, as errands; their findings, on the loop. */
 #include "daemon/watch/folder_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,11 +91,12 @@ static void keep_claim(void *context, struct claim *claim)
 
 static void tidy(const struct spool *spool)
 {
-    char label[300];
-    snprintf(label, sizeof label, "%.250s: done", spool->in_path);
-    retention_apply(spool->done_fd, &spool->rules->done, label);
-    snprintf(label, sizeof label, "%.250s: failed", spool->in_path);
-    retention_apply(spool->failed_fd, &spool->rules->failed, label);
+    struct ledger *ledger = spool->world->ledger;
+    char label[PATH_MAX + 20];
+    snprintf(label, sizeof label, "%s: done", spool->folder);
+    retention_apply(spool->done_fd, &spool->rules->done, ledger, label);
+    snprintf(label, sizeof label, "%s: failed", spool->folder);
+    retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
 }
 
 /* Reasons count with their files; in place there are only reasons. */
@@ -177,6 +179,8 @@ static void note_space(struct folder *folder, const char *short_of_space)
 /* It is told when it is new, and as long as it lasts in the status. */
 static void note_unread(struct folder *folder, const struct fault *fault)
 {
+    if (fault->code)
+        folder->next_scan = folder->next_check;
     if (folder_note(folder, &folder->unread, fault->code ? fault->text : NULL) && fault->code)
         log_warning("%s; it is tried again", fault->text);
 }
@@ -216,14 +220,18 @@ static void after_scan(struct errand *errand)
     folder_check_stopped(folder);
 }
 
-/* Done and failed once a minute, and before a lot has come to them. */
-static bool tidy_is_due(struct folder *folder, bool whole, uint64_t now)
+/* Done and failed once a minute, more often where ages are shorter, and before a lot has come to
+ * them. */
+static bool tidy_is_due(struct folder *folder, uint64_t now)
 {
-    uint64_t keep = folder->settings->done.keep;
+    const struct watch_settings *rules = folder->settings;
+    uint64_t keep = rules->done.keep, pause = MINUTE;
     bool much = keep != RETENTION_ALL && folder->put_away > keep / 8 + (1 << 20);
-    if (!much && (!whole || now < folder->next_tidy))
+    if (!much && now < folder->next_tidy)
         return false;
-    folder->next_tidy = now + MINUTE;
+    pause = rules->done.age < pause ? rules->done.age : pause;
+    pause = rules->failed.age < pause ? rules->failed.age : pause;
+    folder->next_tidy = now + pause;
     folder->put_away = 0;
     return true;
 }
@@ -247,7 +255,7 @@ void folder_scan(struct folder *folder, bool whole)
     scan->folder = folder;
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
-    scan->tidy = tidy_is_due(folder, whole, now);
+    scan->tidy = tidy_is_due(folder, now);
     scan->rebuild = rebuild_is_due(folder, whole);
     scan->prune = whole && now >= folder->next_prune;
     if (scan->prune)
@@ -276,6 +284,7 @@ struct look {
     struct spool *spool;
     unsigned room;              /* claims that may be made */
     const char *short_of_space; /* the spool's */
+    struct fault unknown;       /* the ledger does not tell what is done */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -299,9 +308,15 @@ static void look_at(struct look *look, struct look_at *at)
     const struct candidate_times *times = &look->folder->candidates.times;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    bool done = false;
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
-        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity)) {
-        at->verdict = CANDIDATE_DROP; /* done already */
+        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity, &done,
+                     &look->unknown) != 0) {
+        at->verdict = CANDIDATE_WAIT;
+        return;
+    }
+    if (done) {
+        at->verdict = CANDIDATE_DROP;
         return;
     }
     at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
@@ -380,6 +395,8 @@ static void after_look(struct errand *errand)
         if (claim)
             folder_add_job(folder, claim, at->facts.truncated);
     }
+    if (of_this_folder && look->unknown.code)
+        note_unread(folder, &look->unknown);
     if (of_this_folder)
         note_space(folder, look->short_of_space);
     else
@@ -430,6 +447,7 @@ void folder_look(struct folder *folder)
         return; /* the timer comes back to it */
     look->folder = folder;
     look->room = room;
+    fault_clear(&look->unknown);
     look->spool = spool_use(folder->spool);
     choose(folder, look);
     folder->looking = true;
