@@ -23,6 +23,7 @@ NEVER = {
     'make': 'pages do not depend on the processor',
     'test_docs': 'pages do not depend on the processor',
     'test_doctor': 'it looks at this machine, not at the emulated one',
+    'test_mistakes': 'messages do not depend on the processor',
     'test_sandbox': 'qemu-user knows neither Landlock nor seccomp',
 }
 LONG = {

@@ -52,7 +52,7 @@ static int read_picture(const struct compare_options *o, const char *path, struc
     int result = decode_options_parse(&decode, o->input, "--input", fault);
     int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (result == 0 && fd < 0)
-        result = fault_set_errno(fault, FAULT_NO_INPUT, "open");
+        result = fault_set_errno(fault, FAULT_NO_INPUT, NULL);
     if (result == 0)
         result = file_read(fd, o->common.max_file, &file, fault);
     if (fd >= 0)

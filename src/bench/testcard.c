@@ -200,7 +200,7 @@ int command_testcard(int argc, char **argv)
     }
     plane.channels = 3;
     if (make_card(&o, plane, &fault) != 0)
-        return cli_complain(o.output, &fault);
+        return cli_complain(fault.code == FAULT_USAGE ? NULL : o.output, &fault);
     if (o.common.json)
         print_json(&o, &plane);
     return 0;

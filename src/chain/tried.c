@@ -85,7 +85,11 @@ void tried_explain(const char *name, size_t length, struct text *text)
 {
     const struct tried *tried = find(name, length);
     text_printf(text, "unknown stage '%.*s'", (int)(length > 60 ? 60 : length), name);
-    if (!tried)
+    if (isdigit((unsigned char)name[0]))
+        text_append(text,
+                    "; a comma ends a stage: decimals have a point (1.5), and lists are joined "
+                    "by _ (1_2_1)");
+    else if (!tried)
         print_stages(name, length, text);
     else if (!tried->chain)
         text_printf(text, "; sluice has none: %s", tried->advice);

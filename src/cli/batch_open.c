@@ -156,7 +156,8 @@ int batch_try_output(const struct batch *batch, struct fault *fault)
     if (strcmp(out, "-") == 0 ||
         (stat(out, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
         return 0;
-    if (asprintf(&path, "%s%s", out, batch->to_folder ? "/result" : "") < 0)
+    if (asprintf(&path, "%s%s", out,
+                 batch->to_folder ? "/result" + (out[strlen(out) - 1] == '/') : "") < 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&draft, path, fault);
     file_draft_discard(&draft);

@@ -208,6 +208,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     struct text errors = {0};
     struct fault fault = FAULT_INIT;
     const char *path = options->config ? options->config : getenv("SLUICE_CONFIG");
+    const char *guess;
     *config = (struct config){0};
     if (!path || !path[0])
         return 0;
@@ -226,6 +227,10 @@ int cli_read_config(const struct common_options *options, struct config *config,
         status = cli_complain(path, &fault);
     } else if (*chain && config_chain(config, *chain)) {
         *chain = config_chain(config, *chain);
+    } else if (*chain && (guess = config_guess_chain(config, *chain))) {
+        fprintf(stderr, "sluice: chain: '%s' is no stage and no chain of %s; did you mean '%s'?\n",
+                *chain, path, guess);
+        status = fault_exit_status(FAULT_USAGE);
     }
     text_finish(&errors);
     return status;

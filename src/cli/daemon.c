@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,9 +12,20 @@
 
 static int connect_fault(const char *path, struct fault *fault)
 {
-    enum fault_code code = errno == EACCES || errno == EPERM ? FAULT_PERMISSION : FAULT_NO_DEVICE;
-    return fault_set(fault, code, "no daemon at %s: %s (--socket, SLUICE_JOBS_SOCKET)", path,
-                     strerror(errno));
+    int error = errno;
+    struct stat status;
+    if (error == EACCES || error == EPERM)
+        return fault_set(
+            fault, FAULT_PERMISSION,
+            "%s: %s (the jobs socket; --socket or SLUICE_JOBS_SOCKET name another one)", path,
+            strerror(error));
+    if (error == EPROTOTYPE || (stat(path, &status) == 0 && !S_ISSOCK(status.st_mode)))
+        return fault_set(fault, FAULT_NO_DEVICE,
+                         "%s is no jobs socket; sluiced --jobs-socket PATH makes one", path);
+    return fault_set(fault, FAULT_NO_DEVICE,
+                     "no daemon at %s: %s (sluiced --jobs-socket PATH listens; --socket or "
+                     "SLUICE_JOBS_SOCKET say where)",
+                     path, strerror(error));
 }
 
 int daemon_connect(const char *path, int *fd, struct fault *fault)

@@ -57,9 +57,14 @@ static const struct command *find_command(const char *name)
             return &commands[i];
         nearest_offer(&nearest, name, strlen(name), commands[i].name);
     }
-    fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
-            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "");
+    if (name[0] == '-')
+        fprintf(stderr,
+                "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
+                name);
+    else
+        fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
+                nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                nearest.best ? "'?" : "");
     return NULL;
 }
 

@@ -110,9 +110,10 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
     for (const struct codec *const *c = codecs; *c; c++)
         if ((*c)->probe)
             text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
-    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s",
+    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s%s",
                            foreign ? foreign->name : "",
-                           foreign ? ", begins with " : "begins with ", start, text_string(&names));
+                           foreign ? ", begins with " : "begins with ", start, text_string(&names),
+                           foreign ? "" : ", and with raw=LAYOUT:WIDTH:HEIGHT raw frames");
     text_finish(&names);
     return result;
 }

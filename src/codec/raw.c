@@ -101,7 +101,8 @@ static int open_raw(struct decoder *d, struct fault *fault)
     uint64_t padding, bytes = lay_out(o, state, &padding);
     uint64_t least = state->row > state->chroma_row ? state->row : state->chroma_row;
     if (o->stride && state->stride < least)
-        return fault_set(fault, FAULT_USAGE, "stride=%lld: rows of %s with w=%lld take %llu bytes",
+        return fault_set(fault, FAULT_USAGE,
+                         "--input: stride=%lld: rows of %s with w=%lld take %llu bytes at least",
                          (long long)o->stride, layout->name, (long long)o->w,
                          (unsigned long long)least);
     if (!o->partial && d->size < bytes)

@@ -20,9 +20,10 @@ static int parse_min_free(const char *text, void *to, struct fault *fault)
                           given.percent <= 99
                     : number_parse_size(text, length, false, &given.bytes);
     if (!good)
-        return fault_set(fault, FAULT_CONFIG,
-                         "min_free: '%.60s': expected a share such as 5%% or a size such as 1GiB",
-                         text);
+        return fault_set(
+            fault, FAULT_CONFIG,
+            "min_free: '%.60s': expected a share such as 5%%, at most 99%%, or a size such as 1GiB",
+            text);
     *space = given;
     return 0;
 }

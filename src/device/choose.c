@@ -185,11 +185,17 @@ static int nothing_fits(const struct device_options *options, struct fault *faul
         text_printf(&names, "%s%s (%s, platform %u device %u)", i ? "; " : "",
                     devices.infos[i].name, device_kind_name(devices.infos[i].kind),
                     devices.infos[i].platform_index, devices.infos[i].device_index);
-    const char *select = options->select ? options->select : "auto";
+    struct text asked = {0};
+    text_printf(&asked, "--device %s", options->select ? options->select : "auto");
+    if (options->platform_index >= 0)
+        text_printf(&asked, " --platform-index %d", options->platform_index);
+    if (options->device_index >= 0)
+        text_printf(&asked, " --device-index %d", options->device_index);
     int result = fault_set(fault, FAULT_NO_DEVICE,
-                           devices.count ? "no OpenCL device fits --device %s; there is %s"
-                                         : "no OpenCL device for --device %s%s",
-                           select, text_string(&names));
+                           "no OpenCL device %s %s%s%s; --device reference needs none",
+                           devices.count ? "fits" : "for", text_string(&asked),
+                           devices.count ? "; there is " : "", text_string(&names));
+    text_finish(&asked);
     text_finish(&names);
     return result;
 }

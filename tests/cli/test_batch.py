@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import pictures  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, which may have started this, ignores it for its children
 
 
 class Batch(unittest.TestCase):
@@ -143,7 +144,7 @@ class Folders(Batch):
     def test_no_picture_at_all(self):
         os.makedirs(self.path('in/sub'))
         _, err = self.run_('-o', 'out', 'in', status=66)
-        self.assertIn('sluice: there is no picture; -r takes the directories below, too\n', err)
+        self.assertIn('sluice: there is no picture in in; -r takes the directories below, too\n', err)
         self.run_('-o', 'out', 'missing/', status=66)
 
     def test_folders_that_cannot_be_read(self):

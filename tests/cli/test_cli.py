@@ -599,7 +599,7 @@ class Numbers(Cli):
         self.write('garbage.bin', b'no program')
         _, err = self.sluice('run', '--load-binary', 'garbage.bin', '-c', 'sobel', '-o', 'c.pgm',
                              'grey.pgm', status=70)
-        self.assertIn('--load-binary garbage.bin: clCreateProgramWithBinary: CL_INVALID_BINARY', err)
+        self.assertRegex(err, '--load-binary garbage.bin: not written by --dump-binary, .*: CL_INVALID_BINARY')
         for options, says in (
                 (('-c', 'box:radius=2'), ['another chain or another kind of picture']),
                 (('-c', 'sobel', '--input', 'raw=rgb24:4:4'), ['another chain or another kind of picture']),

@@ -380,8 +380,8 @@ class Environment(DaemonTest):
         both = {'SLUICE_WATCH_%d_%s' % (i, key): '%s%d' % (key, i) for i in (0, 1) for key in ('INPUT', 'OUTPUT')}
         self.refuse('SLUICE_WATCH_STABLE: there are 2 folders: name one by its number, as in SLUICE_WATCH_0_STABLE',
                     SLUICE_WATCH_STABLE='1s', **both)
-        self.refuse('what is to be done? --chain CHAIN is missing, or SLUICE_WATCH_1_CHAIN',
-                    '(see sluiced --help)', status=64, SLUICE_WATCH_0_CHAIN='sobel', **both)
+        self.refuse('what is to be done? --chain CHAIN is missing, or SLUICE_WATCH_1_CHAIN (see sluiced --help)',
+                    status=64, SLUICE_WATCH_0_CHAIN='sobel', **both)
 
     def test_two_folders_without_a_file(self):
         env = {'SLUICE_STATE': os.path.join(self.dir, 'state'), 'SLUICE_DEVICE': 'reference'}

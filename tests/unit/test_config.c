@@ -88,7 +88,8 @@ static void test_errors_tell_their_place(void **state)
 {
     (void)state;
     REFUSE("chain: {}\n", "f.yaml:1:1: ", "'chain'; did you mean 'chains'?");
-    REFUSE("version: 1\nchains: [a]\n", "f.yaml:2:9: chains: expected a mapping, not a sequence");
+    REFUSE("version: 1\nchains: [a]\n",
+           "f.yaml:2:9: chains: expected a mapping (key: value), not a sequence");
     REFUSE("kernels: {k: 1_2/3, l: x}\nversion: 3\n", "f.yaml:1:14: kernel 'k'",
            "f.yaml:1:24: ", "f.yaml:2:10: version: '3'");
     REFUSE("kernels: {k: 1_2}\n", "f.yaml:1:14: kernel 'k' has 2 columns and 1 rows", "odd");
@@ -100,7 +101,8 @@ static void test_errors_tell_their_place(void **state)
     REFUSE("chains: {a: {b: c}}\n", "f.yaml:1:13: ", "expected a value, not a mapping");
     REFUSE("a: [1\n", "f.yaml:2:");
     REFUSE("version: 1\n---\nversion: 1\n", "second document");
-    REFUSE("- 1\n", "f.yaml:1:1: the configuration: expected a mapping, not a sequence");
+    REFUSE("- 1\n",
+           "f.yaml:1:1: the configuration: expected a mapping (key: value), not a sequence");
     REFUSE("<<: {a: b}\n", "'<<'");
     REFUSE("a: &x [*x]\n", "anchors");
     REFUSE("version: !!int 1\n", "tags");

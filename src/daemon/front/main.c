@@ -39,11 +39,10 @@ static int load(const struct daemon_options *options, struct rulebook **book)
     int result = daemon_options_load(options, book, &errors, &fault);
     const char *lines = text_string(&errors);
     for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
-        fprintf(stderr, "sluiced: %.*s\n", (int)length, lines);
+        fprintf(stderr, "sluiced: %.*s%s\n", (int)length, lines,
+                result == FAULT_USAGE && !lines[length + 1] ? " (see sluiced --help)" : "");
     if (result != 0 && errors.length == 0)
         options_complain("sluiced", NULL, &fault);
-    if (result == FAULT_USAGE)
-        fputs("sluiced: (see sluiced --help)\n", stderr);
     text_finish(&errors);
     return result == 0 ? -1 : fault_exit_status(result);
 }

@@ -200,10 +200,12 @@ static void check_watch(const struct watch_settings *w, size_t index, bool own_f
 static void check_watches(const struct settings *settings, bool own_folder, struct text *errors)
 {
     if (settings->n_watches == 0 && !listens(settings))
-        text_append(errors, settings->file
-                                ? "the file has neither a folder to watch nor a socket, and "
-                                  "--watch DIR is missing\n"
-                                : "which folder? --watch DIR is missing, or --config FILE\n");
+        text_printf(errors, "%s%s\n",
+                    settings->file ? settings->file
+                                   : "which folder? --watch DIR is missing, or --config FILE",
+                    settings->file
+                        ? " has neither a folder to watch nor a socket, and --watch DIR is missing"
+                        : "");
     for (size_t i = 0; i < settings->n_watches; i++)
         check_watch(&settings->watches[i], i, own_folder, errors);
 }

@@ -127,12 +127,15 @@ static void find_route(struct http_request *request, const char *method)
         if (strcmp(route->path, path) == 0)
             request->route = route;
     if (!request->route)
-        problem_set(&request->problem, 404, "not-found", "there is nothing at %.200s", path);
+        problem_set(&request->problem, 404, "not-found",
+                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", path);
     else if (!method_is_one_of(method, request->route->methods))
         problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
     else if (request->query_fault.code != FAULT_NONE ||
              query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
-        problem_set(&request->problem, 400, "query", "%s", request->query_fault.text);
+        problem_set(&request->problem, 400, "query", "%s%s%s", request->query_fault.text,
+                    request->query.has_unknown ? "; there are: " : "",
+                    request->query.has_unknown ? request->route->parameters : "");
 }
 
 /* Where a message ends, and whom it is for, must be the same to everyone who reads it: headers that

@@ -342,7 +342,7 @@ static void find_gone(struct fate *fate, const struct spool *spool)
         set_done(fate);
     } else {
         fate->original[0] = '\0';
-        fate_set(fate, "unknown", "never-seen", "there is no such file, and never was to be known");
+        fate_set(fate, "unknown", "never-seen", "no such file is there, and none was seen before");
     }
 }
 

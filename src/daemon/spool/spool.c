@@ -123,7 +123,12 @@ static int open_own(struct spool *spool, struct fault *fault)
             spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
     }
     int result = 0;
-    if (spool->failed_fd < 0)
+    if (spool->failed_fd < 0 && errno == EACCES && !spool->in_place)
+        result =
+            fault_set(fault, FAULT_PERMISSION,
+                      "%s: %s; --claim none takes pictures from a folder that is not written to",
+                      spool->hidden_path, strerror(errno));
+    else if (spool->failed_fd < 0)
         result = fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
     if (hidden >= 0)
         close(hidden);

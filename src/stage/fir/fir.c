@@ -113,7 +113,10 @@ static double sum_of(const struct param_matrix *k)
 static int check_matrix(const struct param_matrix *k, struct fault *fault)
 {
     if (k->choice == PARAM_IS_REFERENCE) /* define() found none */
-        return fault_set(fault, FAULT_CHAIN, "fir: no kernel '%s' is configured", k->reference);
+        return fault_set(
+            fault, FAULT_CHAIN,
+            "fir: the configuration has no kernel '%s' (--config FILE defines them under kernels)",
+            k->reference);
     if (k->choice == PARAM_IS_NUMBER && (k->columns % 2 == 0 || k->rows % 2 == 0))
         return fault_set(fault, FAULT_CHAIN,
                          "fir: k has %u columns and %u rows; each must be odd, from 1 to %d",
@@ -151,7 +154,9 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         *given |= divisor;
     }
     if (fabs(config->divisor) < DIVISOR_MIN)
-        return fault_set(fault, FAULT_CHAIN, "fir: divisor=%g is below 1e-9", config->divisor);
+        return fault_set(fault, FAULT_CHAIN,
+                         "fir: divisor=%g: expected a number from 1e-9 up, or from -1e-9 down",
+                         config->divisor);
     return 0;
 }
 
