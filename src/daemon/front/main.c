@@ -13,6 +13,7 @@
 #include "daemon/front/journal.h"
 #include "daemon/spool/ledger.h"
 #include "daemon/serve/manager.h"
+#include "daemon/serve/receiver.h"
 #include "daemon/front/options.h"
 #include "daemon/spool/spool.h"
 #include "daemon/spool/state.h"
@@ -109,6 +110,8 @@ int main(int argc, char **argv)
 {
     struct daemon_options options;
     struct rulebook *book;
+    if (argc == 2 && strcmp(argv[1], RECEIVER_ARGUMENT) == 0)
+        return receiver_run();
     log_show_time();
     log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
     manager_init();

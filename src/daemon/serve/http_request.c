@@ -229,7 +229,8 @@ static void drop_body(struct http_request *request)
     if (request->body_fd >= 0)
         close(request->body_fd);
     request->body_fd = -1;
-    service_give(request->connection->http->service, request->body_taken);
+    service_give(request->connection->http->service, request->connection->account,
+                 request->body_taken);
     request->body_taken = 0;
 }
 
@@ -255,7 +256,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
     if (request->body_fd >= 0 && request->problem.status == 0) {
         if (request->body_bytes + size > service->settings->max_file)
             refuse_large(request);
-        else if (!service_take(service, size))
+        else if (!service_take(service, request->connection->account, request->body_taken, size))
             refuse_memory(request);
         else
             request->body_taken += size;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "daemon/serve/manager.h"
+#include "daemon/serve/service.h"
 
 #define BACKLOG        256
 #define ACCEPTS_A_TURN 32
@@ -35,8 +36,10 @@ static unsigned *count_of(struct listener *listener, uid_t uid)
 static bool enter(struct listener *listener, uid_t uid)
 {
     unsigned *count = count_of(listener, uid);
-    if (!count || listener->n_connections >= listener->total ||
-        (uid != 0 && *count >= listener->each))
+    if (!count || listener->n_connections >= listener->total)
+        return false;
+    unsigned others = listener->n_connections - *count;
+    if (uid != 0 && *count > 0 && *count >= service_share(listener->total, others))
         return false;
     ++*count;
     listener->n_connections++;
