@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Descriptors and memory of strangers: what hangs, is hoarded or is not read is its owner's trouble alone."""
-import array
 import os
 import signal
 import socket
@@ -11,7 +10,7 @@ import time
 import unittest
 
 import sockets
-from sluice_test import Daemon, DaemonTest, HERE, main, picture, wait_for
+from sluice_test import DaemonTest, HERE, SLUICED, main, picture, wait_for
 
 CHILDREN_MAX = 40  # of a front with one hostile user: 16 receivers that work, 16 that hang, a worker
 
@@ -180,6 +179,192 @@ class Hanging(StrangersTest):
     def expect_killed(self, daemon):
         daemon.process.kill()
         daemon.process.wait(2)
+
+
+def sparse(size):
+    """A sealed memory file of zeros that takes no memory until somebody looks at it."""
+    fd = os.memfd_create('sparse', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    sockets.seal(fd, 1 | sockets.SEAL_SHRINK | sockets.SEAL_GROW | sockets.SEAL_WRITE)
+    return fd
+
+
+MIB = 1 << 20
+
+
+def as_user(test, uid, act):
+    """What act() returns in a process of that user's, as text."""
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setuid(uid)
+            os.write(writable, str(act()).encode())
+        except BaseException as error: # pylint: disable=broad-except
+            os.write(writable, repr(error).encode())
+        finally:
+            os.kill(os.getpid(), signal.SIGSTOP) # its connections stay
+    os.close(writable)
+    test.addCleanup(os.waitpid, pid, 0)
+    test.addCleanup(os.kill, pid, signal.SIGKILL)
+    with os.fdopen(readable, 'rb', buffering=0) as file:
+        return file.read(1000).decode()
+
+
+class Memory(StrangersTest):
+    def one_job(self):
+        self.kept = sockets.Jobs(self.path)
+        return self.kept.run(picture(), chain='')[0]['result']
+
+    def test_mapped_inputs(self):
+        """Their sizes count, whether somebody has looked at them or not."""
+        daemon = self.serve('--memory', '64MiB', '--max-file', '64MiB', '--jobs', '1', fake=True)
+        client, hang, large = self.client(), sockets.memory(b'hang'), sparse(16 * MIB)
+        client.send([hang], id=0, chain='sobel')
+        for i in range(1, 13):
+            client.send([large], id=i, chain='sobel')
+        refused = []
+        for _ in range(9):
+            message = client.receive()[0]
+            self.assertEqual(message['result'], 'busy')
+            refused.append(message['id'])
+        self.assertEqual(refused, list(range(4, 13))) # half of 128 MiB, which the first has some bytes of
+        self.expect_alive()
+        daemon.process.kill()
+
+    def test_results_that_nobody_reads(self):
+        """They do not grow beyond what there is for them, others go on, and the client is cut off."""
+        daemon = self.serve('--memory', '64MiB', '--max-file', '64MiB', '--jobs', '1', '--device', 'reference')
+        client, frame = self.client(), sparse(16 * MIB)
+        ask = {'chain': '', 'input': 'raw=gray8:w=4096:h=4096', 'format': 'pgm'}
+        for i in range(4):
+            client.send([frame], id=i, **ask)
+        for i in range(4, 16):
+            time.sleep(0.5)
+            client.send([frame], id=i, **ask)
+        other = self.client()
+        self.assertEqual(other.run(picture(), chain='sobel', format='pgm')[0]['result'], 'busy') # of the same user
+        if os.getuid() == 0:
+            self.assertEqual(as_user(self, 12345, self.one_job),
+                             'ok')
+        daemon.expect_line('does not read its results', 60)
+        self.expect_alive()
+        held = 0
+        while True:
+            message, fd = client.receive()
+            if message is None:
+                break
+            if fd is not None:
+                held += os.fstat(fd).st_size
+                os.close(fd)
+        self.assertGreater(held, 16 * MIB)
+        self.assertLess(held, 100 * MIB)
+        wait_for('room', lambda: other.run(picture(), chain='sobel', format='pgm')[0]['result'] == 'ok', 30, 0.5)
+        daemon.stop()
+
+
+@unittest.skipIf(os.getuid() != 0, 'several users need root')
+class Shares(StrangersTest):
+    def connections(self):
+        """How many are open when one is refused; they stay."""
+        opened = []
+        while True:
+            client = sockets.Jobs(self.path, timeout=20)
+            try:
+                client.send(id=1, type='status')
+                refused = client.receive()[0] is None
+            except OSError:
+                refused = True
+            if refused:
+                client.close()
+                self.kept = opened
+                return len(opened)
+            opened.append(client)
+
+    def test_connections(self):
+        daemon = self.serve(fake=True)
+        self.assertEqual([as_user(self, 12345 + i, self.connections) for i in range(4)], ['128', '64', '32', '16'])
+        self.assertEqual(self.client().run(b'x', chain='sobel')[0]['result'], 'ok')
+        daemon.stop()
+
+    def fill(self):
+        """As many jobs as are taken."""
+        refused, self.kept, fd = 0, [], sockets.memory(b'hang')
+        for i in range(80):
+            if i % 40 == 0:
+                self.kept.append(sockets.Jobs(self.path))
+                self.kept[-1].sock.settimeout(1)
+            self.kept[-1].send([fd], id=i, chain='sobel')
+        for client in self.kept:
+            try:
+                while client.receive()[0]['result'] == 'busy':
+                    refused += 1
+            except TimeoutError:
+                pass
+        return 80 - refused
+
+    def test_queue(self):
+        daemon = self.serve('--queue', '64', '--jobs', '1', fake=True)
+        self.assertEqual([as_user(self, 12345 + i, self.fill) for i in range(3)], ['64', '4', '4'])
+        daemon.process.kill()
+
+    def hoard(self):
+        """How many bodies that are copied are taken."""
+        client, fd, refused = sockets.Jobs(self.path), sockets.memory(b'hang'.ljust(16 * MIB), sealed=False), 0
+        client.sock.settimeout(2)
+        for i in range(10):
+            client.send([fd], id=i, chain='sobel')
+        try:
+            while client.receive()[0]['result'] == 'busy':
+                refused += 1
+        except TimeoutError:
+            pass
+        self.kept = client
+        return 10 - refused
+
+    def test_bytes(self):
+        """Of 128 MiB the first has half, the next half of what is left."""
+        daemon = self.serve('--memory', '64MiB', '--max-file', '64MiB', '--jobs', '1', fake=True)
+        self.assertEqual([as_user(self, 12345 + i, self.hoard) for i in range(3)], ['4', '2', '1'])
+        daemon.process.kill()
+
+
+class Log(StrangersTest):
+    def test_stderr_that_nobody_reads(self):
+        """The daemon goes on; how much was lost is told when somebody reads again."""
+        self.path, self.http = os.path.join(self.dir, 'jobs.sock'), os.path.join(self.dir, 'http.sock')
+        readable, writable = os.pipe()
+        daemon = self.fake('--jobs-socket', self.path, '--http-socket', self.http)
+        process = subprocess.Popen([SLUICED, *daemon.options], stderr=writable, env=daemon.env)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(writable)
+        wait_for('the sockets', lambda: os.path.exists(self.path))
+        client = self.client()
+        for _ in range(1500): # 64 KiB of lines
+            self.assertEqual(client.run(b'x', chain='sobel')[0]['result'], 'ok')
+        self.expect_alive()
+        text = b''
+        while b'lines of the log are lost' not in text:
+            text += os.read(readable, 65536)
+            client.run(b'x', chain='sobel')
+        process.terminate()
+        while os.read(readable, 65536):
+            pass
+        self.assertEqual(process.wait(60), 0)
+
+
+class Stream(StrangersTest):
+    def test_descriptors_beside_a_request(self):
+        """Refused by the kernel, where it can do that: they would be closed by the front."""
+        self.serve(fake=True)
+        with sockets.connect(self.http) as sock, open('/dev/null', 'rb') as file:
+            try:
+                socket.send_fds(sock, [b'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'], [file.fileno()])
+            except PermissionError:
+                return
+        release = os.uname().release.split('.')
+        self.assertLess((int(release[0]), int(release[1])), (6, 16), 'the descriptor was sent')
 
 
 class Receivers(StrangersTest):

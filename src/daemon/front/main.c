@@ -113,6 +113,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], RECEIVER_ARGUMENT) == 0)
         return receiver_run();
     log_show_time();
+    log_never_wait();
     log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
     manager_init();
     int status = daemon_options_read(&options, argc, argv);

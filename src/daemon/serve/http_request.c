@@ -190,7 +190,7 @@ static void refuse_large(struct http_request *request)
 static void refuse_memory(struct http_request *request)
 {
     problem_set(&request->problem, 503, "memory",
-                "other clients' inputs take all memory there is for them; try later");
+                "inputs and unread results take all memory that this user may have; try later");
     request->problem.retry_after = service_retry_after(request->connection->http->service);
 }
 

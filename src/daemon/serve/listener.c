@@ -13,6 +13,10 @@
 #include "daemon/serve/manager.h"
 #include "daemon/serve/service.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 #define BACKLOG        256
 #define ACCEPTS_A_TURN 32
 #define PAUSE          200 /* milliseconds, when there is no descriptor left */
@@ -190,6 +194,13 @@ static bool adopt(struct listener *listener, const char *wanted)
     return true;
 }
 
+/* A byte stream takes no descriptors; reading past one would close it, which may wait for ever.
+ * Connections inherit it. Kernels before 6.16 know no such thing. */
+static void refuse_descriptors(int fd)
+{
+    (void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
+}
+
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault)
 {
@@ -201,6 +212,8 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
         result = fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     else if (!adopted)
         result = bind_path(listener, settings, fault);
+    if (result == 0 && listener->type == SOCK_STREAM)
+        refuse_descriptors(listener->fd);
     int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
