@@ -33,6 +33,7 @@ int main(int argc, char **argv)
         return 64;
     }
     log_show_time();
+    log_never_wait();
     log_init("sluice-worker", LOG_LEVEL_WARNING);
     signals_forget_inherited();
     signals_settle();

@@ -101,7 +101,12 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
         return ask_for_output(served, plane, fd, fault);
     *fd = served->first_output;
     served->first_output = -1;
-    return 0;
+    /* It may be a client's own file, or hold what an earlier try left. */
+    if (lseek(*fd, 0, SEEK_SET) == 0 && ftruncate(*fd, 0) == 0)
+        return 0;
+    fault_set_errno(fault, FAULT_CREATE, "the output cannot be emptied");
+    close(*fd);
+    return fault->code;
 }
 
 /* The front syncs what was written and gives it its name, once the job is done. */

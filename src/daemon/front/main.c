@@ -12,6 +12,7 @@
 #include "daemon/front/journal.h"
 #include "daemon/front/options.h"
 #include "daemon/serve/manager.h"
+#include "daemon/serve/receiver.h"
 #include "daemon/spool/ledger.h"
 #include "daemon/spool/spool.h"
 #include "daemon/spool/state.h"
@@ -70,7 +71,10 @@ int main(int argc, char **argv)
 {
     struct daemon_options options;
     struct rulebook *book;
+    if (argc == 2 && strcmp(argv[1], RECEIVER_ARGUMENT) == 0)
+        return receiver_run();
     log_show_time();
+    log_never_wait();
     log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
     manager_init();
     int status = daemon_options_read(&options, argc, argv);

@@ -33,7 +33,7 @@ static void on_ended(void *user, json_t *answer, const struct fault *fault)
         client_send(question->client,
                     json_pack("{s:s, s:I, s:s, s:o}", "type", word, "id", (json_int_t)question->id,
                               "result", "ok", word, answer),
-                    -1);
+                    -1, 0);
     else
         client_say_fault(question->client, question->id, fault, NULL);
     destroy(question);

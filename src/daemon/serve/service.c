@@ -1,5 +1,6 @@
 #include "daemon/serve/service.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/spool/json_text.h"
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
@@ -17,10 +19,14 @@
 
 #define DESCRIPTION_MAX (4u << 20)
 
+/* Of the queue's places every user may have one in so many, though others have taken all. */
+#define PLACES_PART 16
+
 void service_init(struct service *service)
 {
     service->started = clock_now();
     service->description_fd = -1;
+    LIST_INIT(&service->accounts);
     service->inquiries = (struct inquiries){.loop = service->loop,
                                             .queue = service->queue,
                                             .folder = service->folder,
@@ -106,19 +112,95 @@ unsigned service_retry_after(const struct service *service)
     return seconds < 600 ? (unsigned)seconds + 1 : 600;
 }
 
+/* ---- what users share ---- */
+
+struct account *account_use(struct account *account)
+{
+    account->n_uses++;
+    return account;
+}
+
+struct account *service_account(struct service *service, uid_t uid)
+{
+    struct account *account;
+    LIST_FOREACH(account, &service->accounts, in_list)
+    if (account->uid == uid)
+        return account_use(account);
+    account = calloc(1, sizeof *account);
+    if (!account)
+        return NULL;
+    account->uid = uid;
+    LIST_INSERT_HEAD(&service->accounts, account, in_list);
+    return account_use(account);
+}
+
+void account_leave(struct account *account)
+{
+    if (!account || --account->n_uses > 0)
+        return;
+    LIST_REMOVE(account, in_list);
+    free(account);
+}
+
 /* As much as one input at its largest, and what pictures may take beside. */
-bool service_take(struct service *service, uint64_t bytes)
+bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
 {
     uint64_t total = service->settings->max_file + service->settings->memory;
-    if (service->bodies + bytes > total)
+    bool fits = service->bytes + bytes <= total;
+    if (account->bytes > own)
+        fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
+    if (!fits)
         return false;
-    service->bodies += bytes;
+    service->bytes += bytes;
+    account->bytes += bytes;
     return true;
 }
 
-void service_give(struct service *service, uint64_t bytes)
+void service_give(struct service *service, struct account *account, uint64_t bytes)
 {
-    service->bodies -= bytes;
+    service->bytes -= bytes;
+    account->bytes -= bytes;
+}
+
+void service_hold_result(struct service *service, struct account *account, uint64_t bytes)
+{
+    service->bytes += bytes;
+    account->bytes += bytes;
+    account->results += bytes;
+}
+
+void service_release_result(struct service *service, struct account *account, uint64_t bytes)
+{
+    service_give(service, account, bytes);
+    account->results -= bytes;
+}
+
+int service_check_results(const struct service *service, const struct account *account,
+                          struct fault *fault)
+{
+    if (account->results <= service->settings->memory / 2)
+        return 0;
+    return fault_set(fault, FAULT_BUSY,
+                     "results of %s wait to be read by this user's clients (half of memory %s)",
+                     number_size(account->results), number_size(service->settings->memory));
+}
+
+int service_check_queue(const struct service *service, const struct account *account,
+                        struct fault *fault)
+{
+    const struct queue *queue = service->queue;
+    unsigned others = queue->n_client_jobs - account->n_jobs;
+    if (queue->draining)
+        return fault_set(fault, FAULT_BUSY, "the daemon is ending");
+    if (account->n_jobs == 0 || account->n_jobs < queue->limit / PLACES_PART)
+        return 0;
+    if (queue_client_room(queue) == 0)
+        return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
+    if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
+        return fault_set(fault, FAULT_BUSY,
+                         "the queue (%u jobs) has %u of this user and %u of others; try later",
+                         queue->limit, account->n_jobs, others);
+    return 0;
 }
 
 /* ---- answers ---- */

@@ -35,9 +35,10 @@ enum job_lane {
     JOB_LANES
 };
 
-/* Jobs that take turns with others: those of one client. */
+/* Jobs that take turns with others: those of one client, and of all clients of one user. */
 struct job_flow {
-    uint64_t served; /* the turn in which one was taken last; turns.c's */
+    uint64_t served;       /* the turn in which one was taken last; turns.c's */
+    struct job_flow *user; /* of a client: its user's; NULL: none */
 };
 
 /* What a source does for its jobs when the queue asks. Each is answered by the function of queue.h
