@@ -53,7 +53,8 @@ struct stage {
     int (*shape)(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault);
 
-    /* Either the passes that compute plan->out from plan->in … */
+    /* Either the passes that compute plan->out from plan->in; none where the input's memory can go
+     * on as it is … */
     int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
 
     /* … or, for a per-pixel stage, the function of cl/NAME.cl that computes one sample (see
@@ -64,6 +65,11 @@ struct stage {
 
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
+
+    /* Of a stage that, where it makes no passes, gives other samples of its input than all: sets the
+     * offsets of the planes in `out`, which have the strides of those in `in`. Of other stages that
+     * make none, the input is what comes out. */
+    void (*view)(const void *config, const struct frame *in, struct frame *out);
 
     /* Of a stage whose passes may be joined with others in one kernel (chain/fuse.c): what a row is
      * computed from. Its template begins with ENTRY and asks SOURCE_Y for rows; each plane takes
