@@ -32,6 +32,12 @@ struct stage_reach {
     int border;
 };
 
+/* What a decoder may give in place of a file's whole picture. */
+struct stage_source {
+    bool luma;       /* the file's own luma channel, in place of colours */
+    uint32_t reduce; /* the picture at 1/2, 1/4 or 1/8 of its sides; 1: in full */
+};
+
 struct stage {
     const char *name;
     const char *summary;        /* one sentence: what comes out */
@@ -76,6 +82,12 @@ struct stage {
      * one pass, whose arguments begin with the plane of the input and those of the output. NULL:
      * the stage's passes stand alone. (Per-pixel stages need not say it.) */
     struct stage_reach (*reach)(const void *config);
+
+    /* Of a stage that computes what it should from less than a file's whole picture, which has the
+     * shape `whole`: changes `source`, which is in full before, to the least that it accepts, and
+     * returns whether the stage behind it may be asked as well. Only stages at a chain's beginning
+     * are asked. NULL: it takes the picture in full. */
+    bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
     /* Computes `out`, whose planes are laid out as shape() said or with other strides, from `in`.
      * Plain and slow; it defines the result. */
