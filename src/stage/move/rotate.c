@@ -38,8 +38,8 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 }
 
 /* By a quarter, in squares where pixels are single units: of 16 bytes a side on CPUs, in blocks
- * whose rows in both planes their caches hold; on GPUs, where the planes are aligned, of 4 units, and
- * one to a work-item. Of bytes 8 a side are better, but on Mali they do not fit registers. */
+ * whose rows in both planes their caches hold; on GPUs, where the planes are aligned, of 4 units,
+ * and one to a work-item. Of bytes 8 a side are better, but on Mali they do not fit registers. */
 static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
 {
     struct move_view in = {OPERAND_IN, plan->in->planes[i]};
