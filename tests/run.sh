@@ -3,9 +3,9 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Two suites run only by
-# name: http-spec, which installs schemathesis from PyPI below build-pypi, and fleet, half an hour with servers of
-# its own: as root, tests/run.sh --suite fleet --native.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
+# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi, and fleet, half an
+# hour with servers of its own: as root, tests/run.sh --suite fleet --native.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -59,11 +59,12 @@ if [ $install = 1 ] && [ "$which" != cross ]; then
 fi
 
 spec=
-if [ "$suite" = '--suite http-spec' ]; then
+option=$(echo "${suite#--suite }" | tr - _)
+if [ "$option" = http_spec ] || [ "$option" = peers ]; then
     [ $install = 0 ] || install_packages python3-venv
     python3 -m venv "$root/build-pypi"
     [ $install = 0 ] || "$root/build-pypi/bin/pip" install --quiet --requirement tests/requirements.txt
-    spec="-Dhttp_spec=$root/build-pypi/bin/python3"
+    spec="-D$option=$root/build-pypi/bin/python3"
 fi
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
@@ -92,7 +93,7 @@ for kind in $which; do
         ninja -C "$build" --quiet
         # shellcheck disable=SC2086
         meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-            --timeout-multiplier 3 ${suite:---no-suite http-spec} || status=1
+            --timeout-multiplier 3 ${suite:---no-suite http-spec --no-suite peers} || status=1
     fi
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
@@ -108,7 +109,7 @@ EOF
     total=$((total + $1))
 done
 printf '\n%s' "$report"
-[ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
+[ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 echo "not run: tests/fleet/containers.sh (likewise)"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"

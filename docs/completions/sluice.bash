@@ -6,7 +6,7 @@ _sluice_chain()
     local prefix=
     case $1 in *,*) prefix=${1%,*}, ;; esac
     compopt -o nospace
-    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis box convert dwt fir gain idwt invert luminance shrink sobel synthesis threshold" -- "${1##*,}"))
+    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis box convert crop dwt equalize fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold" -- "${1##*,}"))
 }
 
 _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
@@ -67,6 +67,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     plan:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--format|plan:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     plan:--profile) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    plan:--board) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     plan:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -78,6 +79,8 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     bench:--size) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--iterations) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    bench:--report) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    bench:--board) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--format|bench:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     bench:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--bank) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -121,6 +124,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     sluiced:--originals) COMPREPLY=($(compgen -W "done delete keep" -- "$3")) ;;
     sluiced:--claim) COMPREPLY=($(compgen -W "rename none" -- "$3")) ;;
     sluiced:--sync) COMPREPLY=($(compgen -W "each batch off" -- "$3")) ;;
+    sluiced:--settle) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--stable) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--mode) COMPREPLY=($(compgen -W "auto inotify poll" -- "$3")) ;;
     sluiced:--state) compopt -o filenames; COMPREPLY=($(compgen -d -- "$3")) ;;
@@ -165,15 +169,15 @@ _sluice()
     compare:-*) COMPREPLY=($(compgen -W "--input --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     stages:-*) COMPREPLY=($(compgen -W "--json --quiet --verbose --help" -- "$word")) ;;
     devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
-    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
-    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
     check-config:-*) COMPREPLY=($(compgen -W "--reference --json --quiet --verbose --help" -- "$word")) ;;
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
-    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --config --quiet --verbose --version --help" -- "$word")) ;;
+    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --config --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
-    stages:*) COMPREPLY=($(compgen -W "abs analysis box convert dwt fir gain idwt invert luminance shrink sobel synthesis threshold" -- "$word")) ;;
+    stages:*) COMPREPLY=($(compgen -W "abs analysis box convert crop dwt equalize fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

@@ -7,12 +7,20 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"analysis 'a filter bank: bands of the picture\'s rows and columns, level by level'
     printf '%s\t%s\n' "$before"box 'blur: the mean over a window of any size, at the same cost for each'
     printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range'
+    printf '%s\t%s\n' "$before"crop 'a rectangle of the picture'
     printf '%s\t%s\n' "$before"dwt 'the wavelet transform: a plane of averages and planes of details, level by level'
+    printf '%s\t%s\n' "$before"equalize 'tones spread so that all are as frequent as each other, as far as they can be'
     printf '%s\t%s\n' "$before"fir 'each sample from a window of its neighbours, weighted by coefficients'
+    printf '%s\t%s\n' "$before"flip 'the picture in a mirror: left and right, or top and bottom, change places'
     printf '%s\t%s\n' "$before"gain 'each sample times a number, plus an offset'
     printf '%s\t%s\n' "$before"idwt 'the picture that dwt took apart'
     printf '%s\t%s\n' "$before"invert 'the negative: the largest value minus the sample, or 1 minus it for f32'
+    printf '%s\t%s\n' "$before"levels 'tones between black and white, spread or narrowed to others, along a line or a curve'
     printf '%s\t%s\n' "$before"luminance 'one grey channel from red, green and blue; grey passes, alpha is dropped'
+    printf '%s\t%s\n' "$before"normalize 'tones spread so that the darkest become black and the lightest white'
+    printf '%s\t%s\n' "$before"pad 'the picture with more pixels around it: a background, or the picture going on'
+    printf '%s\t%s\n' "$before"resize 'smaller or larger: weighted means of the pixels around each place'
+    printf '%s\t%s\n' "$before"rotate 'the picture turned clockwise by a quarter, a half or three quarters'
     printf '%s\t%s\n' "$before"shrink 'wavelet coefficients without what is likely noise'
     printf '%s\t%s\n' "$before"sobel 'edges: the gradient by the 3×3 Sobel operator, its length or its parts'
     printf '%s\t%s\n' "$before"synthesis 'the inverse of a filter bank: bands put together, level by level'
@@ -37,7 +45,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert dwt fir gain idwt invert luminance shrink sobel synthesis threshold'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert crop dwt equalize fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
@@ -139,6 +147,7 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -s c -l chain -d 'the c
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l type -d 'of the picture\'s samples' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -s f -l format -d 'of the output' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l profile -d 'plan for a class of device that need not be there' -r
+complete -c sluice -n '__fish_seen_subcommand_from plan' -l board -d 'plan for an ARM board, and say what bounds each kernel there and how long it takes at least' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l source -d 'print the OpenCL C program instead'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l generic -d 'the kernels that the daemon runs chains on that are not configured'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l config -d 'configuration' -r
@@ -158,6 +167,8 @@ complete -c sluice -n '__fish_seen_subcommand_from bench' -l size -d 'of the pic
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l type -d 'of its samples' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l iterations -d 'runs that are timed, after one that is not' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l variants -d 'time the other ways too'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l report -d 'also write all rows to a file, with the device, the versions of driver and kernel, clocks and temperatures' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'the board of sluice plan\'s --board that this is, to say what bounds the kernels beside what they take' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l end-to-end -d 'the operands are files'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'how end-to-end reads, as in sluice run' -r
@@ -225,6 +236,7 @@ complete -c sluiced -l on-exists -d 'when the result\'s name is taken' -r -f -a 
 complete -c sluiced -l originals -d 'when the result is there' -r -f -a 'done delete keep'
 complete -c sluiced -l claim -d 'how files are taken' -r -f -a 'rename none'
 complete -c sluiced -l sync -d 'when results are forced to the disk' -r -f -a 'each batch off'
+complete -c sluiced -l settle -d 'time for which nobody may have opened or changed a file that was closed after writing' -r
 complete -c sluiced -l stable -d 'time without a change after which a found file counts as complete' -r
 complete -c sluiced -l mode -d 'how news are learned' -r -f -a 'auto inotify poll'
 complete -c sluiced -l state -d 'directory of what outlives a run' -r -f -a '(__fish_complete_directories)'

@@ -123,6 +123,42 @@ static void print_board(const struct board *board, const struct plan *plan)
         fprintf(cli_stdout, "%.3f ms at least\n", seconds * 1e3);
 }
 
+/* What is read of a JPEG of that size, where that is not all of it. */
+static bool of_jpeg(const struct chain *chain, struct plane *plane, struct stage_source *source)
+{
+    *source = chain_source(chain, plane);
+    plane->width = (plane->width + source->reduce - 1) / source->reduce;
+    plane->height = (plane->height + source->reduce - 1) / source->reduce;
+    source->luma &= plane->channels == 3;
+    plane->channels = source->luma ? 1 : plane->channels;
+    return plane->type == SAMPLE_U8 && plane->channels % 2 == 1 &&
+           (source->luma || source->reduce > 1);
+}
+
+static void print_jpeg(const struct chain *chain, const struct plane *in)
+{
+    struct stage_source source;
+    struct plane plane = *in;
+    if (!of_jpeg(chain, &plane, &source))
+        return;
+    fprintf(cli_stdout, "      of a jpeg %ux%ux%u: ", plane.width, plane.height, plane.channels);
+    if (source.reduce > 1)
+        fprintf(cli_stdout, "decoded at 1/%u of its sides%s", source.reduce,
+                source.luma ? ", " : "");
+    fprintf(cli_stdout, "%s\n", source.luma ? "its own Y channel" : "");
+}
+
+static json_t *jpeg_json(const struct chain *chain, const struct plane *in)
+{
+    struct stage_source source;
+    struct plane plane = *in;
+    if (!of_jpeg(chain, &plane, &source))
+        return NULL;
+    return json_pack("{s:i, s:i, s:i, s:i, s:b}", "width", (int)plane.width, "height",
+                     (int)plane.height, "channels", (int)plane.channels, "reduced",
+                     (int)source.reduce, "stored_luma", (int)source.luma);
+}
+
 /* `apart`: the same with kernels of its own for each stage; NULL where that was asked for. */
 static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain,
                        const struct board *board)
@@ -132,6 +168,7 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
     fprintf(cli_stdout, "chain %s\nin    ", text_string(&canonical));
     text_finish(&canonical);
     print_frame(&plan->in);
+    print_jpeg(chain, &plan->in.planes[0]);
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
         fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
@@ -292,7 +329,9 @@ static void print_json(const struct plan *plan, const struct plan *apart, const 
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
                              frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),
                              "warnings", warnings_json(plan));
-    json_t *totals = totals_json(plan);
+    json_t *totals = totals_json(plan), *jpeg = jpeg_json(chain, &plan->in.planes[0]);
+    if (jpeg)
+        json_object_set_new(json, "jpeg", jpeg);
     json_object_update(json, totals);
     json_decref(totals);
     if (apart)

@@ -122,7 +122,8 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault)
 {
-    *decoder = (struct decoder){.data = data, .size = size, .options = *options, .limits = *limits};
+    *decoder = (struct decoder){
+        .data = data, .size = size, .options = *options, .limits = *limits, .reduced = 1};
     if (size == 0)
         return fault_set(fault, FAULT_EMPTY, "empty file");
     decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
@@ -139,6 +140,13 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     if (result != 0)
         decoder_close(decoder);
     return result;
+}
+
+int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault)
+{
+    if (!decoder->codec->narrow || (!luma && reduce == 1))
+        return 0;
+    return decoder->codec->narrow(decoder, luma, reduce, fault);
 }
 
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)

@@ -55,6 +55,7 @@ struct engine_report {
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
+    uint32_t reduced; /* the picture was decoded at 1/reduced of its sides; 0: not that far */
     bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
     double largest_difference; /* between the two; 0: they are equal */
     struct text warnings;      /* of the decoder, one a line (see codec.h); owned */

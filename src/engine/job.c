@@ -16,7 +16,6 @@
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
-#include "stage/luminance.h"
 
 /* A picture is small when all that it takes on the device is this much: starting another one takes
  * a fraction of a millisecond then, which the first one's sender will not see. */
@@ -54,13 +53,6 @@ static void let_go(struct job_state *s)
     prepared_release(s->engine, &s->prepared);
     budget_give(&s->engine->files, s->reserved_file);
     budget_give(&s->engine->planes, s->reserved);
-}
-
-/* A JPEG's own Y is what luminance:bt601 asks for. */
-static bool wants_stored_luma(const struct chain *chain)
-{
-    return chain->n_steps > 0 && strcmp(chain->steps[0].stage->name, "luminance") == 0 &&
-           luminance_is_stored_y(chain->steps[0].config);
 }
 
 /* Waiting for memory, a thread holds none but this job's own. */
@@ -122,14 +114,18 @@ static int read_header(struct job_state *s, struct fault *fault)
         s->job->began(s->job);
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
-    decode.luma = wants_stored_luma(s->job->chain);
     decode.padded = is_in_huge_pages(s->job->in_fd);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
+    if (result != 0)
+        return result;
+    struct stage_source source = chain_source(s->job->chain, &s->decoder.frame.planes[0]);
+    result = decoder_narrow(&s->decoder, source.luma, source.reduce, fault);
     if (result != 0)
         return result;
     snprintf(report->in_format, sizeof report->in_format, "%s", s->decoder.codec->name);
     report->in = s->decoder.frame.planes[0];
     report->stored_luma = s->decoder.stored_luma;
+    report->reduced = s->decoder.reduced;
     return 0;
 }
 

@@ -73,11 +73,6 @@ void luminance_weights(const struct luminance_config *config, uint32_t weights[3
     }
 }
 
-bool luminance_is_stored_y(const struct luminance_config *config)
-{
-    return config->weights.choice == LUMINANCE_BT601 && !config->exact;
-}
-
 static void to_grey(const void *config, struct plane *plane)
 {
     (void)config;
@@ -173,6 +168,15 @@ static struct stage_reach reach(const void *config)
     return (struct stage_reach){.rows = 1};
 }
 
+/* A JPEG's own Y is what bt601 asks for. The rest is up to the stage behind. */
+static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
+{
+    const struct luminance_config *config = config_;
+    (void)whole;
+    source->luma = config->weights.choice == LUMINANCE_BT601 && !config->exact;
+    return true;
+}
+
 const struct stage stage_luminance = {
     .name = "luminance",
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
@@ -182,5 +186,6 @@ const struct stage stage_luminance = {
     .shape = shape,
     .passes = passes,
     .reach = reach,
+    .source = source,
     .reference = luminance_reference,
 };

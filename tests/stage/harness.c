@@ -199,6 +199,16 @@ static void check_guards(const struct frame *frame, const uint8_t *data, const c
     free(mask);
 }
 
+/* The frame whose samples were written where the result lies: the result, or what it is a view of. */
+static const struct frame *written_frame(const struct plan *plan)
+{
+    const struct frame *written = &plan->in;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        if (plan->steps[i].work.n_passes > 0)
+            written = &plan->steps[i].out;
+    return written;
+}
+
 /* One run on the device; the result is copied into `out`. May be LEFT_OUT. */
 static int run_device(const struct chain *chain, const struct picture *in,
                       const struct device_profile *profile, size_t alignment, const char *what,
@@ -230,7 +240,7 @@ static int run_device(const struct chain *chain, const struct picture *in,
         result = recording_run(recording, &buffer, 1, &run, fault);
     }
     if (result == 0) {
-        check_guards(plan->out, run.data, what);
+        check_guards(written_frame(plan), run.data, what);
         assert_true(picture_create(out, plan->out));
         memcpy(out->data, run.data, plan->out->size);
         recording_run_finish(recording, &run);
