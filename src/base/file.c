@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/disk.h"
@@ -116,7 +117,7 @@ static int write_all(int fd, const void *data, size_t size, bool durable, struct
 }
 
 int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
-                    size_t size, bool durable, struct fault *fault)
+                     size_t size, bool durable, struct fault *fault)
 {
     /* One that a crash left behind: nobody else writes under this name. */
     if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
@@ -162,6 +163,52 @@ char *path_absolute(const char *path)
         absolute[length++] = '/';
     absolute[length] = '\0';
     return absolute;
+}
+
+struct following {
+    char path[PATH_MAX], real[PATH_MAX];
+    int error;
+    atomic_bool left; /* by one of the two: the other frees it */
+};
+
+static void *follow(void *context)
+{
+    struct following *f = context;
+    f->error = realpath(f->path, f->real) ? 0 : errno;
+    if (atomic_exchange(&f->left, true))
+        free(f);
+    return NULL;
+}
+
+bool path_real(const char *path, char real[PATH_MAX])
+{
+    struct following *f = calloc(1, sizeof *f);
+    struct timespec until;
+    pthread_t thread;
+    int error = f ? 0 : ENOMEM;
+    if (f && snprintf(f->path, sizeof f->path, "%s", path) >= PATH_MAX)
+        error = ENAMETOOLONG;
+    if (error == 0)
+        error = pthread_create(&thread, NULL, follow, f);
+    if (error != 0) {
+        free(f);
+        errno = error;
+        return false;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_timedjoin_np(thread, NULL, &until) != 0) {
+        pthread_detach(thread);
+        if (!atomic_exchange(&f->left, true)) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+    }
+    error = f->error;
+    memcpy(real, f->real, PATH_MAX);
+    free(f);
+    errno = error;
+    return error == 0;
 }
 
 int path_make_directories(const char *path, mode_t mode, struct fault *fault)

@@ -3,6 +3,7 @@
 #define SLUICE_BASE_FILE_H
 
 #include "base/fault.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,10 @@ const char *file_remote_kind(const char *path);
  * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller
  * frees it. */
 char *path_absolute(const char *path);
+
+/* realpath(3) for those who must not wait: false with ETIMEDOUT where the disk does not answer
+ * within a second. The thread that waits for it is left behind. */
+bool path_real(const char *path, char real[PATH_MAX]);
 
 /* Makes the directory and those above it that are missing, each with this mode. */
 int path_make_directories(const char *path, mode_t mode, struct fault *fault);

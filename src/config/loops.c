@@ -1,16 +1,13 @@
 #include "config/loops.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/name.h"
-
-#define ANSWER_SECONDS 1 /* that a path may take to be followed */
 
 /* ---- circles: pure ---- */
 
@@ -187,14 +184,14 @@ static const struct mount *find_mount(const struct mounts *mounts, const char *p
     return found;
 }
 
-/* With links followed as far as there are folders, and the rest as it reads. */
+/* With links followed as far as there are folders that answer, and the rest as it reads. */
 static void follow(const char *path, char real[PATH_MAX])
 {
     char begin[PATH_MAX];
     size_t length = strlen(path);
     snprintf(begin, sizeof begin, "%s", path);
-    while (!realpath(begin, real)) {
-        char *slash = strrchr(begin, '/');
+    while (!path_real(begin, real)) {
+        char *slash = errno == ETIMEDOUT ? begin : strrchr(begin, '/');
         if (!slash || slash == begin) {
             snprintf(real, PATH_MAX, "/");
             length = 0;
@@ -215,70 +212,6 @@ static void follow(const char *path, char real[PATH_MAX])
     real[used] = '\0';
 }
 
-/* Of a path on a disk that does not answer, what it reads as. The thread that waits for it is left
- * behind. */
-struct following {
-    pthread_mutex_t lock;
-    pthread_cond_t answered;
-    bool done, left;
-    char *path, real[PATH_MAX];
-};
-
-static void *follow_apart(void *context)
-{
-    struct following *f = context;
-    follow(f->path, f->real);
-    pthread_mutex_lock(&f->lock);
-    f->done = true;
-    pthread_cond_signal(&f->answered);
-    bool left = f->left;
-    pthread_mutex_unlock(&f->lock);
-    if (left) {
-        free(f->path);
-        free(f);
-    }
-    return NULL;
-}
-
-static bool wait_for(struct following *f)
-{
-    struct timespec until;
-    int result = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += ANSWER_SECONDS;
-    pthread_mutex_lock(&f->lock);
-    while (!f->done && result == 0)
-        result = pthread_cond_timedwait(&f->answered, &f->lock, &until);
-    f->left = !f->done;
-    pthread_mutex_unlock(&f->lock);
-    return !f->left;
-}
-
-/* Takes over the path. False without memory, or a thread. */
-static bool follow_if_it_answers(char *path, char real[PATH_MAX])
-{
-    struct following *f = calloc(1, sizeof *f);
-    pthread_t thread;
-    snprintf(real, PATH_MAX, "%s", path ? path : "");
-    if (!f || !path || pthread_mutex_init(&f->lock, NULL) != 0) {
-        free(f);
-        free(path);
-        return false;
-    }
-    pthread_cond_init(&f->answered, NULL);
-    f->path = path;
-    int error = pthread_create(&thread, NULL, follow_apart, f);
-    if (error == 0) {
-        pthread_detach(thread);
-        if (!wait_for(f))
-            return true;
-        snprintf(real, PATH_MAX, "%s", f->real);
-    }
-    free(path);
-    free(f);
-    return error == 0;
-}
-
 static char *print_place(const struct mount *mount, const char *rest)
 {
     struct text place = {0};
@@ -291,8 +224,11 @@ static char *print_place(const struct mount *mount, const char *rest)
 
 static char *find_place(const struct mounts *mounts, const char *path, char real[PATH_MAX])
 {
-    if (!follow_if_it_answers(path_absolute(path), real))
+    char *absolute = path_absolute(path);
+    if (!absolute)
         return NULL;
+    follow(absolute, real);
+    free(absolute);
     const struct mount *mount = find_mount(mounts, real);
     return print_place(mount, real + (mount ? strlen(mount->point) : 0));
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A folder whose disk does not answer: it is told, and nobody else notices."""
+import ctypes
 import json
 import os
 import signal
@@ -209,11 +210,78 @@ class Hanging(Folders):
         d.start(ready=False)
         d.expect_line('sluiced: ready$', TOLD + SLACK)
         self.expect_others('a')
-        self.expect_hanging(since + 8, d)
+        self.expect_hanging(since + 6, d)
         self.answer()
         self.expect_done('bad', 'x', BACK)
         self.expect_well('bad')
         d.stop()
+
+
+class DeadMount(Folders):
+    """A file system whose server never says a word: what asks for anything there waits in the kernel."""
+
+    def mount(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        try:
+            fuse = os.open('/dev/fuse', os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            self.skipTest('/dev/fuse: %s' % error)
+        options = ('fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other' % fuse).encode()
+        if libc.mount(b'dead', path.encode(), b'fuse', 0, options) != 0:
+            os.close(fuse)
+            self.skipTest('no mounts here: %s' % os.strerror(ctypes.get_errno()))
+
+        def unmount():
+            nonlocal fuse
+            if fuse >= 0:
+                libc.umount2(path.encode(), 2)  # MNT_DETACH
+                os.close(fuse)  # whatever waits gets an error
+            fuse = -1
+        self.addCleanup(unmount)
+        return unmount
+
+    def check(self, before):
+        self.make('bad')
+        d = self.daemon_for(('bad',))
+        unmount = self.mount(self.path('bad', 'in')) if before else None
+        d.start(ready=False)
+        d.expect_line('sluiced: ready$', TOLD + SLACK)
+        unmount = unmount or self.mount(self.path('bad', 'in'))
+        self.put('good', 'a')
+        self.expect_done('good', 'a', SLACK)
+        self.expect_told('bad', 'hanging', 'folder-hanging', TOLD + SLACK)
+        self.put('good', 'b')
+        self.expect_done('good', 'b', SLACK)
+        return d, unmount
+
+    def test_at_the_start(self):
+        d, unmount = self.check(True)
+        unmount()
+        self.put('bad', 'x')
+        self.expect_done('bad', 'x', BACK)
+        self.expect_well('bad')
+        d.stop()
+
+    def test_while_it_runs(self):
+        d, unmount = self.check(False)
+        unmount()
+        self.put('bad', 'x')
+        self.expect_done('bad', 'x', BACK)
+        d.stop()
+
+    def test_end(self):
+        d, unmount = self.check(False)
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        self.assertEqual(d.process.wait(40), 0)
+        self.assertLess(time.monotonic() - begin, 20)
+        unmount()
+
+    def test_kill(self):
+        d, unmount = self.check(True)
+        d.process.kill()
+        d.process.wait(2)
+        unmount()
 
 
 if __name__ == '__main__':

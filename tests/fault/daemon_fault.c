@@ -105,6 +105,10 @@ struct dirent *readdir(DIR *directory)
     return NULL;
 }
 
+/* As programs that are compiled for large files call them. */
+ssize_t pread64(int fd, void *data, size_t size, off_t at) __attribute__((alias("pread")));
+struct dirent64 *readdir64(DIR *directory) __attribute__((alias("readdir")));
+
 /* ---- a disk that does not answer ---- */
 
 /* By system calls alone, since all others are below. False: there is none, or it is over. */
@@ -188,8 +192,7 @@ CALL(int, fstatat, (int fd, const char *path, struct stat *status, int flags),
 CALL(int, fstatat64, (int fd, const char *path, struct stat64 *status, int flags),
      (fd, path, status, flags), AT(fd, path))
 CALL(int, statfs, (const char *path, struct statfs *status), (path, status), AT(AT_FDCWD, path))
-CALL(int, statfs64, (const char *path, struct statfs64 *status), (path, status),
-     AT(AT_FDCWD, path))
+CALL(int, statfs64, (const char *path, struct statfs64 *status), (path, status), AT(AT_FDCWD, path))
 CALL(int, fstatvfs, (int fd, struct statvfs *status), (fd, status), AT(fd, NULL))
 CALL(int, fstatvfs64, (int fd, struct statvfs64 *status), (fd, status), AT(fd, NULL))
 CALL(int, access, (const char *path, int mode), (path, mode), AT(AT_FDCWD, path))

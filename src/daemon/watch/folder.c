@@ -21,13 +21,13 @@
 
 /* How often the paths are looked at. The kernel says nothing when a directory is removed that we
  * have open, nor when another is mounted over it. */
-#define CHECK_EVERY (5 * SECOND)
+#define CHECK_EVERY (3 * SECOND)
 
 /* How long a job may take to be opened until no more are meanwhile. How long a thread at its disks
  * may take to come back or get on: until it is told that the folder hangs, and until one that has
  * to stop is left to itself. How often that is looked at while there is any. */
 #define STALLS_AFTER  (SECOND / 2)
-#define HANGS_AFTER   (8 * SECOND)
+#define HANGS_AFTER   (6 * SECOND)
 #define ABANDON_AFTER (10 * SECOND)
 #define FEEL_EVERY    (SECOND / 4)
 
@@ -332,12 +332,11 @@ void folder_arm_timer(struct folder *folder)
         wake = candidates_wake(&folder->candidates, now);
     if (wake != 0 && wake < due)
         due = wake;
-    if (errands_count(folder->errands) > 0 && now + FEEL_EVERY < due)
+    bool busy = errands_count(folder->errands) > 0 || folder->state == FOLDER_STOPPING;
+    if (busy && now + FEEL_EVERY < due)
         due = now + FEEL_EVERY;
-    else if (!open) {
-        uv_timer_stop(&folder->timer);
+    else if (!open)
         return;
-    }
     uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 1, 0);
 }
 
@@ -348,6 +347,7 @@ void folder_pump(struct folder *folder)
         return;
     feel(folder);
     folder_settle(folder);
+    folder_check_stopped(folder);
     if (folder->state == FOLDER_LOST && !folder->reopening && now >= folder->next_scan)
         start_reopening(folder);
     if (folder_is_live(folder)) {
