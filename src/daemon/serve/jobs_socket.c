@@ -1,11 +1,11 @@
 /* Clients: accepted, read, written to, closed. */
 #include "daemon/serve/jobs_socket_internal.h"
 
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <linux/sockios.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -79,8 +79,8 @@ static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *messag
 {
     struct fault fault = FAULT_INIT;
     unsigned before = unread_bytes(client);
-    int result = message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0,
-                                      &fault);
+    int result =
+        message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0, &fault);
     if (result == FAULT_BUSY)
         return false;
     if (result != 0)
