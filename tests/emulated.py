@@ -79,7 +79,7 @@ def main():
         print(LATER + LONG[name])
         return SKIPPED
     env = dict(os.environ, SLUICE_EMULATED='1', SLUICED_FILE=os.path.abspath(sluiced))
-    told = {'SLUICE': sluice, 'SLUICED': sluiced, 'SLUICE_WORKER': worker}
+    told = {'SLUICE': sluice, 'SLUICED': sluiced, 'SLUICE_WORKER': worker, 'SLUICE_RECEIVER': sluiced}
     told.update((key, env[key]) for key in TOLD if key in env and key not in told)
     with tempfile.TemporaryDirectory(prefix='sluice-emulated-') as folder:
         launchers = {key: launcher(folder, wrapper, program) for key, program in told.items()}

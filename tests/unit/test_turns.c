@@ -77,7 +77,8 @@ static void test_newcomer(void **state)
 /* Three clients of one user get together what the one of another gets. */
 static void test_users_in_turn(void **state)
 {
-    struct job_flow one = {0}, other = {0}, flows[] = {{0, &one}, {0, &one}, {0, &one}, {0, &other}};
+    struct job_flow one = {0}, other = {0},
+                    flows[] = {{0, &one}, {0, &one}, {0, &one}, {0, &other}};
     struct job jobs[4][3];
     (void)state;
     for (int client = 0; client < 4; client++)

@@ -21,9 +21,9 @@ struct jobs_request {
     struct account *account;
     int64_t id;
     struct ask ask;
-    int in_fd, out_fd; /* owned until the job has them; −1: none */
-    uint64_t copied;   /* bytes of the input that a receiver copied */
-    uint64_t taken;    /* the service's */
+    int in_fd, out_fd;           /* owned until the job has them; −1: none */
+    uint64_t copied;             /* bytes of the input that a receiver copied */
+    uint64_t taken;              /* the service's */
     struct reception *reception; /* NULL but while it copies */
     struct fault fault;
     struct client_job *job;
@@ -321,7 +321,8 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
         result = check_job(client, &ask, receipt, &fault);
     else if (result == 0 && receipt && receipt->has_input)
         result = fault_set(&fault, FAULT_DATA, "descriptors that belong to no job");
-    if (result == 0 && ask.kind == ASK_JOB && !service_take(service, client->account, 0, receipt->size))
+    if (result == 0 && ask.kind == ASK_JOB &&
+        !service_take(service, client->account, 0, receipt->size))
         result = fault_set(&fault, FAULT_BUSY,
                            "inputs and unread results take all memory that this user may have");
     if (result == 0 && ask.kind == ASK_JOB) {

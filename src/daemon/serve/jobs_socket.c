@@ -1,11 +1,11 @@
 /* Clients: accepted, read, written to, closed. */
 #include "daemon/serve/jobs_socket_internal.h"
 
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <linux/sockios.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -79,8 +79,8 @@ static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *messag
 {
     struct fault fault = FAULT_INIT;
     unsigned before = unread_bytes(client);
-    int result = message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0,
-                                      &fault);
+    int result =
+        message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0, &fault);
     if (result == FAULT_BUSY)
         return false;
     if (result != 0)
@@ -146,6 +146,8 @@ static void end_reception(struct jobs_client *client)
     poll_client(client);
 }
 
+static bool receive_one(struct jobs_client *client);
+
 static void on_received(struct reception *reception, const struct receipt *receipt,
                         const int given[2])
 {
@@ -162,6 +164,8 @@ static void on_received(struct reception *reception, const struct receipt *recei
         if (fds[i] >= 0)
             close(fds[i]);
     end_reception(client);
+    if (!client->broken && STAILQ_EMPTY(&client->outgoing))
+        receive_one(client); /* the next one, while the receiver is awake */
 }
 
 /* Its descriptors hang, or the message is still there: nothing that follows can be read. */
@@ -264,8 +268,8 @@ static void close_client(struct jobs_client *client)
     listener_left(&server->listener, client->peer.uid);
     server->service->n_jobs_clients--;
     account_leave(client->account);
-    receptions_bury(&server->receptions, client->peer.uid, client->fd);
     uv_close((uv_handle_t *)&client->poll, on_poll_closed);
+    receptions_bury(&server->receptions, client->peer.uid, client->fd);
 }
 
 /* Results that a client has not read stay in its socket until that has gone, and count as long. */

@@ -24,13 +24,15 @@ static const unsigned long far_types[] = {
     AFS_SUPER_MAGIC,       CODA_SUPER_MAGIC,      0x00c36400 /* Ceph */};
 
 /* Outputs are written by the worker and closed by the front. */
-static const unsigned long local_types[] = {
-    EXT4_SUPER_MAGIC,        TMPFS_MAGIC,          XFS_SUPER_MAGIC,
-    BTRFS_SUPER_MAGIC,       F2FS_SUPER_MAGIC,     OVERLAYFS_SUPER_MAGIC,
-    MSDOS_SUPER_MAGIC,       RAMFS_MAGIC,          0x2011bab0 /* exFAT */,
-    0x7366746e /* NTFS3 */,  0x24051905 /* UBIFS */, JFFS2_SUPER_MAGIC,
-    0xca451a4e /* bcachefs */, 0x2fc12fc1 /* ZFS */, 0x3153464a /* JFS */,
-    NILFS_SUPER_MAGIC,       REISERFS_SUPER_MAGIC};
+static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAGIC,
+                                            XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
+                                            F2FS_SUPER_MAGIC,          OVERLAYFS_SUPER_MAGIC,
+                                            MSDOS_SUPER_MAGIC,         RAMFS_MAGIC,
+                                            0x2011bab0 /* exFAT */,    0x7366746e /* NTFS3 */,
+                                            0x24051905 /* UBIFS */,    JFFS2_SUPER_MAGIC,
+                                            0xca451a4e /* bcachefs */, 0x2fc12fc1 /* ZFS */,
+                                            0x3153464a /* JFS */,      NILFS_SUPER_MAGIC,
+                                            REISERFS_SUPER_MAGIC};
 
 static bool is_on_one_of(int fd, const unsigned long *types, size_t count, bool unknown)
 {
@@ -200,6 +202,7 @@ int receiver_run(void)
 {
     char order;
     int client;
+    prctl(PR_SET_NAME, RECEIVER_NAME);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN); /* the front's, which may come to the whole group: its socket tells */
     signal(SIGTERM, SIG_IGN);

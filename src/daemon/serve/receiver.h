@@ -22,8 +22,9 @@
 #include "base/fault.h"
 #include <stdint.h>
 
+#define RECEIVER_NAME     "sluice-receiver"
 #define RECEIVER_ARGUMENT "receive-descriptors"
-#define RECEIVER_FD       3 /* where the process finds its end of the socket pair */
+#define RECEIVER_FD       3          /* where the process finds its end of the socket pair */
 #define RECEIVER_PIECE    (1u << 20) /* bytes of a copy that are told of */
 
 enum receiver_order {

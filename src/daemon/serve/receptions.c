@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,19 +113,18 @@ static void on_socket(uv_poll_t *poll, int status, int events);
 
 static int spawn(struct receiver *receiver, int socket)
 {
-    char program[PATH_MAX] = "", name[] = "sluice-receiver", argument[] = RECEIVER_ARGUMENT;
+    char name[] = RECEIVER_NAME, argument[] = RECEIVER_ARGUMENT;
     char *args[] = {name, argument, NULL};
     const char *told = getenv("SLUICE_RECEIVER");
-    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
-        return UV_ENOENT;
     uv_stdio_container_t stdio[RECEIVER_FD + 1] = {
         {.flags = UV_IGNORE},
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
+    /* Not by its path: an update may have put another one there. */
     uv_process_options_t options = {.exit_cb = on_exit_of_process,
-                                    .file = told ? told : program,
+                                    .file = told ? told : "/proc/self/exe",
                                     .args = args,
                                     .stdio_count = RECEIVER_FD + 1,
                                     .stdio = stdio};

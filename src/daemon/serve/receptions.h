@@ -24,7 +24,7 @@ struct receptions {
 /* One message with descriptors. Of its callbacks one is called at a time, from the loop. */
 struct reception_how {
     uid_t uid;
-    int client_fd;            /* borrowed, until `received` */
+    int client_fd;             /* borrowed, until `received` */
     enum receiver_order order; /* RECEIVER_TAKE, or RECEIVER_BURY: then without callbacks */
     /* What came: `fds` are the callee's, −1 where there is none. Where receipt->to_copy says so the
      * callee answers with reception_copy or reception_drop, at once; otherwise the reception is

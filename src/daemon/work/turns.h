@@ -1,5 +1,6 @@
 /* Whose job is next: clients before the backlog of folders, which still gets each eighth turn, and
- * of the clients one of the user that was served longest ago, and of those the one that was. Pure. */
+ * of the clients one of the user that was served longest ago, and of those the one that was. Pure.
+ */
 #ifndef SLUICE_DAEMON_WORK_TURNS_H
 #define SLUICE_DAEMON_WORK_TURNS_H
 
