@@ -90,12 +90,6 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
 
-static void keep_plane(const void *config, struct plane *plane)
-{
-    (void)config;
-    (void)plane;
-}
-
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -109,7 +103,7 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
                           p->width, p->height, p->channels);
     }
     if (result == 0)
-        result = stage_shape_each(in, alignment, out, keep_plane, config, fault);
+        result = stage_shape_same(config, in, alignment, out, fault);
     return result;
 }
 
