@@ -42,6 +42,7 @@ PICTURES = {
     'flipped.jpg': ('cat.jpg', 'flip:x'),
     'part.jpg': ('cat.jpg', 'crop:gravity=north:w=200:h=160'),
     'padded.jpg': ('cat.jpg', 'resize:160,pad:40:40:40:40:border=reflect'),
+    'small.jpg': ('cat.jpg', 'resize:150:150:fit=cover'),
     'turned.jpg': ('cat.jpg', 'rotate:90'),
     'sharp.jpg': ('cat.jpg', 'fir:sharpen'),
     'slope.jpg': ('coffee.jpg', 'luminance,convert:f32,sobel:dx,gain:0.5:offset=128,convert:u8'),
