@@ -3,8 +3,8 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suite
-# http-spec, which is run only by name, installs schemathesis from PyPI below build-pypi.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suites
+# http-spec and peers, which are run only by name, install tests/requirements.txt from PyPI below build-pypi.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -37,11 +37,12 @@ done
 [ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_run $packages_test
 
 spec=
-if [ "$suite" = '--suite http-spec' ]; then
+option=$(echo "${suite#--suite }" | tr - _)
+if [ "$option" = http_spec ] || [ "$option" = peers ]; then
     [ $install = 0 ] || install_packages python3-venv
     python3 -m venv "$root/build-pypi"
     [ $install = 0 ] || "$root/build-pypi/bin/pip" install --quiet --requirement tests/requirements.txt
-    spec="-Dhttp_spec=$root/build-pypi/bin/python3"
+    spec="-D$option=$root/build-pypi/bin/python3"
 fi
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
@@ -70,7 +71,7 @@ for kind in $which; do
         ninja -C "$build" --quiet
         # shellcheck disable=SC2086
         meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-            --timeout-multiplier 3 ${suite:---no-suite http-spec} || status=1
+            --timeout-multiplier 3 ${suite:---no-suite http-spec --no-suite peers} || status=1
     fi
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
@@ -86,6 +87,6 @@ EOF
     total=$((total + $1))
 done
 printf '\n%s' "$report"
-[ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
+[ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 exit $status
