@@ -35,6 +35,7 @@ PICTURES = {
     'grey.jpg': ('coffee.jpg', 'luminance:bt709'),
     'ink.png': ('coffee.jpg', 'luminance,threshold:otsu'),
     'large-edges.jpg': ('cat.jpg', 'luminance,box:radius=3:passes=3,sobel:scale=1'),
+    'levels.jpg': ('coffee.jpg', 'levels:20:220:1.3'),
     'mean.jpg': ('cat.jpg', 'box:radius=4'),
     'negative.jpg': ('coffee.jpg', 'invert'),
     'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),

@@ -173,7 +173,7 @@ static void pass_through(struct kernel *kernel, const struct unit *unit, const s
     struct pass_arg *to = &kernel->pass->args[kernel->pass->n_args++];
     unsigned name = kernel->n_named++;
     *to = *arg;
-    if (arg->kind != PASS_BUFFER) {
+    if (arg->kind != PASS_BUFFER && arg->kind != PASS_TABLE) {
         text_printf(&kernel->parameters, ", %s a%u", types[arg->kind], name);
         text_printf(call, ", a%u", name);
         return;

@@ -39,6 +39,7 @@ static int pixel_passes(const struct plan_step *step, struct stage_plan *work, s
     for (size_t i = 0; i < n && result == 0; i++) {
         functions[i].work = 4;
         functions[i].generic = work->profile->generic;
+        functions[i].plan = work;
         result = step->stage->pixel(step->config, step->in->planes[i].type, &functions[i], fault);
         identity &= functions[i].identity;
     }

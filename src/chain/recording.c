@@ -107,6 +107,7 @@ static unsigned bind_argument(const struct recording *r, size_t step, const stru
         return 3;
     }
     case PASS_BUFFER:
+    case PASS_TABLE:
         to[0] =
             (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
         return 1;

@@ -43,9 +43,10 @@ const struct tried tried_stages[] = {
     {"flipud", "flip:y", NULL},
     {"border extend", "pad:5:5:5:5", "with a background or a border"},
     {"median rank", NULL, "dwt:db4:levels=4,shrink:threshold=bayes,idwt takes noise away"},
-    {"gamma level levels curve tone normalize normalise stretch autolevel equalize equalise hist "
+    {"gamma level curve tone", "levels:gamma=2", "or levels:20:235 for black and white"},
+    {"normalize normalise stretch autolevel equalize equalise hist "
      "histogram clahe",
-     NULL, "no stage changes tones but gain, invert and threshold"},
+     NULL, "no stage looks for black and white; levels takes them"},
     {"erode dilate open close morphology opening closing", NULL, "no stage works on shapes"},
     {"hsv hsl lab ycbcr yuv color colour colorspace saturation hue", NULL,
      "no stage works on colours but luminance"},

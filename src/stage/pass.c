@@ -273,6 +273,7 @@ static void define_pixel_call(struct pass *pass, const char *stage,
                               const struct pixel_function *function)
 {
     static const char *const types[] = {[PASS_BUFFER] = "__global const int *restrict",
+                                        [PASS_TABLE] = "__global const uchar *restrict",
                                         [PASS_INT] = "int",
                                         [PASS_UINT] = "uint",
                                         [PASS_FLOAT] = "float",
@@ -294,6 +295,12 @@ static void define_pixel_call(struct pass *pass, const char *stage,
     }
     pass_define(pass, "PIXEL(v)", "FN(%s_pixel)((v)%s)", stage, call);
     pass_define(pass, "PIXEL_SOURCE", "%s", stage);
+}
+
+void pixel_add_table(struct pixel_function *function, const void *data, size_t size)
+{
+    function->args[function->n_args++] = (struct pass_arg){
+        .kind = PASS_TABLE, .operand = stage_plan_table(function->plan, data, size)};
 }
 
 /* The form, and the samples that a work-item takes: whole vectors on a GPU, where the row has one.
