@@ -16,6 +16,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"invert 'the negative: the largest value minus the sample, or 1 minus it for f32'
     printf '%s\t%s\n' "$before"levels 'tones between black and white, spread or narrowed to others, along a line or a curve'
     printf '%s\t%s\n' "$before"luminance 'one grey channel from red, green and blue; grey passes, alpha is dropped'
+    printf '%s\t%s\n' "$before"normalize 'tones spread so that the darkest become black and the lightest white'
     printf '%s\t%s\n' "$before"pad 'the picture with more pixels around it: a background, or the picture going on'
     printf '%s\t%s\n' "$before"resize 'smaller or larger: weighted means of the pixels around each place'
     printf '%s\t%s\n' "$before"rotate 'the picture turned clockwise by a quarter, a half or three quarters'
@@ -42,7 +43,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert crop dwt fir flip gain idwt invert levels luminance pad resize rotate shrink sobel synthesis threshold'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert crop dwt fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'

@@ -38,6 +38,7 @@ PICTURES = {
     'levels.jpg': ('coffee.jpg', 'levels:20:220:1.3'),
     'mean.jpg': ('cat.jpg', 'box:radius=4'),
     'negative.jpg': ('coffee.jpg', 'invert'),
+    'normal.jpg': ('coffee.jpg', 'normalize:0.02'),
     'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),
     'quiet.jpg': ('noisy.jpg', 'dwt:db4:levels=4,shrink:soft:threshold=bayes,idwt'),
     'flipped.jpg': ('cat.jpg', 'flip:x'),

@@ -44,9 +44,8 @@ const struct tried tried_stages[] = {
     {"border extend", "pad:5:5:5:5", "with a background or a border"},
     {"median rank", NULL, "dwt:db4:levels=4,shrink:threshold=bayes,idwt takes noise away"},
     {"gamma level curve tone", "levels:gamma=2", "or levels:20:235 for black and white"},
-    {"normalize normalise stretch autolevel equalize equalise hist "
-     "histogram clahe",
-     NULL, "no stage looks for black and white; levels takes them"},
+    {"normalise stretch autolevel", "normalize", NULL},
+    {"equalize equalise hist histogram clahe", NULL, "normalize spreads tones"},
     {"erode dilate open close morphology opening closing", NULL, "no stage works on shapes"},
     {"hsv hsl lab ycbcr yuv color colour colorspace saturation hue", NULL,
      "no stage works on colours but luminance"},
