@@ -68,6 +68,8 @@ CASES = [
     ('normalize', 'u8', '640x480'),
     ('normalize', 'u16', '640x480'),
     ('normalize', 'f32', '640x480'),
+    ('equalize', 'u8', '640x480'),
+    ('equalize', 'u8', '640x480x3'),
     ('fir:gaussian3', 'u8', '640x480', '--generic'),
     ('fir:gaussian3', 'u8', '640x480x3', '--generic'),
     ('fir:gaussian3', 'u16', '640x480', '--generic'),

@@ -1,7 +1,9 @@
-/* Counts of a plane's samples by value, of f32 in bins from the least finite sample to the greatest, and
- * where a share of all lies below and above. Alpha does not count, nor what is not finite.
+/* Counts of a plane's samples by value, of f32 in bins from the least finite sample to the greatest, or of
+ * pixels' luma; and what is made of them: where a share of all lies below and above, or the table that spreads
+ * them evenly. Alpha does not count, nor what is not finite.
  *
- * `state` begins with what is found, then 256 sums of 256 bins each, then BINS counts for each part. In the
+ * `state` begins with what is found, then 256 sums of 256 bins each, then the table, then BINS counts for each
+ * part. In the
  * rows form a work-item takes whole bands of rows and has its own histograms; else it takes a column of a
  * band, and adds to a histogram that others add to. */
 #define FOUND_LEAST 0
@@ -9,7 +11,8 @@
 #define FOUND_BLACK 2
 #define FOUND_WHITE 3
 #define SUMS_AT     16
-#define COUNTS_AT   272
+#define TABLE_AT    272
+#define COUNTS_AT   (272 + BINS)
 
 #ifdef SRC_IS_float
 #define BINS 4096
@@ -55,7 +58,15 @@ inline int FN(bin)(float least, float most, float v)
 #define EDGE(i)   min(i, BINS - 1)
 #endif
 
-#if ALPHA
+#ifdef LUMA
+#define AT(in, x)                                                                                  \
+    (int)((in[(x) * LUMA] * 19595u + in[(x) * LUMA + 1] * 38470u + in[(x) * LUMA + 2] * 7471u +    \
+           32768u) >> 16)
+#else
+#define AT(in, x) in[x]
+#endif
+
+#if ALPHA && !defined(LUMA)
 #define SKIPPED(x) IS_ALPHA(ALPHA, x)
 #else
 #define SKIPPED(x) false
@@ -115,15 +126,15 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
         __global const SRC *in = ROW(src, y);
         for (int x = begin; x < SPAN_END(begin); x++)
             if (!SKIPPED(x))
-                counts[(x & 3) * BINS + in[x]]++;
+                counts[(x & 3) * BINS + AT(in, x)]++;
     }
 #elif defined(FORM_ROWS)
     __global int *counts = state + COUNTS_AT + band * BINS;
     for (int y = band * rows; y < until; y++) {
         __global const SRC *in = ROW(src, y);
         for (int x = begin; x < SPAN_END(begin); x++)
-            if (!SKIPPED(x) && COUNTS(in[x]))
-                counts[PLACE(in[x])]++;
+            if (!SKIPPED(x) && COUNTS(AT(in, x)))
+                counts[PLACE(AT(in, x))]++;
     }
 #else
     /* Runs of one bin are added at once: in a plain region all items meet in a few bins. */
@@ -132,7 +143,8 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
     __global int *counts = state + COUNTS_AT + band % parts * BINS;
     int place = 0, run = 0;
     for (int y = band * rows; y < until; y++) {
-        SRC v = ROW(src, y)[begin];
+        __global const SRC *in = ROW(src, y);
+        SRC v = AT(in, begin);
         if (!COUNTS(v))
             continue;
         int p = PLACE(v);
@@ -160,6 +172,30 @@ __kernel void KERNEL(GRID, __global int *restrict state, int parts)
     state[COUNTS_AT + bin] = count;
     if (count > 0)
         atomic_add(state + SUMS_AT + bin / 256, count);
+}
+#elif defined(KERNEL_spread)
+/* The table of equalize: with c samples up to a value, and m of the least, (c - m) / (n - m) of the range, halves
+ * up. A work-item takes 256 values. */
+__kernel void KERNEL(GRID, __global int *restrict state)
+{
+    int group = SPAN_BEGIN;
+    if (GRID_Y >= grid_y_end || group >= grid_width)
+        return;
+    __global int *sums = state + SUMS_AT, *counts = state + COUNTS_AT;
+    int below = 0, all = 0, least = 0;
+    for (int i = 0; i < BINS / 256; i++) {
+        below += i < group ? sums[i] : 0;
+        if (all == 0 && sums[i] > 0)
+            for (int k = i * 256; least == 0; k++)
+                least = counts[k];
+        all += sums[i];
+    }
+    ulong rest = (ulong)(uint)(all - least);
+    for (int v = group * 256; v < group * 256 + 256; v++) {
+        below += counts[v];
+        ulong n = (ulong)(uint)max(below - least, 0) * (BINS - 1) * 2 + rest;
+        ((__global SRC *)(state + TABLE_AT))[v] = (SRC)(rest == 0 ? (ulong)v : n / (2 * rest));
+    }
 }
 #elif defined(KERNEL_limits)
 /* Black is the largest value (of f32, the last edge) with at most `share` samples below it, white the least one

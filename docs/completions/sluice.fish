@@ -9,6 +9,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range'
     printf '%s\t%s\n' "$before"crop 'a rectangle of the picture'
     printf '%s\t%s\n' "$before"dwt 'the wavelet transform: a plane of averages and planes of details, level by level'
+    printf '%s\t%s\n' "$before"equalize 'tones spread so that all are as frequent as each other, as far as they can be'
     printf '%s\t%s\n' "$before"fir 'each sample from a window of its neighbours, weighted by coefficients'
     printf '%s\t%s\n' "$before"flip 'the picture in a mirror: left and right, or top and bottom, change places'
     printf '%s\t%s\n' "$before"gain 'each sample times a number, plus an offset'
@@ -43,7 +44,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert crop dwt fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box convert crop dwt equalize fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'

@@ -41,6 +41,7 @@ PICTURES = {
     'normal.jpg': ('coffee.jpg', 'normalize:0.02'),
     'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),
     'quiet.jpg': ('noisy.jpg', 'dwt:db4:levels=4,shrink:soft:threshold=bayes,idwt'),
+    'equal.jpg': ('coffee.jpg', 'equalize'),
     'flipped.jpg': ('cat.jpg', 'flip:x'),
     'part.jpg': ('cat.jpg', 'crop:gravity=north:w=200:h=160'),
     'padded.jpg': ('cat.jpg', 'resize:160,pad:40:40:40:40:border=reflect'),

@@ -45,7 +45,7 @@ const struct tried tried_stages[] = {
     {"median rank", NULL, "dwt:db4:levels=4,shrink:threshold=bayes,idwt takes noise away"},
     {"gamma level curve tone", "levels:gamma=2", "or levels:20:235 for black and white"},
     {"normalise stretch autolevel", "normalize", NULL},
-    {"equalize equalise hist histogram clahe", NULL, "normalize spreads tones"},
+    {"equalise hist histogram clahe", "equalize", NULL},
     {"erode dilate open close morphology opening closing", NULL, "no stage works on shapes"},
     {"hsv hsl lab ycbcr yuv color colour colorspace saturation hue", NULL,
      "no stage works on colours but luminance"},

@@ -1,6 +1,7 @@
 #include "stage/tone/histogram.h"
 
-/* Ints of the state before the counts: what was found, and sums of 256 bins each. */
+/* Ints of the state before the counts: what was found, and sums of 256 bins each; then a table of
+ * as many as there are bins. */
 #define HEAD 16
 #define SUMS 256
 
@@ -28,7 +29,7 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
 
 static uint64_t state_bytes(const struct cut *cut)
 {
-    return sizeof(int32_t) * (HEAD + SUMS + (uint64_t)cut->parts * cut->bins);
+    return sizeof(int32_t) * (HEAD + SUMS + (cut->parts + 1) * (uint64_t)cut->bins);
 }
 
 unsigned histogram_state(struct stage_plan *plan)
@@ -58,11 +59,15 @@ struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kern
 
 /* A pass over all samples, band by band. */
 static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
-                     unsigned index, unsigned state)
+                     unsigned index, unsigned state, bool luma)
 {
     const struct plane *plane = &plan->in->planes[index];
     struct pass *pass = histogram_pass(plan, part, cut->form, plane, state,
-                                       plane->width * plane->channels, cut->bands);
+                                       plane->width * (luma ? 1 : plane->channels), cut->bands);
+    if (luma) {
+        pass_define(pass, "LUMA", "%u", plane->channels);
+        pass_name(pass, plane->channels == 3 ? "luma3" : "luma4");
+    }
     pass->work = 8.0 * cut->rows;
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
@@ -71,16 +76,16 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
     pass_int(pass, (int32_t)cut->parts);
 }
 
-void histogram_add(struct stage_plan *plan, unsigned index, unsigned state)
+void histogram_add(struct stage_plan *plan, unsigned index, unsigned state, bool luma)
 {
     const struct plane *plane = &plan->in->planes[index];
     struct cut cut = cut_plane(plan, plane);
-    struct pass *clear =
-        histogram_pass(plan, "clear", cut.form, plane, state, HEAD + SUMS + cut.bins, cut.parts);
+    struct pass *clear = histogram_pass(plan, "clear", cut.form, plane, state,
+                                        HEAD + SUMS + 2 * cut.bins, cut.parts);
     clear->bytes_written = state_bytes(&cut);
     if (plane->type == SAMPLE_F32)
-        add_scan(plan, "range", &cut, index, state);
-    add_scan(plan, "count", &cut, index, state);
+        add_scan(plan, "range", &cut, index, state, luma);
+    add_scan(plan, "count", &cut, index, state, luma);
     /* A work-item for each bin adds up what all parts have of it. */
     struct pass *merge = histogram_pass(plan, "merge", FORM_SCALAR, plane, state, cut.bins, 1);
     merge->work = 2.0 * cut.parts;
