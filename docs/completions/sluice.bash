@@ -55,6 +55,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     plan:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--format|plan:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     plan:--profile) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    plan:--board) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     plan:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -66,6 +67,8 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     bench:--size) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--iterations) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    bench:--report) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    bench:--board) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--format|bench:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     bench:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--bank) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -152,8 +155,8 @@ _sluice()
     compare:-*) COMPREPLY=($(compgen -W "--input --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     stages:-*) COMPREPLY=($(compgen -W "--json --quiet --verbose --help" -- "$word")) ;;
     devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
-    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
-    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
     check-config:-*) COMPREPLY=($(compgen -W "--reference --json --quiet --verbose --help" -- "$word")) ;;
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;

@@ -119,6 +119,7 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -s c -l chain -d 'the c
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l type -d 'of the picture\'s samples' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -s f -l format -d 'of the output' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l profile -d 'plan for a class of device that need not be there' -r
+complete -c sluice -n '__fish_seen_subcommand_from plan' -l board -d 'plan for an ARM board, and say what bounds each kernel there and how long it takes at least' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l source -d 'print the OpenCL C program instead'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l generic -d 'the kernels that the daemon runs chains on that are not configured'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l config -d 'configuration' -r
@@ -138,6 +139,8 @@ complete -c sluice -n '__fish_seen_subcommand_from bench' -l size -d 'of the pic
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l type -d 'of its samples' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l iterations -d 'runs that are timed, after one that is not' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l variants -d 'time the other ways too'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l report -d 'also write all rows to a file, with the device, the versions of driver and kernel, clocks and temperatures' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'the board of sluice plan\'s --board that this is, to say what bounds the kernels beside what they take' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l end-to-end -d 'the operands are files'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'how end-to-end reads, as in sluice run' -r
