@@ -226,6 +226,7 @@ class Loop(DiskTest):
         d.expect_failed('t')
         while time.monotonic() < before + 6:  # a folder looks at its paths every 5 s
             self.healthy()
+            time.sleep(0.2)
         with open(calls, encoding='utf-8') as file:
             self.assertEqual([line for line in file if not re.search('^(open|pread|list) /proc/', line)], [])
         d.stop()
