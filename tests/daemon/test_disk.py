@@ -208,7 +208,8 @@ class Taken(DiskTest):
 
 class Loop(DiskTest):
     def test_what_it_calls(self):
-        """Of disks nothing, for all that files and clients want; what the kernel tells of us is none."""
+        """Of disks nothing, for all that files and clients want, when a folder leaves by a reload, and at the end;
+        what the kernel tells of us is none."""
         d = self.two_folders()
         calls = d.env['SLUICE_FAULT_LOOP'] = os.path.join(self.dir, 'calls')
         d.start()
@@ -227,9 +228,18 @@ class Loop(DiskTest):
         while time.monotonic() < before + 6:  # a folder looks at its paths every 5 s
             self.healthy()
             time.sleep(0.2)
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, encoding='utf-8') as file:
+            lines = [line for line in file if '/kin' not in line]
+        with open(path, 'w', encoding='utf-8') as file:
+            file.writelines(lines)
+        d.process.send_signal(signal.SIGHUP)
+        d.expect_line('reloaded: 1 folders')
+        self.healthy()
+        d.stop()
+        d.expect_clean()
         with open(calls, encoding='utf-8') as file:
             self.assertEqual([line for line in file if not re.search('^(open|pread|list) /proc/', line)], [])
-        d.stop()
 
 
 class Ledger(DiskTest):
