@@ -373,7 +373,7 @@ tells every error at once. `SIGHUP` (systemctl reload sluiced) has the file read
             cell = dict(zip(head, row))
             text = row[-1][:1].upper() + row[-1][1:] + '.\nA value of: ' + cell['value'].replace('`', '') + '.'
             if cell['default']:
-                text += '\nDefault: %s.' % cell['default']
+                text += '\nDefault: %s.' % cell['default'].replace(',', ', ')
             for name in ('environment', 'option'):
                 if cell.get(name):
                     text += '\n%s: %s.' % (name.capitalize(), cell[name])

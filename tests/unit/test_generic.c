@@ -226,13 +226,13 @@ static void test_class(const char *name, unsigned bound)
 static void test_cpu(void **state)
 {
     (void)state;
-    test_class("cpu", 900);
+    test_class("cpu", 1100);
 }
 
 static void test_gpu(void **state)
 {
     (void)state;
-    test_class("gpu", 1300);
+    test_class("gpu", 1500);
 }
 
 static void test_mali(void **state)
