@@ -16,13 +16,9 @@ struct compare_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     "OPTIONS",
-     {.name = "input",
-      .type = PARAM_TEXT,
-      .offset = offsetof(struct compare_options, input),
-      .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
-              "files, strict=1 refuses odd ones"}},
+    OPTION(0, "OPTIONS", TEXT, "input", offsetof(struct compare_options, input),
+           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
+           "files, strict=1 refuses odd ones"),
     {0},
 };
 

@@ -23,13 +23,8 @@ struct check_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     NULL,
-     {.name = "reference",
-      .type = PARAM_FLAG,
-      .offset = AT(reference),
-      .fallback = "0",
-      .help = "print the tables of docs/configuration.md in place of checking anything"}},
+    OPTION(0, NULL, FLAG, "reference", AT(reference),
+           "print the tables of docs/configuration.md in place of checking anything", DEFAULT("0")),
     {0},
 };
 

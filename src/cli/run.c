@@ -23,30 +23,14 @@ struct run_options {
 #define AT(member) offsetof(struct run_options, member)
 
 static const struct options_row options[] = {
-    {0,
-     NULL,
-     {.name = "verify",
-      .type = PARAM_FLAG,
-      .offset = AT(verify),
-      .fallback = "0",
-      .help = "compare the device's result with the plain C reference and say how far they are "
-              "apart; exit 70 if that is more than it may be"}},
-    {0,
-     NULL,
-     {.name = "timing",
-      .type = PARAM_FLAG,
-      .offset = AT(timing),
-      .fallback = "0",
-      .help = "print how long each step and each kernel took"}},
-    {0,
-     "N",
-     {.name = "iterations",
-      .type = PARAM_INTEGER,
-      .offset = AT(iterations),
-      .min = 1,
-      .max = 100000,
-      .fallback = "1",
-      .help = "run the kernels N times; the last run is timed"}},
+    OPTION(0, NULL, FLAG, "verify", AT(verify),
+           "compare the device's result with the plain C reference and say how far they are "
+           "apart; exit 70 if that is more than it may be",
+           DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took",
+           DEFAULT("0")),
+    OPTION(0, "N", INTEGER, "iterations", AT(iterations),
+           "run the kernels N times; the last run is timed", RANGE(1, 100000), DEFAULT("1")),
     {0},
 };
 

@@ -17,13 +17,8 @@ struct status_options {
 
 static const struct options_row options[] = {
     DAEMON_SOCKET_OPTION(offsetof(struct status_options, socket)),
-    {'w',
-     NULL,
-     {.name = "watch",
-      .type = PARAM_FLAG,
-      .offset = offsetof(struct status_options, watch),
-      .fallback = "0",
-      .help = "print it again every second, until the daemon ends or Ctrl-C"}},
+    OPTION('w', NULL, FLAG, "watch", offsetof(struct status_options, watch),
+           "print it again every second, until the daemon ends or Ctrl-C", DEFAULT("0")),
     {0},
 };
 

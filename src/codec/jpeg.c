@@ -391,18 +391,11 @@ static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault
 }
 
 static const struct param params[] = {
-    {.name = "quality",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct jpeg_config, quality),
-     .min = 1,
-     .max = 100,
-     .fallback = "90",
-     .help = "scales the quantization tables; from 90 on colour keeps its full resolution"},
-    {.name = "progressive",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct jpeg_config, progressive),
-     .fallback = "0",
-     .help = "1 writes several scans, coarse to fine"},
+    PARAM(INTEGER, "quality", offsetof(struct jpeg_config, quality),
+          "scales the quantization tables; from 90 on colour keeps its full resolution",
+          RANGE(1, 100), DEFAULT("90")),
+    PARAM(FLAG, "progressive", offsetof(struct jpeg_config, progressive),
+          "1 writes several scans, coarse to fine", DEFAULT("0")),
     PICTURE_PARAMS,
     {0},
 };

@@ -184,10 +184,7 @@ void config_read_limits(struct reader *reader, yaml_node_t *node, void *to)
 /* ---- listen ---- */
 
 static const struct param socket_params[] = {
-    {.name = "unix",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct socket_settings, unix_path),
-     .help = "path of the socket"},
+    PARAM(TEXT, "unix", offsetof(struct socket_settings, unix_path), "path of the socket"),
     {.name = "mode", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, mode)},
     {.name = "group", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, group)},
     {0},

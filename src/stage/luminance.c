@@ -12,19 +12,12 @@ static const struct param_choice weights_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "weights",
-     .type = PARAM_REALS,
-     .offset = offsetof(struct luminance_config, weights),
-     .min = 0,
-     .max = 1e6,
-     .choices = weights_choices,
-     .fallback = "bt601",
-     .help = "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1"},
-    {.name = "exact",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct luminance_config, exact),
-     .fallback = "0",
-     .help = "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else"},
+    PARAM(REALS, "weights", offsetof(struct luminance_config, weights),
+          "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1",
+          RANGE(0, 1e6), .choices = weights_choices, DEFAULT("bt601")),
+    PARAM(FLAG, "exact", offsetof(struct luminance_config, exact),
+          "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else",
+          DEFAULT("0")),
     {0},
 };
 

@@ -1,7 +1,7 @@
 /* threshold with a number is per-pixel. With t=otsu each plane takes some passes more, which find
  * its threshold on the device and leave it there: the range of the samples, how many fall into each
- * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how; docs/stages/threshold.md
- * what. */
+ * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how;
+ * docs/stages/threshold.md what. */
 #include "stage/threshold.h"
 
 #include <math.h>
@@ -21,23 +21,14 @@ static const struct param_choice high_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "t",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct threshold_config, t),
-     .choices = t_choices,
-     .required = true,
-     .help = "the threshold, or otsu to find the one that parts the samples' values best"},
-    {.name = "low",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct threshold_config, low),
-     .fallback = "0",
-     .help = "what comes out for samples below t"},
-    {.name = "high",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct threshold_config, high),
-     .choices = high_choices,
-     .fallback = "max",
-     .help = "what comes out for samples of at least t; max is the type's largest, 1 for f32"},
+    PARAM(REAL_OR_CHOICE, "t", offsetof(struct threshold_config, t),
+          "the threshold, or otsu to find the one that parts the samples' values best",
+          .choices = t_choices, .required = true),
+    PARAM(REAL, "low", offsetof(struct threshold_config, low), "what comes out for samples below t",
+          DEFAULT("0")),
+    PARAM(REAL_OR_CHOICE, "high", offsetof(struct threshold_config, high),
+          "what comes out for samples of at least t; max is the type's largest, 1 for f32",
+          .choices = high_choices, DEFAULT("max")),
     {0},
 };
 

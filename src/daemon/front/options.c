@@ -16,33 +16,11 @@
 #define HELP_MAX        300
 
 static const struct options_row other_rows[] = {
-    {0,
-     "FILE",
-     {.name = "config",
-      .type = PARAM_TEXT,
-      .offset = AT(config),
-      .help = "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"}},
-    {'q',
-     NULL,
-     {.name = "quiet",
-      .type = PARAM_FLAG,
-      .offset = AT(quiet),
-      .fallback = "0",
-      .help = "log errors alone"}},
-    {'v',
-     NULL,
-     {.name = "verbose",
-      .type = PARAM_FLAG,
-      .offset = AT(verbose),
-      .fallback = "0",
-      .help = "log more"}},
-    {'V',
-     NULL,
-     {.name = "version",
-      .type = PARAM_FLAG,
-      .offset = AT(version),
-      .fallback = "0",
-      .help = "print the version"}},
+    OPTION(0, "FILE", TEXT, "config", AT(config),
+           "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors alone", DEFAULT("0")),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log more", DEFAULT("0")),
+    OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
     {0},
 };
 
@@ -77,12 +55,9 @@ static void add_rows(struct rows *rows, struct options_row *to, const struct set
             continue;
         char *help = rows->help[rows->count];
         print_help_of(&s->param, help);
-        *to++ = (struct options_row){s->letter,
-                                     s->value_name,
-                                     {.name = s->option,
-                                      .type = PARAM_TEXT,
-                                      .offset = AT(texts) + rows->count * sizeof(char *),
-                                      .help = help}};
+        *to++ = (struct options_row){
+            s->letter, s->value_name,
+            PARAM(TEXT, s->option, AT(texts) + rows->count * sizeof(char *), help)};
         rows->settings[rows->count++] = s;
     }
 }

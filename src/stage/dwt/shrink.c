@@ -18,32 +18,17 @@ static const struct param_choice threshold_choices[] = {
 static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL, 0}};
 
 static const struct param params[] = {
-    {.name = "rule",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct shrink_config, rule),
-     .choices = rule_choices,
-     .fallback = "soft",
-     .help =
-         "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
-         "below the threshold, garrote does something between"},
-    {.name = "threshold",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct shrink_config, threshold),
-     .min = 0,
-     .max = 1e12,
-     .choices = threshold_choices,
-     .fallback = "universal",
-     .help =
-         "in units of the picture's noise; universal and bayes find it, one for all bands or one "
-         "for each"},
-    {.name = "levels",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct shrink_config, levels),
-     .min = 1,
-     .max = DWT_LEVELS_MAX,
-     .choices = levels_choices,
-     .fallback = "all",
-     .help = "how many levels to change, the finest first"},
+    PARAM(CHOICE, "rule", offsetof(struct shrink_config, rule),
+          "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
+          "below the threshold, garrote does something between",
+          .choices = rule_choices, DEFAULT("soft")),
+    PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
+          "in units of the picture's noise; universal and bayes find it, one for all bands or one "
+          "for each",
+          RANGE(0, 1e12), .choices = threshold_choices, DEFAULT("universal")),
+    PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
+          "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),
+          .choices = levels_choices, DEFAULT("all")),
     {0},
 };
 

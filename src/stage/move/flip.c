@@ -11,12 +11,9 @@ static const struct param_choice axis_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "axis",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct flip_config, axis),
-     .choices = axis_choices,
-     .required = true,
-     .help = "x: left and right change places; y: top and bottom do"},
+    PARAM(CHOICE, "axis", offsetof(struct flip_config, axis),
+          "x: left and right change places; y: top and bottom do", .choices = axis_choices,
+          .required = true),
     {0},
 };
 

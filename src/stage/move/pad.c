@@ -21,16 +21,11 @@ static const struct param params[] = {
     SIDE_PARAM(right),
     SIDE_PARAM(top),
     SIDE_PARAM(bottom),
-    {.name = "background",
-     .type = PARAM_REALS,
-     .offset = offsetof(struct pad_config, background),
-     .fallback = "0",
-     .help = "what they are filled with: one value, or one for each channel"},
-    {.name = "border",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct pad_config, border),
-     .choices = stage_border_choices_but_crop,
-     .help = "how the picture goes on there, in place of the background"},
+    PARAM(REALS, "background", offsetof(struct pad_config, background),
+          "what they are filled with: one value, or one for each channel", DEFAULT("0")),
+    PARAM(CHOICE, "border", offsetof(struct pad_config, border),
+          "how the picture goes on there, in place of the background",
+          .choices = stage_border_choices_but_crop),
     {0},
 };
 
@@ -52,10 +47,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         uint64_t width = plane.width + (uint64_t)(config->left + config->right);
         uint64_t height = plane.height + (uint64_t)(config->top + config->bottom);
         if (width * height > INT_MAX)
-            return fault_set(fault, FAULT_LIMIT,
-                             "pad: %u×%u would become %llu×%llu, more than 2^31 pixels",
-                             plane.width, plane.height, (unsigned long long)width,
-                             (unsigned long long)height);
+            return fault_set(
+                fault, FAULT_LIMIT, "pad: %u×%u would become %llu×%llu, more than 2^31 pixels",
+                plane.width, plane.height, (unsigned long long)width, (unsigned long long)height);
         int result = stage_background("pad", &config->background, &plane, background, fault);
         if (result != 0)
             return result;

@@ -12,12 +12,8 @@ static const struct param_choice angle_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "angle",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct rotate_config, angle),
-     .choices = angle_choices,
-     .required = true,
-     .help = "degrees, clockwise"},
+    PARAM(CHOICE, "angle", offsetof(struct rotate_config, angle), "degrees, clockwise",
+          .choices = angle_choices, .required = true),
     {0},
 };
 

@@ -7,13 +7,9 @@
 #include "stage/tone/histogram.h"
 
 static const struct param params[] = {
-    {.name = "clip",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct normalize_config, clip),
-     .min = 0,
-     .max = 1,
-     .fallback = "0.005",
-     .help = "share of all samples that may lie below black, and as many above white"},
+    PARAM(REAL, "clip", offsetof(struct normalize_config, clip),
+          "share of all samples that may lie below black, and as many above white", RANGE(0, 1),
+          DEFAULT("0.005")),
     {0},
 };
 
