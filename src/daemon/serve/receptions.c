@@ -88,6 +88,8 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int number
     struct receptions *all = receiver->all;
     (void)status;
     (void)number;
+    if (uv_is_closing((uv_handle_t *)process))
+        return; /* libuv tells of two ends at once, and the other one was the daemon's last */
     if (receiver->state != RECEIVER_ABANDONED && receiver->socket >= 0)
         abandon(receiver, "the process that receives descriptors has died");
     forget(receiver);
