@@ -66,7 +66,7 @@ inline int FN(bin)(float least, float most, float v)
 #define AT(in, x) in[x]
 #endif
 
-#if ALPHA && !defined(LUMA)
+#ifdef ALPHA
 #define SKIPPED(x) IS_ALPHA(ALPHA, x)
 #else
 #define SKIPPED(x) false

@@ -49,9 +49,6 @@ struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kern
     struct pass *pass = pass_begin(plan, "histogram", part, form,
                                    form == FORM_ROWS ? PASS_WHOLE_ROW : 1, grid_width, grid_height);
     pass_define_type(pass, "SRC", plane->type);
-    pass_define(pass, "ALPHA", "%u", plane_has_alpha(plane) ? plane->channels : 0);
-    if (plane_has_alpha(plane))
-        pass_name(pass, plane->channels == 2 ? "c2" : "c4");
     pass_name(pass, kernel_form_name(form));
     pass_buffer(pass, state);
     return pass;
@@ -67,6 +64,9 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
     if (luma) {
         pass_define(pass, "LUMA", "%u", plane->channels);
         pass_name(pass, plane->channels == 3 ? "luma3" : "luma4");
+    } else if (plane_has_alpha(plane)) {
+        pass_define(pass, "ALPHA", "%u", plane->channels);
+        pass_name(pass, plane->channels == 2 ? "c2" : "c4");
     }
     pass->work = 8.0 * cut->rows;
     pass->bytes_read = plane_bytes(plane);
