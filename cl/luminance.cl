@@ -47,6 +47,23 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 #define WEIGHT_PARAMETERS , WEIGHT red, WEIGHT green, WEIGHT blue
 #endif
 
+#ifdef IN_FLOATS
+/* Bytes on GPUs with few registers (Mali): 16 pixels from accesses of 16 bytes. Sums in floats, of weights that are
+ * multiples of 2^-16, have at most 24 bits, so they are exact. */
+#define GREY(v, i, w, j, x, k)                                                                     \
+    as_uint(floor(fma(BYTE_AS_FLOAT(v, i), r, fma(BYTE_AS_FLOAT(w, j), g,                          \
+                  fma(BYTE_AS_FLOAT(x, k), b, 0.5f)))) + ROUNDER)
+#if CH == 3
+#define FOUR_GREYS(v, w, x, y)                                                                     \
+    LAST_BYTES(GREY(v, 0, v, 1, v, 2), GREY(v, 3, w, 0, w, 1), GREY(w, 2, w, 3, x, 0),             \
+               GREY(x, 1, x, 2, x, 3))
+#else
+#define FOUR_GREYS(v, w, x, y)                                                                     \
+    LAST_BYTES(GREY(v, 0, v, 1, v, 2), GREY(w, 0, w, 1, w, 2), GREY(x, 0, x, 1, x, 2),             \
+               GREY(y, 0, y, 1, y, 2))
+#endif
+#endif
+
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
@@ -55,7 +72,27 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         return;
     __global const SRC *in = ROW(src, y);
     __global OUT *out = ROW(dst, y);
-#ifdef FORM_VECTOR
+#if defined(IN_FLOATS)
+    if (x + SPAN <= grid_width) {
+        __global const uint4 *at = (__global const uint4 *)(in + x * CH);
+        float r = (float)red * 0x1p-16f, g = (float)green * 0x1p-16f, b = (float)blue * 0x1p-16f;
+        uint4 v = at[0], w = at[1], u = at[2];
+#if CH == 3
+        uint4 greys = (uint4)(THEN_WORD(FOUR_GREYS(v.s0, v.s1, v.s2, 0)),
+                              THEN_WORD(FOUR_GREYS(v.s3, w.s0, w.s1, 0)),
+                              THEN_WORD(FOUR_GREYS(w.s2, w.s3, u.s0, 0)),
+                              THEN_WORD(FOUR_GREYS(u.s1, u.s2, u.s3, 0)));
+#else
+        uint4 t = at[3];
+        uint4 greys = (uint4)(THEN_WORD(FOUR_GREYS(v.s0, v.s1, v.s2, v.s3)),
+                              THEN_WORD(FOUR_GREYS(w.s0, w.s1, w.s2, w.s3)),
+                              THEN_WORD(FOUR_GREYS(u.s0, u.s1, u.s2, u.s3)),
+                              THEN_WORD(FOUR_GREYS(t.s0, t.s1, t.s2, t.s3)));
+#endif
+        *(__global uint4 *)(out + x) = greys;
+        return;
+    }
+#elif defined(FORM_VECTOR)
     /* Four pixels from three vectors of four samples (CH 3) or four (CH 4). */
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)(in + x * CH);

@@ -78,6 +78,9 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
 #define as_ulong(v)          __builtin_astype(v, ulong)
 #define as_float(v)          __builtin_astype(v, float)
 #define as_double(v)         __builtin_astype(v, double)
+#define as_float4(v)         __builtin_astype(v, float4)
+#define as_float8(v)         __builtin_astype(v, float8)
+#define as_float16(v)        __builtin_astype(v, float16)
 #define as_char4(v)          __builtin_astype(v, char4)
 #define as_char8(v)          __builtin_astype(v, char8)
 #define as_char16(v)         __builtin_astype(v, char16)
@@ -135,11 +138,15 @@ ORDER(float)
 #define FLOAT_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define FLOAT_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
-#define FLOATS(type, T)                                                                            \
-    BUILT_IN T fmin(T a, type b) { return FLOAT_MIN(a, (T)b); }                                    \
-    BUILT_IN T fmax(T a, type b) { return FLOAT_MAX(a, (T)b); }                                    \
+#define FLOATS(T)                                                                                  \
+    BUILT_IN T fmin(T a, T b) { return FLOAT_MIN(a, b); }                                          \
+    BUILT_IN T fmax(T a, T b) { return FLOAT_MAX(a, b); }                                          \
     BUILT_IN T fabs(T v) { return __builtin_elementwise_abs(v); }
-FLOATS(float, float) EACH_WIDTH(FLOATS, float)
+#define FLOATS_WIDE(type, T)                                                                       \
+    FLOATS(T)                                                                                      \
+    BUILT_IN T fmin(T a, type b) { return fmin(a, (T)b); }                                         \
+    BUILT_IN T fmax(T a, type b) { return fmax(a, (T)b); }
+FLOATS(float) EACH_WIDTH(FLOATS_WIDE, float)
 BUILT_IN double fabs(double v) { return __builtin_fabs(v); }
 
 #define ABSOLUTE(T, U) BUILT_IN U abs(T v) { return __builtin_astype(__builtin_elementwise_abs(v), U); }
@@ -149,6 +156,9 @@ ABSOLUTE(int, uint) ABSOLUTE(int4, uint4) ABSOLUTE(int8, uint8) ABSOLUTE(int16, 
 BUILT_IN float sqrt(float v) { return __builtin_sqrtf(v); }
 BUILT_IN double sqrt(double v) { return __builtin_sqrt(v); }
 EACH_WIDTH(ROOT, float)
+#define POWER(type, T) BUILT_IN T pow(T v, T e) { EACH_LANE(T, __builtin_powf(v[k], e[k])); }
+BUILT_IN float pow(float v, float e) { return __builtin_powf(v, e); }
+EACH_WIDTH(POWER, float)
 BUILT_IN float rint(float v) { return __builtin_rintf(v); }
 BUILT_IN double rint(double v) { return __builtin_rint(v); }
 BUILT_IN float floor(float v) { return __builtin_floorf(v); }
@@ -160,7 +170,11 @@ BUILT_IN double copysign(double v, double sign) { return __builtin_copysign(v, s
 #if defined(__FMA__) || defined(__aarch64__)
 BUILT_IN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-#define FUSED(type, T) BUILT_IN T fma(T a, T b, T c) { EACH_LANE(T, fma(a[k], b[k], c[k])); }
+#define FUSED(type, T)                                                                             \
+    BUILT_IN T fma(T a, T b, T c)                                                                  \
+    {                                                                                              \
+        _Pragma("clang fp contract(on)") return a * b + c;                                         \
+    }
 EACH_WIDTH(FUSED, float) EACH_WIDTH(FUSED, double)
 #else
 #define fma(a, b, c) ((a) * (b) + (c))
@@ -193,6 +207,10 @@ BUILT_IN uint8 rotate(uint8 v, uint8 n) { return v << n | v >> (32u - n); }
         v = rint(v);                                                                               \
         return v > (double)(low) ? v < (double)(high) ? (T)v : (T)(high) : (T)(low);               \
     }                                                                                              \
+    BUILT_IN T##8 convert_##T##8_sat(int8 v)                                                       \
+    {                                                                                              \
+        return convert_##T##8(clamp(v, (int)(low), (int)(high)));                                  \
+    }                                                                                              \
     BUILT_IN T##16 convert_##T##16_sat(int16 v)                                                    \
     {                                                                                              \
         return convert_##T##16(clamp(v, (int)(low), (int)(high)));                                 \
@@ -202,12 +220,14 @@ SATURATED(char, -128, 127) SATURATED(uchar, 0, 255) SATURATED(short, -32768, 327
 SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
 
 /* At addresses that are multiples of a sample's size. */
+#define WIDE_ACCESS(space, type, n)                                                                \
+    BUILT_IN type##n vload##n(size_t i, space const type *p) { return ((space const any_##type##n *)p)[i]; } \
+    BUILT_IN void vstore##n(type##n v, size_t i, space type *p) { ((space any_##type##n *)p)[i] = v; }
+#define ANY_ADDRESS(type, n)                                                                       \
+    typedef type##n __attribute__((aligned(sizeof(type)))) any_##type##n;                          \
+    WIDE_ACCESS(__private, type, n) WIDE_ACCESS(__global, type, n)
 #define STORES(type)                                                                               \
-    typedef type##16 __attribute__((aligned(sizeof(type)))) stored_##type##16;                     \
-    typedef type##8 __attribute__((aligned(sizeof(type)))) stored_##type##8;                       \
-    BUILT_IN void vstore16(type##16 v, size_t i, __private type *p) { ((__private stored_##type##16 *)p)[i] = v; } \
-    BUILT_IN void vstore16(type##16 v, size_t i, __global type *p) { ((__global stored_##type##16 *)p)[i] = v; } \
-    BUILT_IN void vstore8(type##8 v, size_t i, __global type *p) { ((__global stored_##type##8 *)p)[i] = v; } \
+    ANY_ADDRESS(type, 4) ANY_ADDRESS(type, 8) ANY_ADDRESS(type, 16)                                \
     BUILT_IN void vstore3(type##3 v, size_t i, __global type *p)                                   \
     {                                                                                              \
         p += 3 * i;                                                                                \
@@ -215,6 +235,7 @@ SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
     }
 STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float) STORES(double)
 
+#define atomic_add(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
 #define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)
 

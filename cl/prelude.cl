@@ -12,7 +12,8 @@
  *     SRC, DST          OpenCL types of samples, with SRC_IS_uchar and the like
  *
  *     OUT, THEN(v)      what the result V(DST) is stored as: DST and v itself, or what stages that follow
- *                       in the same kernel make of it; THEN_PARAMETERS, theirs (src/chain/fuse_pixels.c)
+ *                       in the same kernel make of it; THEN_PARAMETERS, theirs (src/chain/fuse_pixels.c);
+ *                       THEN_WORD(w), the same of four bytes in a word
  *
  * What a template defines itself is undefined behind it. A kernel's arguments are GRID, then the
  * pass's arguments in order; a plane is three of them. Offsets, strides and indices count samples and
@@ -106,9 +107,44 @@ inline uint hidden(uint w)
  * bytes cost a GPU more than what is computed from them. */
 #define AS_WORDS(v)         CAT(as_uint, IN_WORDS)(v)
 #define AS_BYTES(v)         CAT3(as_, DST, LANES)(v)
+
+/* Added to a float of at most 2^22 this leaves the nearest integer in the last bits: 1.5 * 2^23. */
+#define ROUNDER 12582912.0f
+/* Two bytes in the last 16 bits of a word, from integers in the last bits of two floats; four bytes as they are
+ * best stored. Mesa's compiler for Mali takes apart what is told as a vector of bytes, and masks and shifts cost four
+ * additions there. */
+#define PAIR_OF(a, b) as_uint(fma((b) - ROUNDER, 256.0f, a))
+#define FOUR_OF(m)    (ushort2)((ushort)PAIR_OF((m).s0, (m).s1), (ushort)PAIR_OF((m).s2, (m).s3))
+
+/* A byte of a word as a float; a word of four floats with bytes in their last bits, given as words; and of each
+ * byte its highest bit throughout. */
+#ifdef HAS_PTX
 #define BYTE_AS_FLOAT(w, k) (as_float(permute(w, 0x4b000000u, 0x7440u + (k))) - 8388608.0f)
 #define LAST_BYTES(a, b, c, d)                                                                     \
     permute(permute(a, b, 0x0040u), permute(c, d, 0x0040u), 0x5410u)
+#define BYTE_SIGNS(w) permute(w, 0u, 0xba98u)
+#else
+#define BYTE_AS_FLOAT(w, k) (float)((w) >> 8 * (k) & 255u)
+#define LAST_BYTES(a, b, c, d)                                                                     \
+    ((PAIR_OF(as_float(a), as_float(b)) & 0xffffu) | PAIR_OF(as_float(c), as_float(d)) << 16)
+#define BYTE_SIGNS(w) (((w) >> 7 & 0x01010101u) * 255u)
+#endif
+
+/* Each lane of v looked up in a table, whose first byte `table` points to. */
+#define LOOK_UP(type, table, v) CAT(LOOK_UP_, LANES)(type, (__global const type *)(table), v)
+#define LOOK_UP_(type, t, v)    (t)[v]
+#define LOOK_UP_4(type, t, v)                                                                      \
+    (CAT(type, 4))((t)[(v).s0], (t)[(v).s1], (t)[(v).s2], (t)[(v).s3])
+#define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
+#define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
+
+/* Each lane of v looked up in a table, whose first byte `table` points to. */
+#define LOOK_UP(type, table, v) CAT(LOOK_UP_, LANES)(type, (__global const type *)(table), v)
+#define LOOK_UP_(type, t, v)    (t)[v]
+#define LOOK_UP_4(type, t, v)                                                                      \
+    (CAT(type, 4))((t)[(v).s0], (t)[(v).s1], (t)[(v).s2], (t)[(v).s3])
+#define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
+#define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
 
 /* A scalar computed by a function that is as wide as the form: the first lane. */
 #define FIRST_(v)   (v)
@@ -194,6 +230,23 @@ inline int border_beside(int i, int n, int border)
         return -1;
     int fold = border == BORDER_REFLECT ? min(n - 1, 1) : 0;
     return (i < 0) == (border == BORDER_WRAP) ? n - 1 - fold : fold;
+}
+
+/* The same as border_index for any i, one fold after the other: cheap for i that are near. */
+inline int border_near(int i, int n, int border)
+{
+    while ((uint)i >= (uint)n) {
+        if (border == BORDER_ZERO)
+            return -1;
+        if (border == BORDER_EDGE || n == 1)
+            return i < 0 ? 0 : n - 1;
+        int fold = border == BORDER_REFLECT ? 1 : 0;
+        if (border == BORDER_WRAP)
+            i += i < 0 ? n : -n;
+        else
+            i = (i < 0 ? 0 : 2 * n) - 1 - i + (i < 0 ? fold : -fold);
+    }
+    return i;
 }
 
 /* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes; in a ring

@@ -68,7 +68,7 @@ fi
 
 # The libraries of a native build, for arm64; its tools run here.
 libraries=
-for package in $packages_build $packages_test; do
+for package in $packages_build $packages_relay $packages_test; do
     case $package in
     *-dev | *-headers | ocl-icd-* | pocl-*) libraries="$libraries $package" ;;
     esac

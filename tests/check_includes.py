@@ -8,7 +8,7 @@ import sys
 # What each room may include, besides itself and the C library: rooms, folders of rooms, or single headers.
 PIXELS = {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'}
 DAEMON = {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'}
-COMMANDS = PIXELS | {'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'}
+COMMANDS = PIXELS | {'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'}
 ALLOWED = {
     'base': set(),
     'param': {'base'},
@@ -16,9 +16,9 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
-    'device': {'base', 'image'},
+    'device': {'base', 'image', 'version.h'},
     'device/opencl': {'base', 'device', 'version.h'},
-    'device/native': {'base', 'device'},
+    'device/native': {'base', 'device', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'kernels': {'base', 'bank', 'image', 'stage', 'chain'},
@@ -29,7 +29,8 @@ ALLOWED = {
     'daemon/watch': DAEMON | {'daemon/spool', 'daemon/work'},
     'daemon/serve': DAEMON | {'daemon/spool', 'daemon/work', 'daemon/watch'},
     'daemon/front': DAEMON | {'daemon'},
-    'cli': COMMANDS,
+    'relay': {'base', 'param', 'bank', 'config', 'worker/client.h', 'version.h'},
+    'cli': COMMANDS | {'relay/hub.h', 'relay/job.h'},
     'bench': COMMANDS | {'cli'},
     'doctor': COMMANDS | {'cli'},
 }
@@ -42,9 +43,10 @@ FOREIGN = {
     r'microhttpd\.h': {'daemon/serve'},
     r'sqlite3\.h': {'daemon/spool'},
     r'yaml\.h': {'config'},
-    r'systemd/': {'daemon/front'},
+    r'systemd/': {'daemon/front', 'daemon/serve'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'codec', 'worker', 'daemon', 'cli'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'relay', 'cli', 'bench', 'doctor'},
+    r'(nats|curl|openssl)/': {'relay'},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

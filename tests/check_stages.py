@@ -10,6 +10,14 @@ import subprocess
 import sys
 
 
+def kernels_of(root, stage):
+    """A stage's own, or those that it shares with the others of its folder."""
+    folders = [os.path.basename(os.path.dirname(path))
+               for path in glob.glob(os.path.join(root, 'src/stage/*/%s.c' % stage))]
+    return [path for name in ['**/' + stage] + [folder + '/*' for folder in folders]
+            for path in glob.glob(os.path.join(root, 'cl', name + '.cl'), recursive=True)]
+
+
 def main():
     root, sluice, stages = sys.argv[1], sys.argv[2], sys.argv[3:]
     complaints = []
@@ -17,10 +25,12 @@ def main():
     if sorted(known) != sorted(stages):
         complaints.append('sluice stages has %s, the list %s' % (sorted(known), sorted(stages)))
     for stage in stages:
-        for path in ('src/stage/**/%s.c', 'src/stage/**/%s.h', 'src/stage/**/%s_ref.c', 'cl/**/%s.cl',
+        for path in ('src/stage/**/%s.c', 'src/stage/**/%s.h', 'src/stage/**/%s_ref.c',
                      'tests/stage/test_%s.c', 'docs/stages/%s.md'):
             if len(glob.glob(os.path.join(root, path % stage), recursive=True)) != 1:
                 complaints.append('%s is missing' % (path % stage))
+        if not kernels_of(root, stage):
+            complaints.append('%s has no kernel in cl/' % stage)
         page = os.path.join(root, 'docs/stages/%s.md' % stage)
         if os.path.exists(page):
             with open(page, encoding='utf-8') as file:

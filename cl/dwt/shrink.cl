@@ -58,6 +58,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
     int begin = SPAN_BEGIN;
     if (band >= grid_y_end || begin >= grid_width)
         return;
+#ifdef FORM_ROWS
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
         __global const SRC *in = ROW(src, y);
         for (int x = begin; x < SPAN_END(begin); x++) {
@@ -65,17 +66,22 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
             KEY key = KEY_OF(in[x]) >> shift;
             int digit = (int)(key & 255);
             KEY a = STATE(c, PREFIX), b = STATE(c, PREFIX + 1);
-#ifdef FORM_ROWS
             COUNTS(c, 0, band)[digit] += key >> 8 == a;
             COUNTS(c, 1, band)[digit] += a != b && key >> 8 == b;
-#else
-            if (key >> 8 == a)
-                atomic_inc(COUNTS(c, 0, band % parts) + digit);
-            else if (key >> 8 == b)
-                atomic_inc(COUNTS(c, 1, band % parts) + digit);
-#endif
         }
     }
+#else
+    int c = begin % C;
+    KEY a = STATE(c, PREFIX), b = STATE(c, PREFIX + 1);
+    for (int y = band * rows; y < min(band * rows + rows, height); y++) {
+        KEY key = KEY_OF(ROW(src, y)[begin]) >> shift;
+        int digit = (int)(key & 255);
+        if (key >> 8 == a)
+            atomic_inc(COUNTS(c, 0, band % parts) + digit);
+        else if (key >> 8 == b)
+            atomic_inc(COUNTS(c, 1, band % parts) + digit);
+    }
+#endif
 }
 
 #elif defined(KERNEL_pick)
@@ -212,6 +218,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
         return;
     __global const SRC *in = ROW(src, y);
     __global SRC *out = ROW(dst, y);
+#if SPAN == 4
+    if (x + 4 <= grid_width) {
+        *(__global CAT(SRC, 4) *)(out + x) = *(__global const CAT(SRC, 4) *)(in + x);
+        return;
+    }
+#endif
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = in[x];
 }
@@ -250,6 +262,15 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
 #define LIMIT limit
 #else
 #define LIMIT limits[x % C]
+#endif
+#if SPAN == 4
+#define RULED(lane) RESULT(FN(rule)((WORK)v.lane, LIMIT))
+    if (x + 4 <= grid_width) {
+        CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
+        *(__global CAT(SRC, 4) *)(out + x) =
+            (CAT(SRC, 4))(RULED(x), RULED(y), RULED(z), RULED(w));
+        return;
+    }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = RESULT(FN(rule)((WORK)in[x], LIMIT));

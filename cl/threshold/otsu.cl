@@ -5,7 +5,7 @@
  * `state` is a plane of rows of 256 ints. Its first row holds what is found: the threshold (as
  * cl/threshold/threshold.cl takes it) and the range, as keys; the others are histograms, to be added up. In the
  * rows form a work-item takes whole bands of rows and has its own histograms; else it takes a column
- * of a band, and adds to a histogram that others add to. With LEVELS, of samples of 8 bits, histograms
+ * of a band, or 16 (SPAN), and adds to a histogram that others add to. With LEVELS, of samples of 8 bits, histograms
  * count values from LEVEL_MIN on, of which there are 256 as well.
  *
  * Everything is exact and independent of the order of the work-items: bins are told by comparing with
@@ -165,6 +165,33 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
             if (!SKIPPED(x) && COUNTS(in[x]))
                 ROW(state, 1 + 4 * band + (x & 3))[PLACE(in[x])]++;
     }
+#elif SPAN == 16
+    /* As below, of levels that are loaded 16 at a time. */
+    __global int *counts = ROW(state, 1 + band % parts);
+    uint place = 0, run = 0;
+#define COUNT(level)                                                                               \
+    {                                                                                              \
+        uint p = level;                                                                            \
+        if (p != place && run > 0) {                                                               \
+            atomic_add(counts + place, (int)run);                                                  \
+            run = 0;                                                                               \
+        }                                                                                          \
+        place = p, run++;                                                                          \
+    }
+#define COUNT_WORD(w)                                                                              \
+    COUNT((w) & 255u) COUNT((w) >> 8 & 255u) COUNT((w) >> 16 & 255u) COUNT((w) >> 24)
+    for (int y = band * rows; y < until; y++) {
+        __global const uchar *in = (__global const uchar *)ROW(src, y);
+        if (begin + 16 <= grid_width) {
+            uint4 v = *(__global const uint4 *)(in + begin) ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
+            COUNT_WORD(v.s0) COUNT_WORD(v.s1) COUNT_WORD(v.s2) COUNT_WORD(v.s3)
+        } else {
+            for (int x = begin; x < grid_width; x++)
+                COUNT((uint)in[x] ^ (LEVEL_MIN == 0 ? 0u : 0x80u))
+        }
+    }
+    if (run > 0)
+        atomic_add(counts + place, (int)run);
 #else
     /* Runs of one bin are added at once: in a plain region all items meet in a few bins. */
     if (SKIPPED(begin))

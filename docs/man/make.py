@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The manual pages, from what the programs say of themselves: --help, the table of settings, the stages.
 
-    make.py SLUICE SLUICED FOLDER             writes them (ninja man)
-    make.py --check SLUICE SLUICED FOLDER     1 when one differs from what is there, or a formatter complains
+    make.py SLUICE SLUICED FOLDER [SLUICE_RELAY]          writes them (ninja man)
+    make.py --check SLUICE SLUICED FOLDER [SLUICE_RELAY]  1 when one differs from what is there, or a formatter complains
 
 The pages are part of the source, because a build for another machine cannot run its programs."""
 import json
@@ -232,7 +232,7 @@ What a chain would do, and what is wrong with this machine:
     sluice plan -c luminance,sobel 1920x1080x3
     sluice doctor''')
     page.section('See also')
-    page.text('`sluiced`(8), `sluice.yaml`(5), `sluice-chain`(7)')
+    page.text('`sluiced`(8), `sluice-relay`(8), `sluice.yaml`(5), `sluice-chain`(7)')
     return page
 
 
@@ -273,11 +273,11 @@ In the journal, lines about a job have the fields `SLUICE_JOB`, `SLUICE_CHAIN` a
     journalctl -u sluiced SLUICE_FILE=/var/lib/sluice/in/photo.jpg''')
     page.section('Exit status')
     page.items([('0', 'Ended by a signal, in good order.'),
-                ('64', 'Wrong options, chain or format.'), ('66', 'A watched folder is missing.'),
+                ('64', 'Wrong options, chain or format.'), ('66', 'The configuration file is missing.'),
                 ('69', 'No device, or no worker that comes up.'),
                 ('70', 'A defect of sluice, memory is out, or a device that fails without a fallback.'),
-                ('73', 'The output or the state folder is missing or cannot be made.'),
-                ('74', 'The disk did not answer at the end.'), ('77', 'A folder may not be written.'),
+                ('73', 'A socket cannot be made, or nothing says where the state directory is.'),
+                ('74', 'The disk did not answer at the end.'), ('77', 'The configuration file may not be read.'),
                 ('78', 'The configuration or the environment is wrong.')])
     page.section('Environment')
     page.items([row for row in ENVIRONMENT if row[0] != 'SLUICE_JOBS_SOCKET'])
@@ -289,6 +289,37 @@ In the journal, lines about a job have the fields `SLUICE_JOB`, `SLUICE_CHAIN` a
                 ('/run/sluice', 'The sockets http.sock and jobs.sock.')])
     page.section('See also')
     page.text('`sluice`(1), `sluice.yaml`(5), `sluice-chain`(7), `systemd.service`(5)')
+    return page
+
+
+def relay_page(relay):
+    told = Help(ask(relay, '--help'))
+    page = Page('sluice-relay', 8, 'jobs of a fleet, from a NATS JetStream to sluiced')
+    page.section('Synopsis')
+    page.text('`sluice-relay` `--config` *FILE* [*OPTIONS*]')
+    page.section('Description')
+    page.text('''`sluice-relay` takes jobs from a queue that many machines share, has this machine's `sluiced`(8) do them by its
+jobs socket, and stores the results. A job is acknowledged when the hub has its result, so nothing is lost with a machine,
+and each job has one result.
+
+It reads the section `relay` of `sluice.yaml`(5). docs/fleet.md says how a fleet is made, what to watch, and what each
+message means.''')
+    page.section('Options')
+    add_options(page, told.options)
+    page.section('Signals')
+    page.items([('SIGTERM', 'Take no new jobs; running ones have `limits.shutdown` to end, then they are given back. '
+                 'Once more: give them back at once. So does `SIGINT`.')])
+    page.section('Exit status')
+    page.items([('0', 'Ended by a signal, once its jobs were done or given back.'), ('64', 'Wrong options.'),
+                ('69', 'No server answers within 60 s of the start, or it is older than 2.10.'),
+                ('70', 'Memory is out, or a job does not end.'), ('77', 'Credentials or a certificate are refused.'),
+                ('78', 'The configuration is wrong, or a file that it names is missing.')])
+    page.section('Environment')
+    page.items([('SLUICE_CONFIG', 'The configuration, where `--config` is not given.'),
+                ('SLUICE_JOBS_SOCKET', "The daemon's jobs socket, where the configuration has none.")])
+    page.text('Each setting has a variable of its own, named in `sluice.yaml`(5).')
+    page.section('See also')
+    page.text('`sluiced`(8), `sluice`(1), `sluice.yaml`(5)')
     return page
 
 
@@ -331,6 +362,8 @@ tells every error at once. `SIGHUP` (systemctl reload sluiced) has the file read
         ('kernels', 'Matrices by name, for stages that take `@name`.'),
         ('banks', 'Filter banks by name, likewise.'),
         ('listen', '`http` and `jobs`, each `{unix: PATH, mode: "0660", group: NAME}`.'),
+        ('relay', 'What `sluice-relay`(8) and `sluice enqueue` read. `servers`, `get` and `put` are lists; `tls` is '
+         '`{ca: FILE}`.'),
         ('watch', 'A list of folders. Besides the keys below: `done` and `failed`, each `{keep: SIZE, age: DURATION}`, '
          'what of them stays; `ignore`, a list of patterns of names that are left alone.')])
     for title, sentence, head, rows in table_rows(ask(sluice, 'check-config', '--reference')):
@@ -340,7 +373,7 @@ tells every error at once. `SIGHUP` (systemctl reload sluiced) has the file read
             cell = dict(zip(head, row))
             text = row[-1][:1].upper() + row[-1][1:] + '.\nA value of: ' + cell['value'].replace('`', '') + '.'
             if cell['default']:
-                text += '\nDefault: %s.' % cell['default']
+                text += '\nDefault: %s.' % cell['default'].replace(',', ', ')
             for name in ('environment', 'option'):
                 if cell.get(name):
                     text += '\n%s: %s.' % (name.capitalize(), cell[name])
@@ -417,12 +450,14 @@ def complaints(path):
 def main():
     global VERSION
     check = sys.argv[1] == '--check'
-    sluice, sluiced, folder = sys.argv[1 + check:]
+    sluice, sluiced, folder, *relay = sys.argv[1 + check:]
     VERSION = ask(sluice, '--version').split()[1]
     told = ask(sluice, '--help')
     commands = re.findall(r'^  ([a-z-]+)\s+\S', told.split('commands:\n', 1)[1].split('\n\n')[0], re.M)
     pages = {'sluice.1': sluice_page(sluice, commands), 'sluiced.8': sluiced_page(sluiced),
              'sluice.yaml.5': yaml_page(sluice), 'sluice-chain.7': chain_page(sluice)}
+    if relay:
+        pages['sluice-relay.8'] = relay_page(relay[0])
     status = 0
     for name, page in pages.items():
         path = os.path.join(folder, name)

@@ -75,9 +75,11 @@ static int unknown_bank(const struct definitions *definitions, const char *word,
         nearest_offer(&nearest, name, strlen(name), definitions->banks[i]->name);
         text_printf(&names, ", @%s", definitions->banks[i]->name);
     }
-    int result = fault_set(fault, FAULT_CHAIN, "no bank '%s'%s%s%s (there are %s)", word,
-                           nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                           nearest.best ? "'?" : "", text_string(&names));
+    int result = fault_set(
+        fault, FAULT_CHAIN, "no bank '%s'%s%s%s (there are %s%s)", word,
+        nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+        nearest.best ? "'?" : "", text_string(&names),
+        definitions && definitions->n_banks ? "" : "; --config FILE defines others under banks");
     text_finish(&names);
     return result;
 }

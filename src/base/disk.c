@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
 int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *to)
 {
     if (linkat(from_fd, from, to_fd, to, 0) != 0)
@@ -29,38 +27,6 @@ int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
 int disk_sync_directory(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL ? 0 : -1;
-}
-
-static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
-{
-    int result = file_write(fd, data, size, fault);
-    if (result == 0 && durable && fsync(fd) != 0)
-        result = fault_set_errno(fault, FAULT_IO, "fsync");
-    if (close(fd) != 0 && result == 0)
-        result = fault_set_errno(fault, FAULT_IO, "close");
-    return result;
-}
-
-int disk_write_file(int directory_fd, const char *name, const char *temporary, const void *data,
-                    size_t size, bool durable, struct fault *fault)
-{
-    /* One that a crash left behind: nobody else writes under this name. */
-    if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
-        return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int fd =
-        openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int result = write_all(fd, data, size, durable, fault);
-    if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
-        result = fault_set_errno(fault, FAULT_CREATE, name);
-    if (result != 0) {
-        unlinkat(directory_fd, temporary, 0);
-        return result;
-    }
-    if (durable && disk_sync_directory(directory_fd) != 0)
-        return fault_set_errno(fault, FAULT_IO, "fsync of a directory");
-    return 0;
 }
 
 int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode)

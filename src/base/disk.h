@@ -20,11 +20,6 @@ int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *t
  * directory (EINVAL) do without. 0 or −1, errno. */
 int disk_sync_directory(int fd);
 
-/* Writes `name` anew, through the temporary name `temporary` in the same directory, and renames it
- * (replacing). `durable`: the file is synced before, the directory after. */
-int disk_write_file(int directory_fd, const char *name, const char *temporary, const void *data,
-                    size_t size, bool durable, struct fault *fault);
-
 /* Where a path below a directory leads: the directory of its last component, reached through no
  * link, and that component. */
 struct disk_place {

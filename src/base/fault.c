@@ -93,7 +93,7 @@ int fault_set_errno(struct fault *fault, enum fault_code code, const char *what)
     default:
         break;
     }
-    return fault_set(fault, code, "%s: %s", what, strerror(error));
+    return fault_set(fault, code, "%s%s%s", what ? what : "", what ? ": " : "", strerror(error));
 }
 
 size_t faults_count(const struct faults *faults)

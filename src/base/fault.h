@@ -61,7 +61,8 @@ int fault_set(struct fault *fault, enum fault_code code, const char *format, ...
 int fault_set_at(struct fault *fault, enum fault_code code, int position, int length,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Stores what errno says about `what` ("open", "write"), with the code that suits it. */
+/* Stores what errno says about `what` (a path, or NULL where the caller names it), with the code
+ * that suits it. */
 int fault_set_errno(struct fault *fault, enum fault_code code, const char *what);
 
 /* All that is wrong with one text, in its order. Starts as {0}; faults stand before empty places.

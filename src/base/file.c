@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/disk.h"
@@ -105,16 +106,36 @@ int file_write(int fd, const void *data, size_t size, struct fault *fault)
     return 0;
 }
 
-const char *path_name(const char *path)
+static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    int result = file_write(fd, data, size, fault);
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync");
+    if (close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
+    return result;
 }
 
-size_t path_stem_length(const char *name)
+int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
+                     size_t size, bool durable, struct fault *fault)
 {
-    const char *dot = strrchr(name, '.');
-    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    /* One that a crash left behind: nobody else writes under this name. */
+    if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int fd =
+        openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, temporary);
+    int result = write_all(fd, data, size, durable, fault);
+    if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
+        result = fault_set_errno(fault, FAULT_CREATE, name);
+    if (result != 0) {
+        unlinkat(directory_fd, temporary, 0);
+        return result;
+    }
+    if (durable && disk_sync_directory(directory_fd) != 0)
+        return fault_set_errno(fault, FAULT_IO, "fsync of a directory");
+    return 0;
 }
 
 char *path_absolute(const char *path)
@@ -142,6 +163,52 @@ char *path_absolute(const char *path)
         absolute[length++] = '/';
     absolute[length] = '\0';
     return absolute;
+}
+
+struct following {
+    char path[PATH_MAX], real[PATH_MAX];
+    int error;
+    atomic_bool left; /* by one of the two: the other frees it */
+};
+
+static void *follow(void *context)
+{
+    struct following *f = context;
+    f->error = realpath(f->path, f->real) ? 0 : errno;
+    if (atomic_exchange(&f->left, true))
+        free(f);
+    return NULL;
+}
+
+bool path_real(const char *path, char real[PATH_MAX])
+{
+    struct following *f = calloc(1, sizeof *f);
+    struct timespec until;
+    pthread_t thread;
+    int error = f ? 0 : ENOMEM;
+    if (f && snprintf(f->path, sizeof f->path, "%s", path) >= PATH_MAX)
+        error = ENAMETOOLONG;
+    if (error == 0)
+        error = pthread_create(&thread, NULL, follow, f);
+    if (error != 0) {
+        free(f);
+        errno = error;
+        return false;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_timedjoin_np(thread, NULL, &until) != 0) {
+        pthread_detach(thread);
+        if (!atomic_exchange(&f->left, true)) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+    }
+    error = f->error;
+    memcpy(real, f->real, PATH_MAX);
+    free(f);
+    errno = error;
+    return error == 0;
 }
 
 int path_make_directories(const char *path, mode_t mode, struct fault *fault)

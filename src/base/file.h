@@ -3,6 +3,7 @@
 #define SLUICE_BASE_FILE_H
 
 #include "base/fault.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,11 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 
 /* Writes all of it or says why not. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
+
+/* Writes `name` anew, through the temporary name `temporary` in the same directory, and renames it
+ * (replacing). `durable`: the file is synced before, the directory after. */
+int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
+                     size_t size, bool durable, struct fault *fault);
 
 /* A file being written under a temporary name beside its final one. It stays where it is in memory
  * until it has ended. */
@@ -64,17 +70,14 @@ void file_drafts_abandon(void);
  * NULL for all others, and where that cannot be told. */
 const char *file_remote_kind(const char *path);
 
-/* The part of `path` after its last slash. */
-const char *path_name(const char *path);
-
-/* `name` up to its last dot, as a length; the whole of it when it has none or only begins with it.
- */
-size_t path_stem_length(const char *name);
-
 /* The absolute path that one means in the working directory: without links followed, and without
  * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller
  * frees it. */
 char *path_absolute(const char *path);
+
+/* realpath(3) for those who must not wait: false with ETIMEDOUT where the disk does not answer
+ * within a second. The thread that waits for it is left behind. */
+bool path_real(const char *path, char real[PATH_MAX]);
 
 /* Makes the directory and those above it that are missing, each with this mode. */
 int path_make_directories(const char *path, mode_t mode, struct fault *fault);

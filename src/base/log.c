@@ -1,18 +1,27 @@
 #include "base/log.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#define PATIENCE 300 /* milliseconds */
 
 static const char *log_program = "sluice";
 static enum log_level log_threshold = LOG_LEVEL_WARNING;
 static bool log_to_journal;
 static bool log_time;
 static log_sink *log_other;
+static bool log_hurries;
+static atomic_uint log_lost; /* lines */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 static const char *const journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"}; /* sd-daemon(3) */
@@ -28,6 +37,11 @@ void log_show_time(void)
 {
     tzset(); /* reads the zone's file, which a sandbox may hide later */
     log_time = isatty(STDERR_FILENO) == 1;
+}
+
+void log_never_wait(void)
+{
+    log_hurries = true;
 }
 
 void log_set_sink(log_sink *sink)
@@ -75,15 +89,42 @@ static const char *line_prefix(enum log_level level, char buffer[16])
     return buffer;
 }
 
+/* False: it would have to wait for whoever reads stderr, longer than a busy reader takes. */
+static bool write_at_once(const char *line, size_t length)
+{
+    struct iovec bytes = {(char *)(uintptr_t)line, length};
+    struct pollfd stream = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (pwritev2(STDERR_FILENO, &bytes, 1, -1, RWF_NOWAIT) >= 0)
+        return true;
+    if (poll(&stream, 1, log_lost == 0 ? PATIENCE : 0) == 0)
+        return false;
+    (void)!write(STDERR_FILENO, line, length); /* nowhere is left to say that stderr is gone */
+    return true;
+}
+
 /* One write(2) a line, so that lines of several processes on one stderr do not mix. */
-static void write_line(enum log_level level, const char *text)
+static bool write_line(enum log_level level, const char *text)
 {
     char line[1300], prefix[16];
     int used =
         snprintf(line, sizeof line, "%s%s: %s\n", line_prefix(level, prefix), log_program, text);
     size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
-    ssize_t written = write(STDERR_FILENO, line, length);
-    (void)written; /* there is nowhere left to say that stderr is gone */
+    if (log_hurries)
+        return write_at_once(line, length);
+    (void)!write(STDERR_FILENO, line, length); /* nowhere is left to say that stderr is gone */
+    return true;
+}
+
+/* How many lines were lost is told once there is room again. */
+static void write_or_lose(enum log_level level, const char *text)
+{
+    char about[100];
+    unsigned lost = log_lost;
+    snprintf(about, sizeof about, "%u lines of the log are lost: nobody read stderr", lost);
+    if (lost > 0 && write_line(LOG_LEVEL_WARNING, about))
+        atomic_fetch_sub(&log_lost, lost);
+    if (!write_line(level, text))
+        log_lost++;
 }
 
 static void emit(const struct log_subject *about, enum log_level level, const char *format,
@@ -97,7 +138,7 @@ static void emit(const struct log_subject *about, enum log_level level, const ch
         if ((unsigned char)*c < ' ' && *c != '\t')
             *c = '?';
     if (!log_other || !log_other(level, log_program, text, about))
-        write_line(level, text);
+        write_or_lose(level, text);
 }
 
 void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)

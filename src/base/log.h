@@ -22,6 +22,10 @@ void log_init(const char *program, enum log_level level);
 /* From now on lines to a terminal begin with the time of the day. Before other threads start. */
 void log_show_time(void);
 
+/* From now on a line is dropped rather than to wait for whoever reads stderr and does not; how many
+ * were is told once there is room again. Before other threads start. */
+void log_never_wait(void);
+
 /* Reads "error", "warning", "info" or "debug"; false for anything else. */
 bool log_level_parse(const char *name, enum log_level *level);
 

@@ -5,8 +5,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/text.h"
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+size_t path_stem_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
 
 #define REASON_TAIL   ".error.json"
 #define EXTENSION_MAX 32 /* what follows a dot further from the end is no extension */

@@ -11,6 +11,13 @@
 #define NAME_BYTES 255
 typedef char name_buffer[NAME_BYTES + 1];
 
+/* The part of `path` after its last slash. */
+const char *path_name(const char *path);
+
+/* `name` up to its last dot, as a length; the whole of it when it has none or only begins with it.
+ */
+size_t path_stem_length(const char *name);
+
 /* What a picture's result is called: "a.jpg", 2, "dx", "png" → "a-2.dx.png". Number 0 and an empty
  * plane leave no trace. */
 void name_of_result(name_buffer name, const char *original, unsigned number, const char *plane,

@@ -1,86 +1,48 @@
 /* sluice bench: how fast stages, chains and whole files are. */
 #include "bench/bench.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "device/memory.h"
+#include "version.h"
+#include "worker/describe.h"
 
 #define AT(member) offsetof(struct bench_options, member)
 
 static const struct options_row options[] = {
-    {'c',
-     "CHAIN",
-     {.name = "chain",
-      .type = PARAM_TEXT,
-      .offset = AT(chain),
-      .help = "the chain to time, in place of stages"}},
-    {0,
-     "WxH[xC]",
-     {.name = "size",
-      .type = PARAM_TEXT,
-      .offset = AT(size),
-      .fallback = "4096x4096",
-      .help = "of the picture; 3 channels where the chain begins with luminance, else 1"}},
-    {0,
-     "TYPE",
-     {.name = "type",
-      .type = PARAM_TEXT,
-      .offset = AT(type),
-      .help = "of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"}},
-    {0,
-     "N",
-     {.name = "iterations",
-      .type = PARAM_INTEGER,
-      .offset = AT(iterations),
-      .min = 1,
-      .max = 10000,
-      .help = "runs that are timed, after one that is not: 20, of files and filter banks 5"}},
-    {0,
-     NULL,
-     {.name = "variants",
-      .type = PARAM_FLAG,
-      .offset = AT(variants),
-      .fallback = "0",
-      .help =
-          "time the other ways too: each form of the kernels, box's methods, each precision and "
-          "wavelet, the plain references"}},
-    {0,
-     NULL,
-     {.name = "end-to-end",
-      .type = PARAM_FLAG,
-      .offset = AT(end_to_end),
-      .fallback = "0",
-      .help = "the operands are files: time them from disk through the chain to disk"}},
-    {'f',
-     "FORMAT",
-     {.name = "format",
-      .type = PARAM_TEXT,
-      .offset = AT(format),
-      .fallback = "png",
-      .help = "of end-to-end's results, with options: jpg:quality=80"}},
-    {0,
-     "OPTIONS",
-     {.name = "input",
-      .type = PARAM_TEXT,
-      .offset = AT(input),
-      .help = "how end-to-end reads, as in sluice run"}},
-    {0,
-     "BANK",
-     {.name = "bank",
-      .type = PARAM_TEXT,
-      .offset = AT(bank),
-      .fallback = "cdf97",
-      .help = "of the filter banks' benches"}},
-    {0,
-     NULL,
-     {.name = "no-reference",
-      .type = PARAM_FLAG,
-      .offset = AT(no_reference),
-      .fallback = "0",
-      .help = "leave the plain references out of them"}},
+    OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain to time, in place of stages"),
+    OPTION(0, "WxH[xC]", TEXT, "size", AT(size),
+           "of the picture; 3 channels where the chain begins with luminance, else 1",
+           DEFAULT("4096x4096")),
+    OPTION(0, "TYPE", TEXT, "type", AT(type),
+           "of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"),
+    OPTION(0, "N", INTEGER, "iterations", AT(iterations),
+           "runs that are timed, after one that is not: 20, of files and filter banks 5",
+           RANGE(1, 10000)),
+    OPTION(0, NULL, FLAG, "variants", AT(variants),
+           "time the other ways too: each form of the kernels, box's methods, each precision and "
+           "wavelet, the plain references",
+           DEFAULT("0")),
+    OPTION(0, "FILE", TEXT, "report", AT(report),
+           "also write all rows to a file, with the device, the versions of driver and kernel, "
+           "clocks "
+           "and temperatures: to tell others how a board does"),
+    OPTION(0, "NAME", TEXT, "board", AT(board),
+           "the board of sluice plan's --board that this is, to say what bounds the kernels "
+           "beside what they "
+           "take; else what the device tree says, if it is one of these"),
+    OPTION(0, NULL, FLAG, "end-to-end", AT(end_to_end),
+           "the operands are files: time them from disk through the chain to disk", DEFAULT("0")),
+    OPTION('f', "FORMAT", TEXT, "format", AT(format),
+           "of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
+    OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how end-to-end reads, as in sluice run"),
+    OPTION(0, "BANK", TEXT, "bank", AT(bank), "of the filter banks' benches", DEFAULT("cdf97")),
+    OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
+           "leave the plain references out of them", DEFAULT("0")),
     {0},
 };
 
@@ -229,11 +191,37 @@ static int open_device(const struct bench_options *o, struct device_options *wan
     return result;
 }
 
-void bench_print_json(const struct bench_context *context, const struct device *device)
+/* What a report has besides the rows that --json prints. */
+static int write_report(const struct bench_context *context, const struct device *device,
+                        json_t *report)
+{
+    const char *path = context->options->report;
+    const struct device_info *info = device ? device_info(device) : NULL;
+    struct fault fault = FAULT_INIT;
+    json_object_set_new(report, "sluice", json_string(SLUICE_VERSION));
+    json_object_set_new(report, "board",
+                        context->board ? json_string(context->board->name) : json_null());
+    json_object_set_new(report, "opencl", info ? describe_device(info, true) : json_null());
+    json_object_set_new(report, "system", bench_system_json());
+    json_object_set(report, "before", context->before);
+    json_object_set_new(report, "after", bench_state_json());
+    if (json_dumpfd(report, context->report->fd, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0)
+        fault_set(&fault, FAULT_IO, "cannot be written: %s", strerror(errno));
+    else if (file_draft_commit(context->report, false, &fault) == 0)
+        return 0;
+    return cli_complain(path, &fault);
+}
+
+int bench_give_rows(const struct bench_context *context, const struct device *device)
 {
     const struct device_info *info = device ? device_info(device) : NULL;
-    cli_print_json(json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
-                             info ? info->driver : "", "rows", context->rows));
+    json_t *json = json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
+                             info ? info->driver : "", "rows", context->rows);
+    if (context->options->common.json)
+        cli_print_json(json_incref(json));
+    int status = context->options->report ? write_report(context, device, json) : 0;
+    json_decref(json);
+    return status;
 }
 
 static int run_bench(struct bench_context *context, const struct bench *bench, struct fault *fault)
@@ -241,7 +229,7 @@ static int run_bench(struct bench_context *context, const struct bench *bench, s
     unsigned iterations = context->iterations;
     if (!context->options->iterations)
         context->iterations = 5;
-    if (!context->rows)
+    if (context->lines)
         fprintf(cli_stdout, "\n%s: bank %s, %u iterations, medians\n", bench->name,
                 context->options->bank, context->iterations);
     int result = bench->run(context, fault);
@@ -269,7 +257,7 @@ static int run_all(struct bench_context *context, const char *chain, char **name
 {
     const struct device_info *info = context->device ? device_info(context->device) : NULL;
     int status = 0;
-    if (!context->rows) {
+    if (context->lines) {
         fprintf(cli_stdout, "%s, %s, driver %s; %u iterations\n", info ? info->name : "reference",
                 info ? info->platform : "plain C", info ? info->driver : "none",
                 context->iterations);
@@ -297,8 +285,8 @@ static int bench(struct bench_context *context, const char *chain, char **names,
     if (open_device(o, &device_options, &context->device, &fault) != 0)
         return cli_complain(NULL, &fault);
     int status = run_all(context, chain, names, count);
-    if (status == 0 && context->rows)
-        bench_print_json(context, context->device);
+    if (status == 0)
+        status = bench_give_rows(context, context->device);
     device_close(&context->device);
     return status;
 }
@@ -317,6 +305,25 @@ static int check_operands(const struct bench_options *o, char **names, size_t co
     for (size_t i = 0; i < count && !o->end_to_end; i++)
         if (!is_known_word(names[i]))
             return 64;
+    return 0;
+}
+
+/* 0, or the exit status after a complaint. */
+static int find_board(const struct bench_options *o, const struct board **board)
+{
+    struct fault fault = FAULT_INIT;
+    *board = o->board ? board_find(o->board, &fault) : board_here();
+    return o->board && !*board ? cli_complain(NULL, &fault) : 0;
+}
+
+/* A report that cannot be written is told of before anything is measured. Returns as find_board. */
+static int begin_report(struct bench_context *context, struct file_draft *report)
+{
+    struct fault fault = FAULT_INIT;
+    context->report = report;
+    context->before = bench_state_json();
+    if (file_draft_open(report, context->options->report, &fault) != 0)
+        return cli_complain(context->options->report, &fault);
     return 0;
 }
 
@@ -343,8 +350,16 @@ int command_bench(int argc, char **argv)
                                                   : o.end_to_end ? 5
                                                                  : 20,
                                     .config = &config,
-                                    .rows = o.common.json ? json_array() : NULL};
-    status = bench(&context, chain, argv + first, count);
+                                    .rows = json_array(),
+                                    .lines = !o.common.json};
+    struct file_draft report = {.fd = -1};
+    status = find_board(&o, &context.board);
+    if (status == 0 && o.report)
+        status = begin_report(&context, &report);
+    if (status == 0)
+        status = bench(&context, chain, argv + first, count);
+    file_draft_discard(&report);
+    json_decref(context.before);
     json_decref(context.rows);
     config_finish(&config);
     return status;

@@ -4,12 +4,13 @@
 
 #include <jansson.h>
 
-#include "chain/chain.h"
+#include "base/file.h"
+#include "chain/board.h"
 #include "cli/common.h"
 
 struct bench_options {
     struct common_options common;
-    const char *chain, *size, *type, *format, *input;
+    const char *chain, *size, *type, *format, *input, *report, *board;
     int64_t iterations; /* 0: not given */
     bool variants, end_to_end;
     bool no_reference; /* of the filter banks' benches */
@@ -20,11 +21,15 @@ struct bench_context {
     const struct bench_options *options;
     unsigned iterations;
     const struct config *config;
-    struct device *device; /* NULL: the references alone */
-    json_t *rows;          /* NULL: lines are printed */
+    struct device *device;     /* NULL: the references alone */
+    const struct board *board; /* what is measured is told beside what it bounds; NULL: unknown */
+    json_t *rows;
+    bool lines;                /* are printed */
+    struct file_draft *report; /* that is wanted, or NULL */
+    json_t *before;            /* how the machine was when the bench of a report began */
 };
 
-/* One bench with a table of its own: prints lines or adds rows. */
+/* One bench with a table of its own: prints lines, adds rows. */
 struct bench {
     const char *name, *summary;
     int (*run)(const struct bench_context *context, struct fault *fault);
@@ -57,6 +62,7 @@ struct bench_result {
     size_t launches;
     double copy_per_second; /* bytes that the copy kernel read and wrote; 0: not measured */
     double copy_best;       /* the same at its fastest */
+    double bound;           /* seconds that the kernels take on the board at least; -1: not known */
     char forms[32];         /* of the kernels: "rows", "vector+scalar", "none" */
     struct picture out;     /* owned; of the last run */
 };
@@ -110,8 +116,15 @@ int bench_chain(const struct bench_context *context, const char *text, const str
 
 void bench_print_head(void);
 
-/* All rows; `device` NULL: they are of the references. */
-void bench_print_json(const struct bench_context *context, const struct device *device);
+/* All rows as an object, where somebody wants them: printed, and with what else is to be known of
+ * the machine written to the file that is told. `device` NULL: they are of the references. Returns
+ * the exit status, after a complaint. */
+int bench_give_rows(const struct bench_context *context, const struct device *device);
+
+/* What a figure can depend on: the system's versions, and its clocks and temperatures as they are
+ * now. */
+json_t *bench_system_json(void);
+json_t *bench_state_json(void);
 
 /* Rows of files through decoder, chain and encoder. Returns the exit status, after a complaint. */
 int bench_files(const struct bench_context *context, const char *text, char **files, size_t count);

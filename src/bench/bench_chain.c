@@ -35,9 +35,9 @@ struct subject {
 
 void bench_print_head(void)
 {
-    fprintf(cli_stdout, "%-34s %-16s %-20s %9s %9s %8s %8s %7s %7s %9s %8s %9s\n", "chain",
+    fprintf(cli_stdout, "%-34s %-16s %-20s %9s %9s %8s %8s %7s %7s %9s %8s %9s %9s\n", "chain",
             "picture", "variant", "median ms", "min ms", "MP/s", "MB", "GB/s", "of copy",
-            "queued ms", "wait ms", "job ms");
+            "queued ms", "wait ms", "job ms", "bound ms");
 }
 
 static void print_ratio(double value, int width, int decimals, const char *unit)
@@ -65,6 +65,7 @@ static void print_row(const char *name, const char *variant, const struct plane 
     print_ratio(on_device ? r->queued * 1e3 : -1, 9, 3, "");
     print_ratio(on_device ? r->wait * 1e3 : -1, 8, 3, "");
     print_ratio(r->job.median * 1e3, 9, 3, "");
+    print_ratio(on_device ? r->bound * 1e3 : -1, 9, 3, "");
     fputc('\n', cli_stdout);
     fflush(cli_stdout);
 }
@@ -78,11 +79,8 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
     double share = r->copy_per_second > 0 ? rate / r->copy_per_second : -1;
     unsigned iterations = on_device ? s->context->iterations : 1;
     chain_print_short(chain, &name);
-    if (!s->context->rows) {
+    if (s->context->lines)
         print_row(text_string(&name), variant, shape, r, time, on_device, share);
-        text_finish(&name);
-        return;
-    }
     json_t *row = bench_row_json(text_string(&name), variant, shape, iterations);
     text_finish(&name);
     bench_set_real(row, "median_s", time->median);
@@ -101,6 +99,7 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
     bench_set_real(row, "job_min_s", r->job.min);
     json_object_set_new(row, "launches", json_integer((json_int_t)r->launches));
     json_object_set_new(row, "bytes_moved", json_integer((json_int_t)r->moved));
+    bench_set_real(row, "bound_s", on_device ? r->bound : -1);
     json_array_append_new(s->context->rows, row);
 }
 

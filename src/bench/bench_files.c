@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "bench/bench.h"
 #include "cli/paths.h"
 
@@ -215,10 +216,8 @@ static void add_row(const struct run *run, const char *file, const char *variant
     struct text name = {0};
     for (int i = 0; i < SPANS; i++)
         spans[i] = f->spans[i].median;
-    if (!run->context->rows) {
+    if (run->context->lines)
         print_figures(file, &r->in, spans, r->bytes_copied, r->bytes_out, rate);
-        return;
-    }
     chain_print_short(&run->chain, &name);
     json_t *row = bench_row_json(text_string(&name), variant, &r->in, runs);
     text_finish(&name);
@@ -320,7 +319,7 @@ static int measure_together(struct run *run, char **files, size_t count, struct 
 static int all_files(struct run *run, char **files, size_t count)
 {
     struct fault fault = FAULT_INIT;
-    if (!run->context->rows)
+    if (run->context->lines)
         print_head();
     for (size_t i = 0; i < count; i++) {
         struct figures f = {0};
@@ -380,9 +379,7 @@ static int run_files(struct run *run, const char *text, char **files, size_t cou
         engine_open(&run->engine, &engine, &fault) != 0)
         return cli_complain(NULL, &fault);
     status = all_files(run, files, count);
-    if (status == 0 && run->context->rows)
-        bench_print_json(run->context, engine_device(run->engine));
-    return status;
+    return status ? status : bench_give_rows(run->context, engine_device(run->engine));
 }
 
 int bench_files(const struct bench_context *context, const char *text, char **files, size_t count)

@@ -64,7 +64,7 @@ static int time_chain(const struct bench_context *context, const char *text, uns
         code = bench_run_device(context, &chain, in, &as_planned, &result, fault);
         seconds[0] = result.kernels.median;
         seconds[1] = result.job.median;
-        if (code == 0 && context->rows)
+        if (code == 0)
             add_row(context->rows, &row);
         bench_result_finish(&result);
     }
@@ -74,7 +74,7 @@ static int time_chain(const struct bench_context *context, const char *text, uns
         row.variant = "reference";
         row.on_device = false;
         row.iterations = 1;
-        if (code == 0 && context->rows)
+        if (code == 0)
             add_row(context->rows, &row);
         bench_result_finish(&result);
     }
@@ -96,7 +96,7 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
     static const unsigned depths[] = {2, 5, 9};
     static const char *const ends[] = {"", ",synthesis"};
     char text[160];
-    if (!context->rows)
+    if (context->lines)
         fprintf(
             cli_stdout,
             "milliseconds        ---------- analysis -----------  ---- analysis, synthesis -----\n"
@@ -106,17 +106,17 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
         struct plane shape = {.width = lengths[i], .height = 1, .channels = 1, .type = SAMPLE_F32};
         int code = bench_picture(&in, &shape, fault);
         for (size_t d = 0; d < sizeof depths / sizeof *depths && code == 0; d++) {
-            if (!context->rows)
+            if (context->lines)
                 fprintf(cli_stdout, "%9u %6u", lengths[i], depths[d]);
             for (int e = 0; e < 2 && code == 0; e++) {
                 double seconds[3];
                 snprintf(text, sizeof text, "analysis:%s:levels=%u:dims=1%s",
                          context->options->bank, depths[d], ends[e]);
                 code = time_chain(context, text, depths[d], &in, seconds, fault);
-                for (int s = 0; s < 3 && code == 0 && !context->rows; s++)
+                for (int s = 0; s < 3 && code == 0 && context->lines; s++)
                     print_milliseconds(seconds[s]);
             }
-            if (!context->rows)
+            if (context->lines)
                 fputc('\n', cli_stdout);
             fflush(cli_stdout);
         }
@@ -153,9 +153,8 @@ static int run_picture(const struct bench_context *context, const struct picture
                           &result,
                           context->device != NULL,
                           bench_compare(in, &result.out)};
-        if (context->rows) {
-            add_row(context->rows, &row);
-        } else {
+        add_row(context->rows, &row);
+        if (context->lines) {
             fprintf(cli_stdout, "%5ux%-5u %6u %-7s %8.1f %10.2e %s", p->width, p->height, levels,
                     precision, row.difference.psnr, row.difference.largest,
                     row.difference.largest < 0.5 ? "yes" : "no ");
@@ -176,7 +175,7 @@ static int run_2d(const struct bench_context *context, struct fault *fault)
     static const unsigned depths[] = {1, 2, 3, 5, 8, 11};
     static const char *const precisions[] = {"single", "double"};
     static const enum sample_type types[] = {SAMPLE_F32, SAMPLE_F64};
-    if (!context->rows)
+    if (context->lines)
         fprintf(cli_stdout, "there and back            PSNR dB  max error same  kernels ms  with "
                             "i/o ms\n");
     for (int precision = 0; precision < 2; precision++) {

@@ -196,6 +196,7 @@ static int run_times(const struct bench_context *context, const struct plan *pla
     result->moved = plan_bytes_moved(plan);
     result->launches = plan_total_launches(plan);
     name_forms(plan, result->forms);
+    result->bound = context->board ? board_seconds(context->board, plan) : -1;
     int code = 0;
     if (!all || !picture_create(&result->out, plan->out))
         code = fault_set(fault, FAULT_MEMORY, "no memory for a result");

@@ -16,13 +16,9 @@ struct compare_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     "OPTIONS",
-     {.name = "input",
-      .type = PARAM_TEXT,
-      .offset = offsetof(struct compare_options, input),
-      .help = "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
-              "files, strict=1 refuses odd ones"}},
+    OPTION(0, "OPTIONS", TEXT, "input", offsetof(struct compare_options, input),
+           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
+           "files, strict=1 refuses odd ones"),
     {0},
 };
 
@@ -52,7 +48,7 @@ static int read_picture(const struct compare_options *o, const char *path, struc
     int result = decode_options_parse(&decode, o->input, "--input", fault);
     int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (result == 0 && fd < 0)
-        result = fault_set_errno(fault, FAULT_NO_INPUT, "open");
+        result = fault_set_errno(fault, FAULT_NO_INPUT, NULL);
     if (result == 0)
         result = file_read(fd, o->common.max_file, &file, fault);
     if (fd >= 0)

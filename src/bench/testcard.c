@@ -18,26 +18,10 @@ struct testcard_options {
 #define AT(member) offsetof(struct testcard_options, member)
 
 static const struct options_row options[] = {
-    {'o',
-     "FILE",
-     {.name = "output",
-      .type = PARAM_TEXT,
-      .offset = AT(output),
-      .fallback = "testcard.png",
-      .help = "where to write it; - is stdout"}},
-    {'f',
-     "FORMAT",
-     {.name = "format",
-      .type = PARAM_TEXT,
-      .offset = AT(format),
-      .help = "else by the file's name"}},
-    {0,
-     "WIDTHxHEIGHT",
-     {.name = "size",
-      .type = PARAM_TEXT,
-      .offset = AT(size),
-      .fallback = "1280x720",
-      .help = "in pixels"}},
+    OPTION('o', "FILE", TEXT, "output", AT(output), "where to write it; - is stdout",
+           DEFAULT("testcard.png")),
+    OPTION('f', "FORMAT", TEXT, "format", AT(format), "else by the file's name"),
+    OPTION(0, "WIDTHxHEIGHT", TEXT, "size", AT(size), "in pixels", DEFAULT("1280x720")),
     {0},
 };
 
@@ -200,7 +184,7 @@ int command_testcard(int argc, char **argv)
     }
     plane.channels = 3;
     if (make_card(&o, plane, &fault) != 0)
-        return cli_complain(o.output, &fault);
+        return cli_complain(fault.code == FAULT_USAGE ? NULL : o.output, &fault);
     if (o.common.json)
         print_json(&o, &plane);
     return 0;

@@ -23,11 +23,15 @@ static bool is_chain_character(char c)
 
 static int check_characters(const char *text, int begin, int end, struct fault *fault)
 {
-    for (int i = begin; i < end; i++)
+    for (int i = begin; i < end; i++) {
+        char shown[] = {'\'', text[i], '\'', '\0'};
         if (!is_chain_character(text[i]))
             return fault_set_at(fault, FAULT_CHAIN, i, 1,
-                                "'%c' has no place in a chain: values use A-Z a-z 0-9 . _ - / @",
-                                isprint((unsigned char)text[i]) ? text[i] : '?');
+                                "%s has no place in a chain, which is written like "
+                                "luminance,box:radius=4; values use A-Z a-z 0-9 . _ - / @",
+                                isprint((unsigned char)text[i]) ? shown
+                                                                : "a character beyond ASCII");
+    }
     return 0;
 }
 
@@ -49,12 +53,14 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
     const char *colon = memchr(text + begin, ':', (size_t)(end - begin));
     int name_length = colon ? (int)(colon - (text + begin)) : end - begin;
     struct fault *fault = faults_next(faults);
-    int result = check_characters(text, begin, end, fault);
+    int result = check_characters(text, begin, begin + name_length, fault);
     if (result != 0)
         return result;
     const struct stage *stage = stage_find(text + begin, (size_t)name_length);
     if (!stage || stage->internal)
         return unknown_stage(text + begin, name_length, begin, fault);
+    if ((result = check_characters(text, begin + name_length, end, fault)) != 0)
+        return result;
     step->stage = stage;
     step->config = calloc(1, stage->config_size + 1);
     if (!step->config)
@@ -101,8 +107,11 @@ static int parse_steps(struct chain *chain, const char *text, int length, struct
             return fault_set(faults_next(faults), FAULT_MEMORY, "no memory for a chain");
         chain->steps = steps;
         if (at == end) {
-            result = fault_set_at(faults_next(faults), FAULT_CHAIN, at < length ? at : length - 1,
-                                  1, "a stage is missing here");
+            result =
+                fault_set_at(faults_next(faults), FAULT_CHAIN, at < length ? at : length - 1, 1,
+                             at < length ? "a stage is missing here"
+                                         : "a stage is missing behind the comma; a chain with "
+                                           "blanks in it needs quotes");
         } else if (chain->n_steps == CHAIN_STEPS_MAX) {
             return fault_set_at(faults_next(faults), FAULT_CHAIN, at, end - at,
                                 "more than %d stages", CHAIN_STEPS_MAX);
@@ -148,6 +157,17 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
         chain_finish(&parsed);
     *chain = parsed;
     return result;
+}
+
+struct stage_source chain_source(const struct chain *chain, const struct plane *whole)
+{
+    struct stage_source source = {.reduce = 1};
+    for (size_t i = 0; i < chain->n_steps; i++) {
+        const struct chain_step *step = &chain->steps[i];
+        if (!step->stage->source || !step->stage->source(step->config, whole, &source))
+            break;
+    }
+    return source;
 }
 
 void chain_print(const struct chain *chain, struct text *text)

@@ -39,6 +39,10 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
                     struct faults *faults);
 void chain_finish(struct chain *chain);
 
+/* The least that the chain takes in place of a file's picture of the shape `whole`: what the stages
+ * at its beginning agree to. */
+struct stage_source chain_source(const struct chain *chain, const struct plane *whole);
+
 /* Appends the canonical text: every parameter written out, in declared order. It reads back as the
  * same chain. */
 void chain_print(const struct chain *chain, struct text *text);

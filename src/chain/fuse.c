@@ -1,4 +1,4 @@
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ bool fuse_is_pixel(const struct plan_step *step)
 /* What a step can be within a group. */
 enum role {
     ALONE,
-    NOTHING, /* has no passes */
+    NOTHING, /* has no passes, and gives what it is given */
     PIXEL,
     LINE,   /* a row of the result from the row at its place */
     WINDOW, /* from several */
@@ -77,7 +77,7 @@ enum role {
 static enum role role_of(const struct plan_step *step)
 {
     if (step->work.n_passes == 0)
-        return NOTHING;
+        return step->stage->view ? ALONE : NOTHING;
     if (fuse_is_pixel(step))
         return PIXEL;
     if (!step->stage->reach || stage_is_per_pixel(step->stage, step->config))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 #define PARTS_MAX 12
 
@@ -135,7 +135,8 @@ static void add_part(struct pass *pass, struct stage_plan *work, const struct li
         }
         struct pass_arg *to = &pass->args[pass->n_args++];
         *to = *arg;
-        if (arg->kind == PASS_BUFFER && arg->operand >= OPERAND_TABLE) {
+        if ((arg->kind == PASS_BUFFER || arg->kind == PASS_TABLE) &&
+            arg->operand >= OPERAND_TABLE) {
             const struct stage_table *table = &unit->own.tables[arg->operand - OPERAND_TABLE];
             to->operand = stage_plan_table(work, table->data, table->size);
         }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 /* A run while it grows: the function of the steps so far, and the types between them. */
 struct run {
@@ -27,7 +27,7 @@ static bool same_alpha(const struct run *run, const struct pixel_function *next,
 /* Adds NAME_pixel of part n, of what there is. False: the run must end before it. */
 static bool extend(struct run *run, const struct plan_step *step, const struct plane *plane)
 {
-    struct pixel_function *whole = &run->function, next = {.work = 4};
+    struct pixel_function *whole = &run->function, next = {.work = 4, .plan = whole->plan};
     char call[sizeof whole->call], arguments[120] = "";
     size_t used = 0;
     if (step->stage->pixel(step->config, run->types[run->n], &next, NULL) != 0 || next.scalar ||
@@ -83,6 +83,7 @@ static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct st
     if (!run)
         return 0;
     run->types[0] = in->type;
+    run->function.plan = work;
     size_t end = group->first;
     while (end <= group->last && (steps[end].work.n_passes == 0 || extend(run, &steps[end], in)))
         end++;
@@ -134,14 +135,17 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
 /* OUT, THEN and THEN_PARAMETERS: what the templates of stencils and luminance store of a result. */
 static void define_then(struct pass *pass, const struct run *run)
 {
-    static const char *const types[] = {[PASS_INT] = "int",
+    static const char *const types[] = {[PASS_TABLE] = "__global const uchar *restrict",
+                                        [PASS_INT] = "int",
                                         [PASS_UINT] = "uint",
                                         [PASS_FLOAT] = "float",
                                         [PASS_LONG] = "long",
                                         [PASS_DOUBLE] = "double"};
     struct text *defines = &pass->fused->defines;
-    text_printf(defines, "OUT %s\nTHEN(v) %s\nTHEN_PARAMETERS ", pass_type_name(run->function.type),
-                run->function.call);
+    text_printf(defines,
+                "OUT %s\nTHEN(v) %s\nTHEN_WORD(w) as_uint(THEN(CAT3(as_, DST, 4)(w)))\n"
+                "THEN_PARAMETERS ",
+                pass_type_name(run->function.type), run->function.call);
     for (unsigned i = 0; i < run->function.n_args; i++) {
         text_printf(defines, ", %s arg%u", types[run->function.args[i].kind], i);
         pass->args[pass->n_args++] = run->function.args[i];
@@ -198,6 +202,7 @@ static int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct
     group->last = group->first;
     if (!run)
         return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    run->function.plan = work;
     if (may_go_on(first, work))
         tried.last = collect(run, &tried, pass->form);
     const struct frame *out = &plan->steps[tried.last].out;

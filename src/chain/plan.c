@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 #include "stage/sink/mosaic.h"
 #include "stage/sink/sink.h"
 
@@ -39,6 +39,7 @@ static int pixel_passes(const struct plan_step *step, struct stage_plan *work, s
     for (size_t i = 0; i < n && result == 0; i++) {
         functions[i].work = 4;
         functions[i].generic = work->profile->generic;
+        functions[i].plan = work;
         result = step->stage->pixel(step->config, step->in->planes[i].type, &functions[i], fault);
         identity &= functions[i].identity;
     }
@@ -79,15 +80,16 @@ static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, 
     return 0;
 }
 
-/* A step without passes hands its input's memory on, so its frame is laid out like the input. */
-static int adopt_layout(struct plan_step *step, struct fault *fault)
+/* A step without passes hands its input's memory on, so its planes lie where the input's do. */
+static void adopt_layout(struct plan_step *step)
 {
-    struct frame same;
-    if (!frame_copy(&same, step->in))
-        return no_memory(fault);
-    frame_finish(&step->out);
-    step->out = same;
-    return 0;
+    for (size_t i = 0; i < step->in->n_planes; i++) {
+        step->out.planes[i].offset = step->in->planes[i].offset;
+        step->out.planes[i].stride = step->in->planes[i].stride;
+    }
+    step->out.size = step->in->size;
+    if (step->stage->view)
+        step->stage->view(step->config, step->in, &step->out);
 }
 
 /* Where each plane that comes out stands for the one that went in, an inverse transform further on
@@ -125,7 +127,7 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     if (result == 0 && options->profile)
         result = plan_step_passes(step, options->profile, &step->work, fault);
     if (result == 0 && options->profile && step->work.n_passes == 0)
-        result = adopt_layout(step, fault);
+        adopt_layout(step);
     plan->out = &step->out;
     return result;
 }
@@ -287,6 +289,15 @@ void plan_destroy(struct plan **plan)
     frame_finish(&p->in);
     free(p);
     *plan = NULL;
+}
+
+const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand)
+{
+    if (operand == OPERAND_IN)
+        return step->source;
+    if (operand == OPERAND_OUT)
+        return &step->out;
+    return &step->work.scratch[operand - OPERAND_SCRATCH];
 }
 
 uint64_t plan_peak(const struct plan *plan)

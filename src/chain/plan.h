@@ -12,7 +12,7 @@ struct plan_step {
     struct stage_plan work; /* no passes: what comes out is what goes in */
     struct frame out;
     unsigned in_slot, out_slot; /* memory; equal when the step has no passes */
-    bool merged;                /* a step behind it does its work (chain/fuse.h) */
+    bool merged;                /* a step behind it does its work (chain/fuse.c) */
     const struct frame *source; /* what the passes read: `in`, or that of the first step whose work
                                    they do */
     char label[64];             /* the stages whose work this is: "luminance+sobel" */
@@ -59,6 +59,9 @@ void plan_destroy(struct plan **plan);
 /* Fills step->work with the passes of that one step, for `profile`. */
 int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
                      struct stage_plan *work, struct fault *fault);
+
+/* The frame that an operand of the step's passes is; no table. */
+const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand);
 
 /* Bytes that a run holds at its fullest, the input's and the output's among them. */
 uint64_t plan_peak(const struct plan *plan);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 #include "chain/source.h"
 
 static int no_memory(struct fault *fault)

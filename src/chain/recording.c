@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "chain/programs.h"
 
 struct recording {
@@ -70,15 +71,6 @@ void recording_destroy(struct recording **recording)
     *recording = NULL;
 }
 
-static const struct frame *operand_frame(const struct plan_step *step, unsigned operand)
-{
-    if (operand == OPERAND_IN)
-        return step->source;
-    if (operand == OPERAND_OUT)
-        return &step->out;
-    return &step->work.scratch[operand - OPERAND_SCRATCH];
-}
-
 static struct device_buffer *operand_buffer(const struct recording *r, size_t step_index,
                                             unsigned operand, const struct recording_run *run)
 {
@@ -97,7 +89,7 @@ static unsigned bind_argument(const struct recording *r, size_t step, const stru
 {
     switch (arg->kind) {
     case PASS_PLANE: {
-        const struct frame *frame = operand_frame(&r->plan->steps[step], arg->operand);
+        const struct frame *frame = plan_operand_frame(&r->plan->steps[step], arg->operand);
         const struct plane *plane = &frame->planes[arg->plane];
         size_t size = sample_size(plane->type);
         to[0] =
@@ -107,6 +99,7 @@ static unsigned bind_argument(const struct recording *r, size_t step, const stru
         return 3;
     }
     case PASS_BUFFER:
+    case PASS_TABLE:
         to[0] =
             (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
         return 1;
@@ -125,9 +118,49 @@ static size_t round_up(size_t value, size_t to)
     return (value + to - 1) / to * to;
 }
 
+/* Waits for what the batch has so far, and adds its launches and traffic to the run's. */
+static int end_batch(struct recording_run *run, struct fault *fault)
+{
+    size_t count;
+    int result = device_batch_wait(run->batch, fault);
+    const struct device_timing *timings =
+        result == 0 ? device_batch_timings(run->batch, &count) : NULL;
+    if (result != 0)
+        return result;
+    struct launch_report *all =
+        realloc(run->launches, (run->n_launches + count + 1) * sizeof *run->launches);
+    if (!all || (!timings && count > 0))
+        return fault_set(fault, FAULT_MEMORY, "no memory for timings");
+    run->launches = all;
+    for (size_t i = 0; i < count; i++)
+        all[run->n_launches++] = (struct launch_report){0, timings[i].kernel, timings[i].queued,
+                                                        timings[i].wait, timings[i].run};
+    const struct device_traffic *traffic = device_batch_traffic(run->batch);
+    run->traffic.crossings_in += traffic->crossings_in;
+    run->traffic.crossings_out += traffic->crossings_out;
+    run->traffic.bytes_copied += traffic->bytes_copied;
+    device_batch_finish(&run->batch);
+    return 0;
+}
+
+/* Where there is a deadline a long run goes to the device in pieces, each waited for: nothing that
+ * is in its queue can be stopped. A piece is so long that waiting for it does not show. */
+#define PIECE_SECONDS 0.2
+
+static int record_piece(const struct recording *r, struct recording_run *run, struct fault *fault)
+{
+    int result = device_batch_submit(run->batch, fault);
+    run->recorded = 0;
+    if (result == 0)
+        result = end_batch(run, fault);
+    if (result == 0)
+        result = deadline_check(fault);
+    return result ? result : device_batch_begin(r->device, &run->batch, fault);
+}
+
 /* One pass: as many launches as its time asks for, each over a band of rows. */
 static int record_pass(const struct recording *r, size_t step, const struct pass *pass,
-                       const struct device_kernel *kernel, const struct recording_run *run,
+                       const struct device_kernel *kernel, struct recording_run *run,
                        struct fault *fault)
 {
     enum {
@@ -142,8 +175,10 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
-    for (int i = 0; i < 2; i++)
-        launch.local[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
+    unsigned group[2];
+    pass_group(pass, profile, group);
+    launch.local[0] = group[0];
+    launch.local[1] = group[1];
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;
     launch.global[0] = round_up(items, launch.local[0]);
     uint32_t rows = plan_rows_per_launch(pass, r->plan->profile);
@@ -154,14 +189,17 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
         launch.global[1] = round_up(end - y, launch.local[1]);
         launch.work = pass->work * pass->grid_width * (end - y);
         int result = device_batch_launch(run->batch, &launch, fault);
+        run->recorded += (double)pass->work * pass->grid_width * (end - y);
+        if (result == 0 && deadline_get() != 0 &&
+            run->recorded > PIECE_SECONDS * profile->work_per_second)
+            result = record_piece(r, run, fault);
         if (result != 0)
             return result;
     }
     return 0;
 }
 
-static int record_steps(const struct recording *r, const struct recording_run *run,
-                        struct fault *fault)
+static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
 {
     const struct device_kernel *const *kernel = r->programs.kernels;
     for (size_t i = 0; i < r->plan->n_steps; i++) {
@@ -201,27 +239,18 @@ static void release_slots(const struct recording *r, struct recording_run *run)
     run->slots = NULL;
 }
 
-/* The launches of the last iteration, told which step each belongs to. */
-static int report_launches(const struct recording *r, struct recording_run *run,
-                           struct fault *fault)
+/* The launches of the last iteration alone, told which step each belongs to. */
+static void assign_launches(const struct recording *r, struct recording_run *run)
 {
-    size_t n;
-    const struct device_timing *timings = device_batch_timings(run->batch, &n);
-    size_t count = plan_total_launches(r->plan), at = n - count;
-    run->launches = calloc(count + 1, sizeof *run->launches);
-    if (!run->launches || (!timings && n > 0))
-        return fault_set(fault, FAULT_MEMORY, "no memory for timings");
-    run->n_launches = 0;
+    size_t count = plan_total_launches(r->plan), at = 0;
+    memmove(run->launches, run->launches + run->n_launches - count, count * sizeof *run->launches);
+    run->n_launches = count;
     for (size_t i = 0; i < r->plan->n_steps; i++) {
         const struct stage_plan *work = &r->plan->steps[i].work;
-        size_t launches = 0;
         for (unsigned p = 0; p < work->n_passes; p++)
-            launches += plan_launches(&work->passes[p], r->plan->profile);
-        for (; launches > 0; launches--, at++)
-            run->launches[run->n_launches++] = (struct launch_report){
-                i, timings[at].kernel, timings[at].queued, timings[at].wait, timings[at].run};
+            for (size_t n = plan_launches(&work->passes[p], r->plan->profile); n > 0; n--)
+                run->launches[at++].step = i;
     }
-    return 0;
 }
 
 static int record_all(const struct recording *r, unsigned iterations, struct recording_run *run,
@@ -259,15 +288,12 @@ int recording_start(struct recording *recording, struct device_buffer **in, unsi
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault)
 {
     const struct recording *r = recording;
-    int result = device_batch_wait(run->batch, fault);
-    if (result == 0)
-        result = report_launches(r, run, fault);
+    int result = end_batch(run, fault);
     if (result != 0) {
         recording_run_finish(recording, run);
         return result;
     }
-    run->traffic = *device_batch_traffic(run->batch);
-    device_batch_finish(&run->batch);
+    assign_launches(r, run);
     run->out = run->slots[r->plan->out_slot];
     run->slots[r->plan->out_slot] = NULL;
     release_slots(r, run);

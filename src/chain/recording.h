@@ -30,8 +30,9 @@ struct recording_run {
     size_t n_launches;
     struct launch_report *launches; /* owned; of the last iteration */
     struct device_traffic traffic;  /* of the whole run */
-    struct device_batch *batch;     /* between start and wait, as is the next */
+    struct device_batch *batch;     /* between start and wait, as are the next two */
     struct device_buffer **slots;
+    double recorded; /* work that the batch has */
 };
 
 /* Puts the chain's launches on the picture in `in` into the device's queue; `in` is a mapped or

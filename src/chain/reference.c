@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/number.h"
 
 int reference_run(const struct plan *plan, const struct picture *in, struct picture *out,
@@ -13,7 +14,8 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     int result = 0;
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
-        if (!picture_create(&to, &step->out))
+        result = deadline_check(fault);
+        if (result == 0 && !picture_create(&to, &step->out))
             result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
                                number_size(step->out.size));
         if (result == 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fuse.h"
+#include "chain/plan_internal.h"
 
 static size_t count_passes(const struct plan *plan)
 {
@@ -108,7 +108,8 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
     define_all(text, more);
     bool has_then = pass->fused && pass->fused->has_then;
     if (!has_then)
-        text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n");
+        text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
+                          "#define THEN_WORD(w) (w)\n");
     if (pixel_content)
         add_file(text, pixel, pixel_content);
     add_file(text, pass->source, content);
@@ -118,7 +119,7 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
     if (!has_then)
-        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \n");
+        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
     undefine_pass(text, "KERNEL \nFN \nLANES \n");
     return 0;
 }

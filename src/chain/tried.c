@@ -33,18 +33,19 @@ const struct tried tried_stages[] = {
     {"multiply mul brightness brighten contrast add offset bias", "gain:1.5:offset=-20", NULL},
     {"cast astype type depth float float32 uint8 u8 u16 f32", "convert:type=f32", NULL},
     {"absolute magnitude fabs", "abs", NULL},
-    {"scale", NULL,
-     "gain:0.5 multiplies samples; resize, which will change the size, is not there yet"},
-    {"resize rescale thumbnail thumb zoom enlarge reduce downscale upscale downsample upsample",
-     NULL, "no stage changes the size of a picture"},
-    {"crop cut clip trim roi extract", NULL, "no stage cuts a part out of a picture"},
-    {"rotate turn transpose flip flop mirror", NULL,
-     "no stage turns a picture; the orientation in Exif data is applied when it is read"},
-    {"pad border extend", NULL, "no stage adds a border"},
+    {"scale", "gain:0.5", "which multiplies samples; resize changes the size"},
+    {"rescale thumbnail thumb zoom enlarge reduce downscale upscale downsample upsample", "resize:640",
+     "to at most 640 pixels across"},
+    {"cut clip trim roi extract", "crop:0:0:640:480", "where it begins and how large it is"},
+    {"turn transpose", "rotate:90",
+     "clockwise; the orientation in Exif data is applied when it is read"},
+    {"mirror flop fliplr", "flip:x", "and flip:y for top and bottom"},
+    {"flipud", "flip:y", NULL},
+    {"border extend", "pad:5:5:5:5", "with a background or a border"},
     {"median rank", NULL, "dwt:db4:levels=4,shrink:threshold=bayes,idwt takes noise away"},
-    {"gamma level levels curve tone normalize normalise stretch autolevel equalize equalise hist "
-     "histogram clahe",
-     NULL, "no stage changes tones but gain, invert and threshold"},
+    {"gamma level curve tone", "levels:gamma=2", "or levels:20:235 for black and white"},
+    {"normalise stretch autolevel", "normalize", NULL},
+    {"equalise hist histogram clahe", "equalize", NULL},
     {"erode dilate open close morphology opening closing", NULL, "no stage works on shapes"},
     {"hsv hsl lab ycbcr yuv color colour colorspace saturation hue", NULL,
      "no stage works on colours but luminance"},
@@ -85,7 +86,11 @@ void tried_explain(const char *name, size_t length, struct text *text)
 {
     const struct tried *tried = find(name, length);
     text_printf(text, "unknown stage '%.*s'", (int)(length > 60 ? 60 : length), name);
-    if (!tried)
+    if (isdigit((unsigned char)name[0]))
+        text_append(text,
+                    "; a comma ends a stage: decimals have a point (1.5), and lists are joined "
+                    "by _ (1_2_1)");
+    else if (!tried)
         print_stages(name, length, text);
     else if (!tried->chain)
         text_printf(text, "; sluice has none: %s", tried->advice);

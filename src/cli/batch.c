@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/name.h"
 #include "cli/interrupt.h"
 #include "cli/paths.h"
 
@@ -49,8 +50,10 @@ static int prepare(struct batch_file *file)
     pthread_mutex_unlock(&batch->lock);
     if (result == 0 && batch->to_folder && batch->options->on_exists == EXISTS_RULE_OVERWRITE &&
         paths_same_file(file->output, file->input))
-        result = fault_set(fault, FAULT_CREATE, "the result %s would replace its own input",
-                           file->output);
+        result =
+            fault_set(fault, FAULT_CREATE,
+                      "the result %s would replace its own input; say -o FILE or -o DIRECTORY/",
+                      file->output);
     return result;
 }
 

@@ -24,62 +24,32 @@ static const struct param_choice exists_choices[] = {{"overwrite", EXISTS_RULE_O
 #define AT(member) offsetof(struct batch_options, member)
 
 const struct options_row cli_batch_options[] = {
-    {'c',
-     "CHAIN",
-     {.name = "chain",
-      .type = PARAM_TEXT,
-      .offset = AT(chain),
-      .help = "stages joined by commas, or the name of a configured chain; without it formats are "
-              "converted and no device is opened"}},
-    {'o',
-     "OUT",
-     {.name = "output",
-      .type = PARAM_TEXT,
-      .offset = AT(output),
-      .fallback = ".",
-      .help = "a file (one input; a link is followed), a directory (ends in / or exists as one; "
-              "for several inputs or a directory it is made), or - for stdout"}},
-    {'f',
-     "FORMAT",
-     {.name = "format",
-      .type = PARAM_TEXT,
-      .offset = AT(format),
-      .help = "of the output, with options: png, jpg:quality=80; else by the output's name, in a "
-              "directory png"}},
-    {0,
-     "OPTIONS",
-     {.name = "input",
-      .type = PARAM_TEXT,
-      .offset = AT(input),
-      .help =
-          "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-          "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
-          "(gray8, gray16, rgb24, rgba32, nv12, yuyv)"}},
-    {'r',
-     NULL,
-     {.name = "recursive",
-      .type = PARAM_FLAG,
-      .offset = AT(recursive),
-      .fallback = "0",
-      .help = "of directories, take the pictures in all directories below, too; results keep their "
-              "places"}},
-    {0,
-     "TEMPLATE",
-     {.name = "name",
-      .type = PARAM_TEXT,
-      .offset = AT(name),
-      .fallback = "{stem}.{ext}",
-      .help = "of results in a directory: {stem} and {name} of the input, {chain}, {date}, .{ext} "
-              "at its end"}},
-    {0,
-     "RULE",
-     {.name = "on-exists",
-      .type = PARAM_CHOICE,
-      .offset = AT(on_exists),
-      .choices = exists_choices,
-      .fallback = "overwrite",
-      .help = "when a result's name is taken: replace that file, leave the input out, call the "
-              "result photo-1.png, or fail"}},
+    OPTION('c', "CHAIN", TEXT, "chain", AT(chain),
+           "stages joined by commas, or the name of a configured chain; without it formats are "
+           "converted and no device is opened"),
+    OPTION('o', "OUT", TEXT, "output", AT(output),
+           "a file (one input; a link is followed), a directory (ends in / or exists as one; "
+           "for several inputs or a directory it is made), or - for stdout",
+           DEFAULT(".")),
+    OPTION('f', "FORMAT", TEXT, "format", AT(format),
+           "of the output, with options: png, jpg:quality=80; else by the output's name, in a "
+           "directory png"),
+    OPTION(0, "OPTIONS", TEXT, "input", AT(input),
+           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
+           "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
+           "(gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
+    OPTION('r', NULL, FLAG, "recursive", AT(recursive),
+           "of directories, take the pictures in all directories below, too; results keep their "
+           "places",
+           DEFAULT("0")),
+    OPTION(0, "TEMPLATE", TEXT, "name", AT(name),
+           "of results in a directory: {stem} and {name} of the input, {chain}, {date}, .{ext} "
+           "at its end",
+           DEFAULT("{stem}.{ext}")),
+    OPTION(0, "RULE", CHOICE, "on-exists", AT(on_exists),
+           "when a result's name is taken: replace that file, leave the input out, call the "
+           "result photo-1.png, or fail",
+           .choices = exists_choices, DEFAULT("overwrite")),
     {0},
 };
 
@@ -156,7 +126,8 @@ int batch_try_output(const struct batch *batch, struct fault *fault)
     if (strcmp(out, "-") == 0 ||
         (stat(out, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
         return 0;
-    if (asprintf(&path, "%s%s", out, batch->to_folder ? "/result" : "") < 0)
+    if (asprintf(&path, "%s%s", out,
+                 batch->to_folder ? "/result" + (out[strlen(out) - 1] == '/') : "") < 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&draft, path, fault);
     file_draft_discard(&draft);

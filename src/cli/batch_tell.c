@@ -184,7 +184,9 @@ int batch_tell(struct batch *batch, const char *chain, const struct device_count
     batch->progress.hidden = true;
     pthread_mutex_unlock(&batch->lock);
     if (!batch->alone && batch->n_begun == 0 && !batch->end.code) {
-        fault_set(&fault, FAULT_NO_INPUT, "there is no picture%s",
+        fault_set(&fault, FAULT_NO_INPUT, "there is no picture%s%s%s",
+                  batch->inputs.n_folders == 1 ? " in " : "",
+                  batch->inputs.n_folders == 1 ? batch->inputs.folders[0].path : "",
                   batch->inputs.n_left_folders ? "; -r takes the directories below, too" : "");
         batch->status = cli_complain(NULL, &fault);
     }

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
 #include "base/text.h"
 #include "chain/chain.h"
 #include "cli/commands.h"
@@ -24,13 +23,8 @@ struct check_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     NULL,
-     {.name = "reference",
-      .type = PARAM_FLAG,
-      .offset = AT(reference),
-      .fallback = "0",
-      .help = "print the tables of docs/configuration.md in place of checking anything"}},
+    OPTION(0, NULL, FLAG, "reference", AT(reference),
+           "print the tables of docs/configuration.md in place of checking anything", DEFAULT("0")),
     {0},
 };
 
@@ -51,24 +45,12 @@ static void complain(struct text *errors, const char *file, struct place place, 
     text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, place.line, place.column, what, fault->text);
 }
 
-/* Of a watched folder's chain that is a single word and no stage's: the chain that may be meant. */
-static const char *guess_chain(const struct config *config, const char *text)
-{
-    struct nearest nearest = {0};
-    size_t length = strlen(text);
-    if (text[strcspn(text, ",:=@/")] != '\0' || stage_find(text, length))
-        return NULL;
-    for (size_t i = 0; i < config->n_chains; i++)
-        nearest_offer(&nearest, text, length, config->chains[i].name);
-    return nearest.best;
-}
-
 static void check_chain(const struct config *config, const char *text, struct place place,
                         bool is_watched, struct text *errors)
 {
     struct faults faults = {0};
     struct chain chain;
-    const char *guess = is_watched ? guess_chain(config, text) : NULL;
+    const char *guess = is_watched ? config_guess_chain(config, text) : NULL;
     if (chain_parse_all(&chain, text, &config->definitions, &faults) == 0)
         chain_finish(&chain);
     for (size_t i = 0; i < faults_count(&faults); i++) {
@@ -128,7 +110,7 @@ static void check_folder(const struct settings *settings, const char *path, stru
                                : "may not be written to by this user";
     if (wrong)
         text_printf(warnings,
-                    "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced does not start like that\n",
+                    "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced waits until that is mended\n",
                     settings->file, place.line, place.column, key, path, wrong);
 }
 

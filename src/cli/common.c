@@ -6,141 +6,52 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "chain/chain.h"
 
 #define AT(member) offsetof(struct common_options, member)
 
 const struct options_row cli_device_options[] = {
-    {0,
-     "SEL",
-     {.name = "device",
-      .type = PARAM_TEXT,
-      .offset = AT(device),
-      .help = "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
-              "OpenCL), reference (plain C), or part of a device's or platform's name; else "
-              "SLUICE_DEVICE, else auto"}},
-    {0,
-     "N",
-     {.name = "platform-index",
-      .type = PARAM_INTEGER,
-      .offset = AT(platform_index),
-      .min = -1,
-      .max = 1000,
-      .fallback = "-1",
-      .help = "only the platform with this index of `sluice devices`"}},
-    {0,
-     "N",
-     {.name = "device-index",
-      .type = PARAM_INTEGER,
-      .offset = AT(device_index),
-      .min = -1,
-      .max = 1000,
-      .fallback = "-1",
-      .help = "only the device with this index within its platform"}},
-    {0,
-     "FLAGS",
-     {.name = "cl-flags",
-      .type = PARAM_TEXT,
-      .offset = AT(cl_flags),
-      .help = "further options for the OpenCL compiler"}},
-    {0,
-     "FILE",
-     {.name = "dump-binary",
-      .type = PARAM_TEXT,
-      .offset = AT(dump_binary),
-      .help = "write the compiled program there"}},
-    {0,
-     "FILE",
-     {.name = "load-binary",
-      .type = PARAM_TEXT,
-      .offset = AT(load_binary),
-      .help = "take the compiled program from there"}},
+    OPTION(0, "SEL", TEXT, "device", AT(device),
+           "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
+           "OpenCL), reference (plain C), or part of a device's or platform's name; else "
+           "SLUICE_DEVICE, else auto"),
+    OPTION(0, "N", INTEGER, "platform-index", AT(platform_index),
+           "only the platform with this index of `sluice devices`", RANGE(-1, 1000), DEFAULT("-1")),
+    OPTION(0, "N", INTEGER, "device-index", AT(device_index),
+           "only the device with this index within its platform", RANGE(-1, 1000), DEFAULT("-1")),
+    OPTION(0, "FLAGS", TEXT, "cl-flags", AT(cl_flags), "further options for the OpenCL compiler"),
+    OPTION(0, "FILE", TEXT, "dump-binary", AT(dump_binary), "write the compiled program there"),
+    OPTION(0, "FILE", TEXT, "load-binary", AT(load_binary), "take the compiled program from there"),
     {0},
 };
 
 const struct options_row cli_config_options[] = {
-    {0,
-     "FILE",
-     {.name = "config",
-      .type = PARAM_TEXT,
-      .offset = AT(config),
-      .help = "configuration: chains by name, and what @name refers to; else SLUICE_CONFIG"}},
+    OPTION(0, "FILE", TEXT, "config", AT(config),
+           "configuration: chains by name, and what @name refers to; else SLUICE_CONFIG"),
     {0},
 };
 
 const struct options_row cli_plan_options[] = {
-    {0,
-     NULL,
-     {.name = "no-fuse",
-      .type = PARAM_FLAG,
-      .offset = AT(no_fuse),
-      .fallback = "0",
-      .help = "give each stage kernels of its own, for comparison"}},
+    OPTION(0, NULL, FLAG, "no-fuse", AT(no_fuse),
+           "give each stage kernels of its own, for comparison", DEFAULT("0")),
     {0},
 };
 
 const struct options_row cli_limit_options[] = {
-    {0,
-     "PIXELS",
-     {.name = "max-pixels",
-      .type = PARAM_PIXELS,
-      .offset = AT(max_pixels),
-      .min = 1,
-      .max = 500e6,
-      .fallback = "100MP",
-      .help = "largest picture that is read"}},
-    {0,
-     "SIZE",
-     {.name = "max-file",
-      .type = PARAM_SIZE,
-      .offset = AT(max_file),
-      .min = 1,
-      .max = 4.0 * (1 << 30),
-      .fallback = "256MiB",
-      .help = "largest file that is read"}},
-    {0,
-     "SIZE",
-     {.name = "memory",
-      .type = PARAM_SIZE,
-      .offset = AT(memory),
-      .min = 1 << 20,
-      .max = 1e12,
-      .fallback = "2GiB",
-      .help = "memory for pictures, all jobs together"}},
-    {0,
-     "N",
-     {.name = "threads",
-      .type = PARAM_INTEGER,
-      .offset = AT(threads),
-      .min = 0,
-      .max = 256,
-      .fallback = "0",
-      .help = "files at once; 0: as many as processors"}},
+    OPTION(0, "PIXELS", PIXELS, "max-pixels", AT(max_pixels), "largest picture that is read",
+           RANGE(1, 500e6), DEFAULT("100MP")),
+    OPTION(0, "SIZE", SIZE, "max-file", AT(max_file), "largest file that is read",
+           RANGE(1, 4.0 * (1 << 30)), DEFAULT("256MiB")),
+    OPTION(0, "SIZE", SIZE, "memory", AT(memory), "memory for pictures, all jobs together",
+           RANGE(1 << 20, 1e12), DEFAULT("2GiB")),
+    OPTION(0, "N", INTEGER, "threads", AT(threads), "files at once; 0: as many as processors",
+           RANGE(0, 256), DEFAULT("0")),
     {0},
 };
 
 const struct options_row cli_output_options[] = {
-    {0,
-     NULL,
-     {.name = "json",
-      .type = PARAM_FLAG,
-      .offset = AT(json),
-      .fallback = "0",
-      .help = "machine-readable output on stdout"}},
-    {'q',
-     NULL,
-     {.name = "quiet",
-      .type = PARAM_FLAG,
-      .offset = AT(quiet),
-      .fallback = "0",
-      .help = "say nothing but errors"}},
-    {'v',
-     NULL,
-     {.name = "verbose",
-      .type = PARAM_FLAG,
-      .offset = AT(verbose),
-      .fallback = "0",
-      .help = "say what is done"}},
+    OPTION(0, NULL, FLAG, "json", AT(json), "machine-readable output on stdout", DEFAULT("0")),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "say nothing but errors", DEFAULT("0")),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "say what is done", DEFAULT("0")),
     {0},
 };
 
@@ -209,6 +120,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     struct text errors = {0};
     struct fault fault = FAULT_INIT;
     const char *path = options->config ? options->config : getenv("SLUICE_CONFIG");
+    const char *guess;
     *config = (struct config){0};
     if (!path || !path[0])
         return 0;
@@ -227,27 +139,12 @@ int cli_read_config(const struct common_options *options, struct config *config,
         status = cli_complain(path, &fault);
     } else if (*chain && config_chain(config, *chain)) {
         *chain = config_chain(config, *chain);
+    } else if (*chain && (guess = config_guess_chain(config, *chain))) {
+        fprintf(stderr, "sluice: chain: '%s' is no stage and no chain of %s; did you mean '%s'?\n",
+                *chain, path, guess);
+        status = fault_exit_status(FAULT_USAGE);
     }
     text_finish(&errors);
-    return status;
-}
-
-int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions)
-{
-    struct faults faults = {0};
-    int result = chain_parse_all(chain, text, definitions, &faults);
-    for (size_t i = 0; i < faults_count(&faults); i++)
-        cli_complain_chain(text, &faults.list[i]);
-    return fault_exit_status(result);
-}
-
-int cli_complain_chain(const char *chain_text, const struct fault *fault)
-{
-    struct text caret = {0};
-    fault_print_caret(fault, chain_text, &caret);
-    int status = cli_complain(fault->code == FAULT_CHAIN ? "chain" : NULL, fault);
-    fputs(text_string(&caret), stderr);
-    text_finish(&caret);
     return status;
 }
 

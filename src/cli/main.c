@@ -1,11 +1,14 @@
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "version.h"
+#include "worker/find.h"
 
+static int command_enqueue(int argc, char **argv);
 static int command_version(int argc, char **argv);
 static int command_help(int argc, char **argv);
 
@@ -16,6 +19,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run, "run a chain on pictures, here"},
     {"submit", command_submit, "run a chain on pictures, through the daemon"},
+    {"enqueue", command_enqueue, "put pictures into the queue of a fleet"},
     {"status", command_status, "what the daemon does"},
     {"why", command_why, "what became of a file, or why it is not done"},
     {"requeue", command_requeue, "files are to be done again"},
@@ -57,10 +61,30 @@ static const struct command *find_command(const char *name)
             return &commands[i];
         nearest_offer(&nearest, name, strlen(name), commands[i].name);
     }
-    fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
-            nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "");
+    if (name[0] == '-')
+        fprintf(stderr,
+                "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
+                name);
+    else
+        fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
+                nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                nearest.best ? "'?" : "");
     return NULL;
+}
+
+/* A program of its own, so that whoever has no fleet needs no library of NATS. */
+static int command_enqueue(int argc, char **argv)
+{
+    char path[4096];
+    struct fault fault = FAULT_INIT;
+    (void)argc;
+    if (find_program("enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
+        fflush(cli_stdout);
+        dup2(fileno(cli_stdout), STDOUT_FILENO); /* the real one again */
+        execv(path, argv);
+    }
+    fault_set_errno(&fault, FAULT_NO_DEVICE, path);
+    return cli_complain("enqueue", &fault);
 }
 
 static int command_version(int argc, char **argv)

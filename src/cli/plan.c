@@ -3,54 +3,33 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "chain/plan.h"
+#include "chain/board.h"
 #include "chain/source.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 
 struct plan_command_options {
     struct common_options common;
-    const char *chain, *type, *format, *profile;
+    const char *chain, *type, *format, *profile, *board;
     bool source, generic;
 };
 
 #define AT(member) offsetof(struct plan_command_options, member)
 
 static const struct options_row options[] = {
-    {'c', "CHAIN", {.name = "chain", .type = PARAM_TEXT, .offset = AT(chain), .help = "the chain"}},
-    {0,
-     "TYPE",
-     {.name = "type",
-      .type = PARAM_TEXT,
-      .offset = AT(type),
-      .fallback = "u8",
-      .help = "of the picture's samples: u8, i8, u16, i16, i32, f32, f64"}},
-    {'f',
-     "FORMAT",
-     {.name = "format",
-      .type = PARAM_TEXT,
-      .offset = AT(format),
-      .help = "of the output; without it the frame stays as the chain leaves it"}},
-    {0,
-     "CLASS",
-     {.name = "profile",
-      .type = PARAM_TEXT,
-      .offset = AT(profile),
-      .help = "plan for a class of device that need not be there: native, cpu, gpu or mali"}},
-    {0,
-     NULL,
-     {.name = "source",
-      .type = PARAM_FLAG,
-      .offset = AT(source),
-      .fallback = "0",
-      .help = "print the OpenCL C program instead"}},
-    {0,
-     NULL,
-     {.name = "generic",
-      .type = PARAM_FLAG,
-      .offset = AT(generic),
-      .fallback = "0",
-      .help = "the kernels that the daemon runs chains on that are not configured"}},
+    OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain"),
+    OPTION(0, "TYPE", TEXT, "type", AT(type),
+           "of the picture's samples: u8, i8, u16, i16, i32, f32, f64", DEFAULT("u8")),
+    OPTION('f', "FORMAT", TEXT, "format", AT(format),
+           "of the output; without it the frame stays as the chain leaves it"),
+    OPTION(0, "CLASS", TEXT, "profile", AT(profile),
+           "plan for a class of device that need not be there: native, cpu, gpu or mali"),
+    OPTION(0, "NAME", TEXT, "board", AT(board),
+           "plan for an ARM board, and say what bounds each kernel there and how long it takes at "
+           "least: rock5b, rock3a, odroid-n2 or genio-1200-evk"),
+    OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead", DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "generic", AT(generic),
+           "the kernels that the daemon runs chains on that are not configured", DEFAULT("0")),
     {0},
 };
 
@@ -94,14 +73,73 @@ static size_t place_of_work(const struct plan *plan, size_t index)
     return index;
 }
 
+static void print_bound(const struct board *board, const struct pass *pass)
+{
+    struct board_bound bound = board_bound(board, pass);
+    fprintf(cli_stdout, "          memory %.3f ms", bound.memory * 1e3);
+    if (bound.unit)
+        fprintf(cli_stdout, ", %s %.3f ms: bound by %s", bound.unit, bound.cycles * 1e3, bound.by);
+    else
+        fputs("; its cycles have not been counted", cli_stdout);
+    fputc('\n', cli_stdout);
+}
+
+static void print_board(const struct board *board, const struct plan *plan)
+{
+    double seconds = board_seconds(board, plan);
+    fprintf(cli_stdout, "%s: %s, %u core%s at %.0f MHz, memory of %.1f GB/s\n(%s)\n", board->label,
+            board_gpu_name(board->gpu), board->cores, board->cores == 1 ? "" : "s",
+            board->clock * 1e-6, board->bandwidth * 1e-9, board->sources);
+    if (seconds >= 0)
+        fprintf(cli_stdout, "%.3f ms at least\n", seconds * 1e3);
+}
+
+/* What is read of a JPEG of that size, where that is not all of it. */
+static bool of_jpeg(const struct chain *chain, struct plane *plane, struct stage_source *source)
+{
+    *source = chain_source(chain, plane);
+    plane->width = (plane->width + source->reduce - 1) / source->reduce;
+    plane->height = (plane->height + source->reduce - 1) / source->reduce;
+    source->luma &= plane->channels == 3;
+    plane->channels = source->luma ? 1 : plane->channels;
+    return plane->type == SAMPLE_U8 && plane->channels % 2 == 1 &&
+           (source->luma || source->reduce > 1);
+}
+
+static void print_jpeg(const struct chain *chain, const struct plane *in)
+{
+    struct stage_source source;
+    struct plane plane = *in;
+    if (!of_jpeg(chain, &plane, &source))
+        return;
+    fprintf(cli_stdout, "      of a jpeg %ux%ux%u: ", plane.width, plane.height, plane.channels);
+    if (source.reduce > 1)
+        fprintf(cli_stdout, "decoded at 1/%u of its sides%s", source.reduce,
+                source.luma ? ", " : "");
+    fprintf(cli_stdout, "%s\n", source.luma ? "its own Y channel" : "");
+}
+
+static json_t *jpeg_json(const struct chain *chain, const struct plane *in)
+{
+    struct stage_source source;
+    struct plane plane = *in;
+    if (!of_jpeg(chain, &plane, &source))
+        return NULL;
+    return json_pack("{s:i, s:i, s:i, s:i, s:b}", "width", (int)plane.width, "height",
+                     (int)plane.height, "channels", (int)plane.channels, "reduced",
+                     (int)source.reduce, "stored_luma", (int)source.luma);
+}
+
 /* `apart`: the same with kernels of its own for each stage; NULL where that was asked for. */
-static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain)
+static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain,
+                       const struct board *board)
 {
     struct text canonical = {0};
     chain_print(chain, &canonical);
     fprintf(cli_stdout, "chain %s\nin    ", text_string(&canonical));
     text_finish(&canonical);
     print_frame(&plan->in);
+    print_jpeg(chain, &plan->in.planes[0]);
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
         fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
@@ -118,6 +156,8 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
                     plan_launches(pass, plan->profile),
                     plan_launches(pass, plan->profile) == 1 ? "" : "es",
                     number_size(pass->bytes_read), number_size(pass->bytes_written));
+            if (board)
+                print_bound(board, pass);
         }
     }
     fputs("out   ", cli_stdout);
@@ -129,6 +169,8 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
         fprintf(cli_stdout, "not fused: %zu launches, %s moved, %s of memory at the peak\n",
                 plan_total_launches(apart), number_size(plan_bytes_moved(apart)),
                 number_size(plan_peak(apart)));
+    if (board)
+        print_board(board, plan);
 }
 
 static json_t *frame_json(const struct frame *frame)
@@ -144,18 +186,74 @@ static json_t *frame_json(const struct frame *frame)
     return planes;
 }
 
-static json_t *step_json(size_t index, const struct plan *plan)
+/* "in", "out", "scratch0", "table0" … */
+static json_t *memory_json(unsigned operand)
+{
+    if (operand >= OPERAND_TABLE)
+        return json_sprintf("table%u", operand - OPERAND_TABLE);
+    if (operand >= OPERAND_SCRATCH)
+        return json_sprintf("scratch%u", operand - OPERAND_SCRATCH);
+    return json_string(operand == OPERAND_IN ? "in" : "out");
+}
+
+/* What a kernel's parameters behind GRID get. */
+static json_t *args_json(const struct plan_step *step, const struct pass *pass)
+{
+    json_t *args = json_array();
+    for (unsigned i = 0; i < pass->n_args; i++) {
+        const struct pass_arg *arg = &pass->args[i];
+        json_t *json;
+        if (arg->kind == PASS_PLANE) {
+            const struct plane *p = &plan_operand_frame(step, arg->operand)->planes[arg->plane];
+            json_int_t size = (json_int_t)sample_size(p->type);
+            json = json_pack("{s:o, s:I, s:I}", "memory", memory_json(arg->operand), "offset",
+                             (json_int_t)p->offset / size, "stride", (json_int_t)p->stride / size);
+        } else if (arg->kind == PASS_BUFFER) {
+            json = json_pack("{s:o}", "memory", memory_json(arg->operand));
+        } else if (arg->kind == PASS_LONG) {
+            json = json_pack("{s:I}", "long", (json_int_t)arg->l);
+        } else if (arg->kind == PASS_FLOAT || arg->kind == PASS_DOUBLE) {
+            json = json_pack("{s:f}", arg->kind == PASS_FLOAT ? "float" : "double",
+                             arg->kind == PASS_FLOAT ? (double)arg->f : arg->d);
+        } else {
+            json = json_integer(arg->i);
+        }
+        json_array_append_new(args, json);
+    }
+    return args;
+}
+
+static json_t *bound_json(const struct board *board, const struct pass *pass)
+{
+    struct board_bound bound = board_bound(board, pass);
+    return json_pack("{s:s, s:f, s:f, s:s?, s:o}", "by", bound.by, "seconds", bound.seconds,
+                     "memory_s", bound.memory, "unit", bound.unit, "unit_s",
+                     bound.unit ? json_real(bound.cycles) : json_null());
+}
+
+static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
+                         const struct pass *pass, const struct board *board)
+{
+    unsigned group[2];
+    pass_group(pass, plan->profile, group);
+    json_t *json =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:[ii], s:i, s:[ii], s:o}", "kernel", pass->name,
+                  "form", kernel_form_name(pass->form), "launches",
+                  (json_int_t)plan_launches(pass, plan->profile), "bytes_read",
+                  (json_int_t)pass->bytes_read, "bytes_written", (json_int_t)pass->bytes_written,
+                  "grid", (int)pass->grid_width, (int)pass->grid_height, "span", (int)pass->span,
+                  "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
+    if (board)
+        json_object_set_new(json, "bound", bound_json(board, pass));
+    return json;
+}
+
+static json_t *step_json(size_t index, const struct plan *plan, const struct board *board)
 {
     const struct plan_step *step = &plan->steps[index];
     json_t *passes = json_array();
-    for (unsigned i = 0; i < step->work.n_passes; i++) {
-        const struct pass *pass = &step->work.passes[i];
-        json_array_append_new(passes, json_pack("{s:s, s:s, s:I, s:I, s:I}", "kernel", pass->name,
-                                                "form", kernel_form_name(pass->form), "launches",
-                                                (json_int_t)plan_launches(pass, plan->profile),
-                                                "bytes_read", (json_int_t)pass->bytes_read,
-                                                "bytes_written", (json_int_t)pass->bytes_written));
-    }
+    for (unsigned i = 0; i < step->work.n_passes; i++)
+        json_array_append_new(passes, pass_json(plan, step, &step->work.passes[i], board));
     json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
                              frame_json(&step->out), "passes", passes);
     if (step->merged) /* counted from 1, as the lines of the text are */
@@ -182,21 +280,35 @@ static json_t *totals_json(const struct plan *plan)
                      (json_int_t)plan_peak(plan));
 }
 
-static void print_json(const struct plan *plan, const struct plan *apart, const struct chain *chain)
+static json_t *board_json(const struct board *board, const struct plan *plan)
+{
+    double seconds = board_seconds(board, plan);
+    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:o}", "name", board->name, "label",
+                     board->label, "gpu", board_gpu_name(board->gpu), "cores", (int)board->cores,
+                     "clock_hz", board->clock, "bytes_per_s", board->bandwidth, "sources",
+                     board->sources, "seconds", seconds >= 0 ? json_real(seconds) : json_null());
+}
+
+static void print_json(const struct plan *plan, const struct plan *apart, const struct chain *chain,
+                       const struct board *board)
 {
     struct text canonical = {0};
     json_t *steps = json_array();
     chain_print(chain, &canonical);
     for (size_t i = 0; i < plan->n_steps; i++)
-        json_array_append_new(steps, step_json(i, plan));
+        json_array_append_new(steps, step_json(i, plan, board));
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
                              frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),
                              "warnings", warnings_json(plan));
-    json_t *totals = totals_json(plan);
+    json_t *totals = totals_json(plan), *jpeg = jpeg_json(chain, &plan->in.planes[0]);
+    if (jpeg)
+        json_object_set_new(json, "jpeg", jpeg);
     json_object_update(json, totals);
     json_decref(totals);
     if (apart)
         json_object_set_new(json, "not_fused", totals_json(apart));
+    if (board)
+        json_object_set_new(json, "board", board_json(board, plan));
     cli_print_json(json);
     text_finish(&canonical);
 }
@@ -212,30 +324,46 @@ static int print_source(const struct plan *plan)
     return 0;
 }
 
-/* The profile asked for by name, else that of the device that would be taken. */
+/* The board's profile, or the one asked for by name. */
+static int named_profile(const struct plan_command_options *o, const struct board **board,
+                         struct device_profile *profile, struct fault *fault)
+{
+    if (o->board && o->profile)
+        return fault_set(fault, FAULT_USAGE, "either --board or --profile, not both");
+    if (o->board) {
+        *board = board_find(o->board, fault);
+        if (*board)
+            *profile = board_profile(*board);
+        return *board ? 0 : FAULT_USAGE;
+    }
+    const struct device_profile *named = device_profile_by_name(o->profile);
+    if (!named)
+        return fault_set(fault, FAULT_USAGE, "--profile=%s: expected one of native, cpu, gpu, mali",
+                         o->profile);
+    *profile = *named;
+    return 0;
+}
+
+/* The profile asked for, else that of the device that would be taken. */
 static int find_profile(const struct plan_command_options *o, struct device **device,
-                        const struct device_profile **profile, struct fault *fault)
+                        const struct board **board, struct device_profile *profile,
+                        struct fault *fault)
 {
     const struct device_info *order[DEVICES_MAX];
     struct engine_options engine;
     size_t fitting;
-    if (o->profile) {
-        *profile = device_profile_by_name(o->profile);
-        return *profile
-                   ? 0
-                   : fault_set(fault, FAULT_USAGE,
-                               "--profile=%s: expected one of native, cpu, gpu, mali", o->profile);
-    }
+    if (o->profile || o->board)
+        return named_profile(o, board, profile, fault);
     cli_engine_options(&o->common, &engine);
     if (engine.reference) {
-        *profile = device_profile_by_name("cpu");
+        *profile = *device_profile_by_name("cpu");
         return 0;
     }
     int result = device_select(&engine.device, order, &fitting, fault);
     if (result == 0)
         result = device_open(device, order[0], &engine.device, fault);
     if (result == 0)
-        *profile = device_profile(*device);
+        *profile = *device_profile(*device);
     return result;
 }
 
@@ -250,7 +378,8 @@ static int plan_apart(struct plan **apart, const struct chain *chain, const stru
 }
 
 static int make_plan(const struct plan_command_options *o, const struct chain *chain,
-                     const struct plane *plane, const struct device_profile *profile)
+                     const struct plane *plane, const struct device_profile *profile,
+                     const struct board *board)
 {
     struct fault fault = FAULT_INIT;
     struct frame frame = {0};
@@ -276,9 +405,9 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     } else if (o->source) {
         status = print_source(plan);
     } else if (o->common.json) {
-        print_json(plan, apart, chain);
+        print_json(plan, apart, chain, board);
     } else {
-        print_plan(plan, apart, chain);
+        print_plan(plan, apart, chain, board);
     }
     plan_destroy(&plan);
     plan_destroy(&apart);
@@ -295,7 +424,8 @@ int command_plan(int argc, char **argv)
     struct config config;
     struct chain chain;
     struct device *device = NULL;
-    const struct device_profile *profile;
+    const struct board *board = NULL;
+    struct device_profile profile;
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
@@ -320,8 +450,8 @@ int command_plan(int argc, char **argv)
         config_finish(&config);
         return status;
     }
-    status = find_profile(&o, &device, &profile, &fault) == 0
-                 ? make_plan(&o, &chain, &plane, profile)
+    status = find_profile(&o, &device, &board, &profile, &fault) == 0
+                 ? make_plan(&o, &chain, &plane, &profile, board)
                  : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);

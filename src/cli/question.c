@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/daemon.h"
+#include "base/name.h"
+#include "worker/client.h"
 
 /* The daemon has another working directory, and knows its folders by where they lead: links on the
  * way are followed, the file's own name is not, since it may be gone, or a link that is asked
@@ -31,17 +32,14 @@ static char *make_absolute(const char *path)
     char base[PATH_MAX];
     snprintf(base, sizeof base, "%s", name);
     folder[above] = '\0';
-    char *real = strcmp(base, "..") == 0 || strcmp(base, ".") == 0
-                     ? NULL
-                     : realpath(above ? folder : ".", NULL);
-    if (real)
+    char real[PATH_MAX];
+    if (strcmp(base, "..") != 0 && strcmp(base, ".") != 0 && path_real(above ? folder : ".", real))
         snprintf(absolute, 3 * PATH_MAX, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
     else if (path[0] == '/')
         snprintf(absolute, 3 * PATH_MAX, "%.*s", (int)length, path);
     else
         snprintf(absolute, 3 * PATH_MAX, "%s/%.*s", getcwd(cwd, sizeof cwd) ? cwd : "", (int)length,
                  path);
-    free(real);
     return absolute;
 }
 

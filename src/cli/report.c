@@ -27,6 +27,9 @@ void report_print_timing(const char *input, const struct engine_job *job, struct
                 device_info(device)->driver);
     print_plane("in", r->in_format, &r->in, to);
     print_plane("out", r->out_format, &r->out, to);
+    if (r->reduced > 1)
+        fprintf(to, "  decoded at 1/%u of its sides, which are %ux%u\n", r->reduced,
+                r->in.whole_width, r->in.whole_height);
     if (r->stored_luma)
         fprintf(to, "  the file's own Y channel was taken as luminance\n");
     fprintf(to, "  read %s, decode %s, prepare %s, device %s, encode %s, write %s, total %s\n",

@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
 #include "cli/question.h"
+#include "worker/client.h"
 
 struct requeue_options {
     struct common_options common;
@@ -16,13 +16,8 @@ struct requeue_options {
 
 static const struct options_row options[] = {
     DAEMON_SOCKET_OPTION(offsetof(struct requeue_options, socket)),
-    {0,
-     NULL,
-     {.name = "failed",
-      .type = PARAM_FLAG,
-      .offset = offsetof(struct requeue_options, failed),
-      .fallback = "0",
-      .help = "all that failed, in all watched folders"}},
+    OPTION(0, NULL, FLAG, "failed", offsetof(struct requeue_options, failed),
+           "all that failed, in all watched folders", DEFAULT("0")),
     {0},
 };
 

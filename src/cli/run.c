@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/batch.h"
@@ -22,30 +23,14 @@ struct run_options {
 #define AT(member) offsetof(struct run_options, member)
 
 static const struct options_row options[] = {
-    {0,
-     NULL,
-     {.name = "verify",
-      .type = PARAM_FLAG,
-      .offset = AT(verify),
-      .fallback = "0",
-      .help = "compare the device's result with the plain C reference and say how far they are "
-              "apart; exit 70 if that is more than it may be"}},
-    {0,
-     NULL,
-     {.name = "timing",
-      .type = PARAM_FLAG,
-      .offset = AT(timing),
-      .fallback = "0",
-      .help = "print how long each step and each kernel took"}},
-    {0,
-     "N",
-     {.name = "iterations",
-      .type = PARAM_INTEGER,
-      .offset = AT(iterations),
-      .min = 1,
-      .max = 100000,
-      .fallback = "1",
-      .help = "run the kernels N times; the last run is timed"}},
+    OPTION(0, NULL, FLAG, "verify", AT(verify),
+           "compare the device's result with the plain C reference and say how far they are "
+           "apart; exit 70 if that is more than it may be",
+           DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took",
+           DEFAULT("0")),
+    OPTION(0, "N", INTEGER, "iterations", AT(iterations),
+           "run the kernels N times; the last run is timed", RANGE(1, 100000), DEFAULT("1")),
     {0},
 };
 
@@ -148,20 +133,21 @@ static void tell_verified(const struct run *run)
         fputs("verified: equal\n", answers(run));
 }
 
-/* The program is written after pictures are done, when it is late to hear that it cannot be. */
-static int check_dump(const char *path)
+/* The program is written after pictures are done, when it is late to hear that it cannot be; one
+ * that cannot be read is no picture's fault. */
+static int check_binaries(const char *dump, const char *load)
 {
     struct file_draft draft;
     struct fault fault = FAULT_INIT;
     char what[PATH_MAX + 16];
-    if (!path)
-        return 0;
-    if (file_draft_open(&draft, path, &fault) == 0) {
+    if (dump && file_draft_open(&draft, dump, &fault) == 0)
         file_draft_discard(&draft);
-        return 0;
+    snprintf(what, sizeof what, "--dump-binary %s", dump ? dump : "");
+    if (!fault.code && load && access(load, R_OK) != 0) {
+        fault_set_errno(&fault, FAULT_NO_INPUT, NULL);
+        snprintf(what, sizeof what, "--load-binary %s", load);
     }
-    snprintf(what, sizeof what, "--dump-binary %s", path);
-    return cli_complain(what, &fault);
+    return fault.code ? cli_complain(what, &fault) : 0;
 }
 
 static int open_engine(struct run *run)
@@ -188,7 +174,7 @@ static int run_all(struct run *run, char **inputs, size_t count)
     if (status == 0)
         status = batch_open(&run->batch, o, inputs, count);
     if (status == 0)
-        status = check_dump(o->common.dump_binary);
+        status = check_binaries(o->common.dump_binary, o->common.load_binary);
     if (status == 0)
         status = open_engine(run);
     if (status != 0)

@@ -43,7 +43,7 @@ static int unknown(const char *name)
 {
     struct text says = {0};
     tried_explain(name, strlen(name), &says);
-    fprintf(stderr, "sluice: stages: %s (see sluice stages)\n", text_string(&says));
+    fprintf(stderr, "sluice: stages: %s\n", text_string(&says));
     text_finish(&says);
     return 64;
 }

@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
+#include "worker/client.h"
 
 struct status_options {
     struct common_options common;
@@ -17,13 +17,8 @@ struct status_options {
 
 static const struct options_row options[] = {
     DAEMON_SOCKET_OPTION(offsetof(struct status_options, socket)),
-    {'w',
-     NULL,
-     {.name = "watch",
-      .type = PARAM_FLAG,
-      .offset = offsetof(struct status_options, watch),
-      .fallback = "0",
-      .help = "print it again every second, until the daemon ends or Ctrl-C"}},
+    OPTION('w', NULL, FLAG, "watch", offsetof(struct status_options, watch),
+           "print it again every second, until the daemon ends or Ctrl-C", DEFAULT("0")),
     {0},
 };
 
@@ -76,9 +71,11 @@ static void print_worker(const json_t *worker)
 {
     const json_t *preparing = json_object_get(worker, "preparing");
     const char *device = json_string_value(json_object_get(worker, "device"));
-    fprintf(cli_stdout, "worker %lld: %s%s%s, %lld run, %lld done", number(worker, "pid"),
-            text(worker, "state"), device && device[0] ? " on " : "", device ? device : "",
-            number(worker, "running"), number(worker, "jobs"));
+    bool quarantine = json_is_true(json_object_get(worker, "quarantine"));
+    fprintf(cli_stdout, "worker %lld: %s%s%s%s, %lld run, %lld done", number(worker, "pid"),
+            text(worker, "state"), quarantine ? " in quarantine" : "",
+            device && device[0] ? " on " : "", device ? device : "", number(worker, "running"),
+            number(worker, "jobs"));
     if (json_is_object(preparing))
         fprintf(cli_stdout, ", prepares kernels: %lld of %lld", number(preparing, "done"),
                 number(preparing, "of"));

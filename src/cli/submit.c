@@ -11,7 +11,7 @@
 #include "cli/batch.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
+#include "worker/client.h"
 #include "worker/describe.h"
 
 /* Requests that are under way: enough for the daemon never to wait for us. */

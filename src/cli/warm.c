@@ -20,13 +20,8 @@ struct warm_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     "DIR",
-     {.name = "cache",
-      .type = PARAM_TEXT,
-      .offset = AT(cache),
-      .help =
-          "where to keep what is compiled; else SLUICE_CACHE_DIR, and what else sluiced takes"}},
+    OPTION(0, "DIR", TEXT, "cache", AT(cache),
+           "where to keep what is compiled; else SLUICE_CACHE_DIR, and what else sluiced takes"),
     {0},
 };
 

@@ -6,8 +6,8 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/daemon.h"
 #include "cli/question.h"
+#include "worker/client.h"
 
 struct why_options {
     struct common_options common;

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/name.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -31,44 +32,21 @@ static const struct param_choice raw_layouts[] = {
 
 /* A raw frame's come first, in the order in which they are said without names: nv12:640:360. */
 const struct param decode_params[] = {
-    {.name = "raw",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct decode_options, raw),
-     .choices = raw_layouts,
-     .help = "the input is a camera's frame without a header, laid out so; needs w and h"},
-    {.name = "w",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct decode_options, w),
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "width of a raw frame in pixels"},
-    {.name = "h",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct decode_options, h),
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "height of a raw frame in pixels"},
-    {.name = "stride",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct decode_options, stride),
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "bytes from row to row of a raw frame; without it rows are packed"},
-    {.name = "orient",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, orient),
-     .fallback = "1",
-     .help = "apply the orientation that EXIF data ask for; 0 keeps the stored one"},
-    {.name = "partial",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, partial),
-     .fallback = "0",
-     .help = "1 takes what a truncated file has instead of refusing it"},
-    {.name = "strict",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct decode_options, strict),
-     .fallback = "0",
-     .help = "1 refuses a file that is odd, which is read with a warning else"},
+    PARAM(CHOICE, "raw", offsetof(struct decode_options, raw),
+          "the input is a camera's frame without a header, laid out so; needs w and h",
+          .choices = raw_layouts),
+    PARAM(INTEGER, "w", offsetof(struct decode_options, w), "width of a raw frame in pixels",
+          RANGE(1, INT32_MAX)),
+    PARAM(INTEGER, "h", offsetof(struct decode_options, h), "height of a raw frame in pixels",
+          RANGE(1, INT32_MAX)),
+    PARAM(INTEGER, "stride", offsetof(struct decode_options, stride),
+          "bytes from row to row of a raw frame; without it rows are packed", RANGE(1, INT32_MAX)),
+    PARAM(FLAG, "orient", offsetof(struct decode_options, orient),
+          "apply the orientation that EXIF data ask for; 0 keeps the stored one", DEFAULT("1")),
+    PARAM(FLAG, "partial", offsetof(struct decode_options, partial),
+          "1 takes what a truncated file has instead of refusing it", DEFAULT("0")),
+    PARAM(FLAG, "strict", offsetof(struct decode_options, strict),
+          "1 refuses a file that is odd, which is read with a warning else", DEFAULT("0")),
     {0},
 };
 
@@ -109,9 +87,10 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
     for (const struct codec *const *c = codecs; *c; c++)
         if ((*c)->probe)
             text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
-    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s",
+    int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s%s",
                            foreign ? foreign->name : "",
-                           foreign ? ", begins with " : "begins with ", start, text_string(&names));
+                           foreign ? ", begins with " : "begins with ", start, text_string(&names),
+                           foreign ? "" : ", and with raw=LAYOUT:WIDTH:HEIGHT raw frames");
     text_finish(&names);
     return result;
 }
@@ -120,7 +99,8 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault)
 {
-    *decoder = (struct decoder){.data = data, .size = size, .options = *options, .limits = *limits};
+    *decoder = (struct decoder){
+        .data = data, .size = size, .options = *options, .limits = *limits, .reduced = 1};
     if (size == 0)
         return fault_set(fault, FAULT_EMPTY, "empty file");
     decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
@@ -137,6 +117,13 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     if (result != 0)
         decoder_close(decoder);
     return result;
+}
+
+int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault)
+{
+    if (!decoder->codec->narrow || (!luma && reduce == 1))
+        return 0;
+    return decoder->codec->narrow(decoder, luma, reduce, fault);
 }
 
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)

@@ -44,8 +44,8 @@ struct decode_options {
     int raw;        /* enum raw_layout; with it the input is not probed, and w and h are needed */
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
-    bool luma;      /* not a user's: the stored Y channel will do where the file has one */
-    bool padded;    /* nor this: the input is memory in huge pages, and may end long before them */
+    bool padded;    /* not a user's: the input is memory in huge pages, and may end long before
+                       them */
 };
 
 extern const struct param decode_params[]; /* of struct decode_options */
@@ -70,7 +70,8 @@ struct decoder {
     struct codec_limits limits;
     struct frame frame;      /* what will come out, orientation applied, with our own layout */
     bool is_copy;            /* decoding is no more than copying samples */
-    bool stored_luma;        /* the planes are a file's own Y channel, where luma asked for it */
+    bool stored_luma;        /* the planes are a file's own Y channel: decoder_narrow */
+    uint32_t reduced;        /* the picture comes at 1/reduced of its sides: decoder_narrow */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
     struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
     unsigned n_warnings;     /* also those that have no line */
@@ -102,6 +103,9 @@ struct codec {
 
     /* Reads the header: fills frame, working_memory and state, within the limits. */
     int (*open)(struct decoder *decoder, struct fault *fault);
+
+    /* As decoder_narrow says, as far as the file can be read so. NULL: it comes as it is. */
+    int (*narrow)(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
 
     /* Decodes into planes of the shape that open told, whatever their strides. Once. */
     int (*read)(struct decoder *decoder, struct picture *into, struct fault *fault);
@@ -139,6 +143,13 @@ extern const struct codec *const codecs[]; /* ends with NULL */
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault);
+
+/* Before decoder_read: asks for less than the whole picture. With `luma`, the file's own luma
+ * channel in place of colours; with `reduce` 2, 4 or 8, the picture at that part of its sides, whose
+ * planes then know the whole one's. The decoder's frame, stored_luma and reduced tell what will
+ * come, which may be all as before. */
+int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
+
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 void decoder_close(struct decoder *decoder);
 

@@ -226,14 +226,14 @@ static bool is_ink(const struct jpeg_reader *r)
 
 /* Chooses what libjpeg converts to; returns the channels that come out of us. 0: no colour model.
  */
-static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r)
+static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool luma)
 {
     switch (r->info.jpeg_color_space) {
     case JCS_GRAYSCALE:
         r->info.out_color_space = JCS_GRAYSCALE;
         return 1;
     case JCS_YCbCr:
-        d->stored_luma = d->options.luma;
+        d->stored_luma = luma;
         r->info.out_color_space = d->stored_luma ? JCS_GRAYSCALE : JCS_RGB;
         return d->stored_luma ? 1 : 3;
     case JCS_RGB:
@@ -272,6 +272,26 @@ static struct jpeg_reader *create_reader(struct decoder *d)
     return r;
 }
 
+static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t reduce,
+                   struct fault *fault)
+{
+    uint32_t channels = choose_colours(d, r, luma);
+    if (channels == 0)
+        return fault_set(fault, FAULT_FORMAT,
+                         "unsupported jpeg: %d components of no known colour model",
+                         r->info.num_components);
+    uint32_t width = (r->info.image_width + reduce - 1) / reduce;
+    uint32_t height = (r->info.image_height + reduce - 1) / reduce;
+    bool transposed = orient_is_transposed(r->orientation);
+    r->info.scale_num = 1;
+    r->info.scale_denom = d->reduced = reduce;
+    d->working_memory = library_memory(&r->info) +
+                        orient_memory(r->orientation, width, height, channels, false) +
+                        (is_ink(r) ? 4 * (uint64_t)width : 0);
+    return decoder_set_plane(d, transposed ? height : width, transposed ? width : height, channels,
+                             SAMPLE_U8, fault);
+}
+
 static int open_jpeg(struct decoder *d, struct fault *fault)
 {
     struct jpeg_reader *r = d->state = create_reader(d);
@@ -280,20 +300,21 @@ static int open_jpeg(struct decoder *d, struct fault *fault)
     int result = jpeg_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
-    uint32_t channels = choose_colours(d, r);
-    if (channels == 0)
-        return fault_set(fault, FAULT_FORMAT,
-                         "unsupported jpeg: %d components of no known colour model",
-                         r->info.num_components);
     if (!d->options.orient)
         r->orientation = ORIENT_NONE;
-    uint32_t width = r->info.image_width, height = r->info.image_height;
-    bool transposed = orient_is_transposed(r->orientation);
-    result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
-                               channels, SAMPLE_U8, fault);
-    d->working_memory = library_memory(&r->info) +
-                        orient_memory(r->orientation, width, height, channels, false) +
-                        (is_ink(r) ? 4 * (uint64_t)width : 0);
+    return lay_out(d, r, false, 1, fault);
+}
+
+/* libjpeg leaves out what a smaller picture does not need of a block's coefficients. */
+static int narrow_jpeg(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
+{
+    struct plane whole = d->frame.planes[0];
+    frame_finish(&d->frame);
+    int result = lay_out(d, d->state, luma, reduce, fault);
+    if (result == 0 && reduce > 1) {
+        d->frame.planes[0].whole_width = whole.width;
+        d->frame.planes[0].whole_height = whole.height;
+    }
     return result;
 }
 
@@ -370,18 +391,11 @@ static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault
 }
 
 static const struct param params[] = {
-    {.name = "quality",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct jpeg_config, quality),
-     .min = 1,
-     .max = 100,
-     .fallback = "90",
-     .help = "scales the quantization tables; from 90 on colour keeps its full resolution"},
-    {.name = "progressive",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct jpeg_config, progressive),
-     .fallback = "0",
-     .help = "1 writes several scans, coarse to fine"},
+    PARAM(INTEGER, "quality", offsetof(struct jpeg_config, quality),
+          "scales the quantization tables; from 90 on colour keeps its full resolution",
+          RANGE(1, 100), DEFAULT("90")),
+    PARAM(FLAG, "progressive", offsetof(struct jpeg_config, progressive),
+          "1 writes several scans, coarse to fine", DEFAULT("0")),
     PICTURE_PARAMS,
     {0},
 };
@@ -394,6 +408,7 @@ const struct codec codec_jpeg = {
     .media_type = "image/jpeg",
     .probe = probe,
     .open = open_jpeg,
+    .narrow = narrow_jpeg,
     .read = read_jpeg,
     .close = close_jpeg,
     .params = params,

@@ -450,13 +450,9 @@ static int fit_npz(const void *config, struct plane *plane, struct fault *fault)
 }
 
 static const struct param params[] = {
-    {.name = "level",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct npz_config, level),
-     .min = 0,
-     .max = 9,
-     .fallback = "0",
-     .help = "0 stores arrays as they are; 1 to 9 deflate them, fast to small"},
+    PARAM(INTEGER, "level", offsetof(struct npz_config, level),
+          "0 stores arrays as they are; 1 to 9 deflate them, fast to small", RANGE(0, 9),
+          DEFAULT("0")),
     {0},
 };
 

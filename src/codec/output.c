@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/file.h"
 #include "codec/byte_order.h"
 
@@ -36,8 +37,10 @@ void output_write(struct output *output, const void *data, size_t size)
 {
     if (output->fault.code != FAULT_NONE)
         return;
-    if (size > sizeof output->buffer - output->used)
+    if (size > sizeof output->buffer - output->used && deadline_check(&output->fault) == 0)
         drain(output);
+    if (output->fault.code != FAULT_NONE)
+        return;
     if (size >= sizeof output->buffer) {
         if (file_write(output->fd, data, size, &output->fault) == 0)
             output->written += size;

@@ -229,13 +229,8 @@ static int fit_png(const void *config, struct plane *plane, struct fault *fault)
 }
 
 static const struct param params[] = {
-    {.name = "level",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct png_config, level),
-     .min = 0,
-     .max = 9,
-     .fallback = "1",
-     .help = "of compression: 0 none, 1 fast, 9 small"},
+    PARAM(INTEGER, "level", offsetof(struct png_config, level),
+          "of compression: 0 none, 1 fast, 9 small", RANGE(0, 9), DEFAULT("1")),
     PICTURE_PARAMS,
     {0},
 };

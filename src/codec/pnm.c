@@ -14,11 +14,8 @@ struct pnm_config {
 };
 
 static const struct param params[] = {
-    {.name = "ascii",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct pnm_config, ascii),
-     .fallback = "0",
-     .help = "1 writes P2 and P3, numbers as text"},
+    PARAM(FLAG, "ascii", offsetof(struct pnm_config, ascii), "1 writes P2 and P3, numbers as text",
+          DEFAULT("0")),
     PICTURE_PARAMS,
     {0},
 };

@@ -91,17 +91,16 @@ static int open_raw(struct decoder *d, struct fault *fault)
     struct raw_state *state = d->state = calloc(1, sizeof *state);
     if (!state)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
-    d->stored_luma = o->luma && layout->video;
-    d->is_copy = !layout->video || (o->raw == RAW_NV12 && d->stored_luma);
-    uint32_t channels = d->stored_luma ? 1 : layout->channels;
-    int result =
-        decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, channels, layout->type, fault);
+    d->is_copy = !layout->video;
+    int result = decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels,
+                                   layout->type, fault);
     if (result != 0)
         return result;
     uint64_t padding, bytes = lay_out(o, state, &padding);
     uint64_t least = state->row > state->chroma_row ? state->row : state->chroma_row;
     if (o->stride && state->stride < least)
-        return fault_set(fault, FAULT_USAGE, "stride=%lld: rows of %s with w=%lld take %llu bytes",
+        return fault_set(fault, FAULT_USAGE,
+                         "--input: stride=%lld: rows of %s with w=%lld take %llu bytes at least",
                          (long long)o->stride, layout->name, (long long)o->w,
                          (unsigned long long)least);
     if (!o->partial && d->size < bytes)
@@ -122,6 +121,19 @@ static int open_raw(struct decoder *d, struct fault *fault)
         return decoder_warn(d, fault, "%llu bytes follow the frame",
                             (unsigned long long)(d->size - bytes - padding));
     return 0;
+}
+
+/* Video has its luma as it is. */
+static int narrow_raw(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
+{
+    const struct decode_options *o = &d->options;
+    (void)reduce;
+    if (!luma || !layouts[o->raw].video)
+        return 0;
+    d->stored_luma = true;
+    d->is_copy = o->raw == RAW_NV12;
+    frame_finish(&d->frame);
+    return decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, 1, SAMPLE_U8, fault);
 }
 
 /* The row at `at`, or NULL where the file is over before its end. */
@@ -255,6 +267,7 @@ const struct codec codec_raw = {
     .extensions = extensions,
     .media_type = "application/octet-stream",
     .open = open_raw,
+    .narrow = narrow_raw,
     .read = read_raw,
     .lies = lies_raw,
     .close = close_raw,

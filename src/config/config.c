@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "config/banks.h"
 #include "config/daemon.h"
 #include "config/reader.h"
@@ -15,9 +16,10 @@
 
 static void read_version(struct reader *reader, yaml_node_t *node, void *to)
 {
-    int64_t version;
+    const char *text = reader_scalar(reader, node, "version");
     (void)to;
-    reader_integer(reader, node, "version", 1, 1, &version);
+    if (text && strcmp(text, "1") != 0)
+        reader_complain(reader, node, "version: '%.60s': expected 1", text);
 }
 
 static void read_kernels(struct reader *reader, yaml_node_t *node, void *to)
@@ -85,6 +87,7 @@ READ_SETTINGS(device)
 READ_SETTINGS(limits)
 READ_SETTINGS(listen)
 READ_SETTINGS(log)
+READ_SETTINGS(relay)
 READ_SETTINGS(state)
 READ_SETTINGS(watch)
 
@@ -99,6 +102,7 @@ static const struct reader_key sections[] = {
     {.name = "listen", .read = read_listen},
     {.name = "watch", .read = read_watch},
     {.name = "log", .read = read_log},
+    {.name = "relay", .read = read_relay},
     {.name = "state", .read = read_state},
     {0},
 };
@@ -120,6 +124,17 @@ const char *config_chain(const struct config *config, const char *name)
         if (strcmp(config->chains[i].name, name) == 0)
             return config->chains[i].text;
     return NULL;
+}
+
+const char *config_guess_chain(const struct config *config, const char *text)
+{
+    struct nearest nearest = {0};
+    size_t length = strlen(text);
+    if (length == 0 || text[strcspn(text, ",:=@/")] != '\0' || is_stage(text))
+        return NULL;
+    for (size_t i = 0; i < config->n_chains; i++)
+        nearest_offer(&nearest, text, length, config->chains[i].name);
+    return nearest.best;
 }
 
 void config_resolve_chains(struct config *config)
@@ -178,7 +193,7 @@ int config_read_partly(struct config *config, const char *path, struct text *err
     *config = (struct config){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fault_set_errno(fault, FAULT_NO_INPUT, "open");
+        return fault_set_errno(fault, FAULT_NO_INPUT, NULL);
     int result = file_read(fd, FILE_MAX, &bytes, fault);
     close(fd);
     if (result == 0)

@@ -54,4 +54,7 @@ void config_resolve_chains(struct config *config);
 /* The text of the chain of that name; NULL when there is none. */
 const char *config_chain(const struct config *config, const char *name);
 
+/* Of a chain that is a single word and no stage's: the name that may be meant; NULL: none. */
+const char *config_guess_chain(const struct config *config, const char *text);
+
 #endif

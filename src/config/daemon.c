@@ -78,9 +78,60 @@ static void read_jobs(struct reader *reader, yaml_node_t *node, void *to)
     read_parsed(reader, node, "limits", "jobs", to);
 }
 
+static void read_relay_jobs(struct reader *reader, yaml_node_t *node, void *to)
+{
+    read_parsed(reader, node, "relay", "jobs", to);
+}
+
 static void read_min_free(struct reader *reader, yaml_node_t *node, void *to)
 {
     read_parsed(reader, node, "limits", "min_free", to);
+}
+
+/* A list of texts, or one alone, with blanks between them. */
+static void read_list(struct reader *reader, yaml_node_t *node, const char *what,
+                      struct settings *settings, const char **list)
+{
+    struct text joined = {0};
+    bool one = node->type == YAML_SCALAR_NODE;
+    size_t count = one ? 1 : reader_count(reader, node, what, 0, 100);
+    for (size_t i = 0; i < count; i++) {
+        const char *item = reader_scalar(reader, one ? node : reader_item(reader, node, i), what);
+        if (item && (!item[0] || strchr(item, ' ')))
+            reader_complain(reader, node, "%s: an item is empty, or has a blank in it", what);
+        else if (item)
+            text_printf(&joined, "%s%s", joined.length ? " " : "", item);
+    }
+    *list = joined.length > 0 ? settings_keep(settings, text_string(&joined)) : NULL;
+    reader->errors->failed |= joined.failed || (joined.length > 0 && !*list);
+    text_finish(&joined);
+}
+
+static void read_servers(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "servers", settings, &settings->relay.servers);
+}
+
+static void read_get(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "get", settings, &settings->relay.get);
+}
+
+static void read_put(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    read_list(reader, node, "put", settings, &settings->relay.put);
+}
+
+static void read_tls(struct reader *reader, yaml_node_t *node, void *to)
+{
+    static const struct param ca = {
+        .name = "ca", .type = PARAM_TEXT, .offset = offsetof(struct settings, relay.ca)};
+    static const struct reader_key keys[] = {{.name = "ca", .option = &ca, .required = true}, {0}};
+    reader_mapping(reader, node, "tls", keys, to);
+    keep_text(reader, to, &((struct settings *)to)->relay.ca);
 }
 
 /* Keys whose values param.h has no type for. */
@@ -89,7 +140,12 @@ static const struct {
     struct reader_key key;
 } parsed_keys[] = {{"device", {.name = "fallback", .read = read_fallback}},
                    {"limits", {.name = "jobs", .read = read_jobs}},
-                   {"limits", {.name = "min_free", .read = read_min_free}}};
+                   {"limits", {.name = "min_free", .read = read_min_free}},
+                   {"relay", {.name = "servers", .read = read_servers}},
+                   {"relay", {.name = "tls", .read = read_tls}},
+                   {"relay", {.name = "jobs", .read = read_relay_jobs}},
+                   {"relay", {.name = "get", .read = read_get}},
+                   {"relay", {.name = "put", .read = read_put}}};
 
 static void read_section(struct reader *reader, yaml_node_t *node, const char *name, void *to)
 {
@@ -128,10 +184,7 @@ void config_read_limits(struct reader *reader, yaml_node_t *node, void *to)
 /* ---- listen ---- */
 
 static const struct param socket_params[] = {
-    {.name = "unix",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct socket_settings, unix_path),
-     .help = "path of the socket"},
+    PARAM(TEXT, "unix", offsetof(struct socket_settings, unix_path), "path of the socket"),
     {.name = "mode", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, mode)},
     {.name = "group", .type = PARAM_TEXT, .offset = offsetof(struct socket_settings, group)},
     {0},
@@ -289,4 +342,19 @@ void config_read_watch(struct reader *reader, yaml_node_t *node, void *to)
     size_t count = reader_count(reader, node, "watch", 0, 1000);
     for (size_t i = 0; i < count; i++)
         read_entry(reader, reader_item(reader, node, i), to);
+}
+
+/* ---- relay ---- */
+
+void config_read_relay(struct reader *reader, yaml_node_t *node, void *to)
+{
+    struct settings *settings = to;
+    struct fault fault = FAULT_INIT;
+    const char *key;
+    size_t at = 0;
+    read_section(reader, node, "relay", settings);
+    while (settings_check_relay(&settings->relay, &at, &key, &fault) != 0) {
+        reader_complain(reader, reader_value(reader, node, key), "%s", fault.text);
+        fault_clear(&fault);
+    }
 }

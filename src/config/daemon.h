@@ -1,4 +1,5 @@
-/* The daemon's sections of a configuration: device, limits, listen, watch, log, state. `to` is
+/* The daemon's sections of a configuration: device, limits, listen, watch, log, state, and
+ * what the relay beside it is told. `to` is
  * struct settings. */
 #ifndef SLUICE_CONFIG_DAEMON_H
 #define SLUICE_CONFIG_DAEMON_H
@@ -10,6 +11,7 @@ void config_read_device(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_limits(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_listen(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_log(struct reader *reader, yaml_node_t *node, void *to);
+void config_read_relay(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_state(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_watch(struct reader *reader, yaml_node_t *node, void *to);
 

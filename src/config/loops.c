@@ -1,5 +1,6 @@
 #include "config/loops.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,14 +184,14 @@ static const struct mount *find_mount(const struct mounts *mounts, const char *p
     return found;
 }
 
-/* With links followed as far as there are folders, and the rest as it reads. */
+/* With links followed as far as there are folders that answer, and the rest as it reads. */
 static void follow(const char *path, char real[PATH_MAX])
 {
     char begin[PATH_MAX];
     size_t length = strlen(path);
     snprintf(begin, sizeof begin, "%s", path);
-    while (!realpath(begin, real)) {
-        char *slash = strrchr(begin, '/');
+    while (!path_real(begin, real)) {
+        char *slash = errno == ETIMEDOUT ? begin : strrchr(begin, '/');
         if (!slash || slash == begin) {
             snprintf(real, PATH_MAX, "/");
             length = 0;

@@ -24,7 +24,8 @@ bool loops_find(const struct loop_folder *folders, size_t count,
 
 /* Looks where the folders of the settings lead and appends a line for each circle, and for each
  * folder that is watched twice; "FILE:LINE:COLUMN: " is in front of those that the file names.
- * Folders that are missing count as what they would be. Waits for the disk. */
+ * Folders that are missing count as what they would be, and paths on a disk that does not answer
+ * within a second as what they read as. */
 void settings_check_loops(const struct settings *settings, struct text *errors);
 
 #endif

@@ -102,6 +102,34 @@ static bool has_second_document(yaml_parser_t *parser, struct reader *reader)
     return root != NULL;
 }
 
+/* What libyaml finds wrong, as what to look for. */
+static const char *in_plain_words(const char *problem)
+{
+    static const struct {
+        const char *problem, *says;
+    } known[] = {
+        {"found character that cannot start", "a line is indented by blanks, not by tabs, and a "
+                                              "value that begins with @, ` or % needs quotes"},
+        {"found a tab", "a line is indented by blanks, not by tabs"},
+        {"did not find expected key",
+         "a key is expected here: keys that belong together stand in one column, and a value that "
+         "begins with {, [ or a quote needs quotes around all of it"},
+        {"did not find expected '-'",
+         "a - is expected here: entries of a list stand in one column"},
+        {"did not find expected ','", "a comma or a closing bracket is missing before this"},
+        {"mapping values are not allowed",
+         "a value with ': ' in it needs quotes, and keys that belong together stand in one column"},
+        {"could not find expected ':'", "a key needs a colon and a blank behind it"},
+        {"found unexpected end of stream", "a quote is not closed"},
+        {"invalid ", "this is no text in UTF-8"},
+        {"control characters", "this is no text in UTF-8"},
+    };
+    for (size_t i = 0; problem && i < sizeof known / sizeof *known; i++)
+        if (strncmp(problem, known[i].problem, strlen(known[i].problem)) == 0)
+            return known[i].says;
+    return problem ? problem : "no memory";
+}
+
 bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
                   struct text *errors)
 {
@@ -116,9 +144,7 @@ bool reader_begin(struct reader *reader, const char *file, const void *data, siz
     if (good && reader_root(reader))
         good = !has_second_document(&parser, reader);
     if (!good && reader->n_errors == 0)
-        complain_at(reader, parser.problem_mark, "%s%s%s",
-                    parser.problem ? parser.problem : "no memory", parser.context ? ", " : "",
-                    parser.context ? parser.context : "");
+        complain_at(reader, parser.problem_mark, "%s", in_plain_words(parser.problem));
     yaml_parser_delete(&parser);
     if (good) {
         refuse_aliases(reader);
@@ -138,17 +164,21 @@ yaml_node_t *reader_root(struct reader *reader)
     return yaml_document_get_root_node(&reader->document);
 }
 
-static const char *kind_of(const yaml_node_t *node)
+static void complain_kind(struct reader *reader, const yaml_node_t *node, const char *what,
+                          const char *expected)
 {
-    return node->type == YAML_MAPPING_NODE    ? "a mapping"
-           : node->type == YAML_SEQUENCE_NODE ? "a sequence"
-                                              : "a scalar";
+    bool is_scalar = node->type == YAML_SCALAR_NODE;
+    reader_complain(reader, node, "%s: expected %s, not %s%.60s%s", what, expected,
+                    is_scalar                         ? "'"
+                    : node->type == YAML_MAPPING_NODE ? "a mapping"
+                                                      : "a sequence",
+                    is_scalar ? (const char *)node->data.scalar.value : "", is_scalar ? "'" : "");
 }
 
 const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what)
 {
     if (node->type != YAML_SCALAR_NODE) {
-        reader_complain(reader, node, "%s: expected a value, not %s", what, kind_of(node));
+        complain_kind(reader, node, what, "a value");
         return NULL;
     }
     const char *text = (const char *)node->data.scalar.value;
@@ -247,7 +277,7 @@ static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *wha
 {
     if (node->type == YAML_MAPPING_NODE)
         return true;
-    reader_complain(reader, node, "%s: expected a mapping, not %s", what, kind_of(node));
+    complain_kind(reader, node, what, "a mapping (key: value)");
     return false;
 }
 
@@ -342,7 +372,7 @@ size_t reader_count(struct reader *reader, yaml_node_t *node, const char *what, 
                     size_t max)
 {
     if (node->type != YAML_SEQUENCE_NODE) {
-        reader_complain(reader, node, "%s: expected a sequence, not %s", what, kind_of(node));
+        complain_kind(reader, node, what, "a sequence (- entry)");
         return 0;
     }
     size_t n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/text.h"
 
 extern char **environ;
@@ -115,6 +116,9 @@ void settings_complete(struct settings *settings)
     settings->jobs = (unsigned)settings->jobs_wanted;
     if (settings->jobs == 0)
         settings->jobs = processors > 0 ? (unsigned)processors : 1;
+    settings->relay.jobs = (unsigned)settings->relay.jobs_wanted;
+    if (settings->relay.jobs == 0)
+        settings->relay.jobs = settings->jobs + 2;
     for (size_t i = 0; i < settings->n_watches; i++) {
         struct watch_settings *watch = &settings->watches[i];
         make_absolute(settings, &watch->input);
@@ -143,9 +147,9 @@ bool watch_settings_equal(const struct watch_settings *a, const struct watch_set
     return !*x && !*y && texts_equal(a->chain_name, b->chain_name) &&
            a->on_exists == b->on_exists && a->originals == b->originals && a->claim == b->claim &&
            a->sync == b->sync && a->mode == b->mode && a->recursive == b->recursive &&
-           a->stable == b->stable && a->min_free.percent == b->min_free.percent &&
-           a->min_free.bytes == b->min_free.bytes && retention_equal(&a->done, &b->done) &&
-           retention_equal(&a->failed, &b->failed);
+           a->settle == b->settle && a->stable == b->stable &&
+           a->min_free.percent == b->min_free.percent && a->min_free.bytes == b->min_free.bytes &&
+           retention_equal(&a->done, &b->done) && retention_equal(&a->failed, &b->failed);
 }
 
 /* ---- the environment ---- */
@@ -313,6 +317,79 @@ void settings_read_environment(struct settings *settings, bool own_folder, struc
     for (const struct settings_section *section = settings_sections; section->name; section++)
         read_section(settings, section, errors);
     read_watches(settings, own_folder, errors);
+}
+
+/* ---- the relay ---- */
+
+/* Names become parts of NATS subjects, which dots separate. */
+static bool is_token(const char *text, const char *also)
+{
+    size_t length = strlen(text), good = 0;
+    while (text[good] && (isalnum((unsigned char)text[good]) || strchr(also, text[good])))
+        good++;
+    return length > 0 && length < 65 && good == length;
+}
+
+/* [USER@]HOST[:PORT], where an IPv6 address stands in brackets. */
+static bool is_authority(const char *text, size_t length)
+{
+    const char *at = memchr(text, '@', length), *end = text + length;
+    const char *host = at ? at + 1 : text;
+    size_t size = strcspn(host, *host == '[' ? "]" : ": /?#") + (*host == '[');
+    int64_t port;
+    if (host >= end || size == 0 || host + size > end)
+        return false;
+    return host + size == end ||
+           (host[size] == ':' &&
+            number_parse_integer(host + size + 1, (size_t)(end - host) - size - 1, &port) &&
+            port >= 1 && port <= 65535);
+}
+
+/* Every item of the list is a URL of one of two schemes. */
+static bool is_url_list(const char *list, const char *plain, const char *secure)
+{
+    for (size_t length; list && *list; list += length) {
+        list += strspn(list, " ");
+        length = strcspn(list, " ");
+        const char *scheme = strncmp(list, secure, strlen(secure)) == 0 ? secure : plain;
+        const char *host = list + strlen(scheme);
+        if (length > 0 && (strncmp(list, scheme, strlen(scheme)) != 0 ||
+                           !is_authority(host, strcspn(host, " /?#"))))
+            return false;
+    }
+    return true;
+}
+
+int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
+                         struct fault *fault)
+{
+    static const char tokens[] = "1 to 64 of A-Z a-z 0-9 _ -";
+    const struct {
+        const char *key, *text, *expected;
+        bool good;
+    } checks[] = {
+        {"servers", relay->servers, "nats://HOST:PORT or tls://HOST:PORT",
+         is_url_list(relay->servers, "nats://", "tls://")},
+        {"get", relay->get, "prefixes such as https://HOST/PATH/",
+         is_url_list(relay->get, "http://", "https://")},
+        {"put", relay->put, "prefixes such as https://HOST/PATH/",
+         is_url_list(relay->put, "http://", "https://")},
+        {"stream", relay->stream, tokens, is_token(relay->stream, "_-")},
+        {"consumer", relay->consumer, tokens, is_token(relay->consumer, "_-")},
+        {"name", relay->name, "1 to 64 of A-Z a-z 0-9 . _ -",
+         !relay->name || is_token(relay->name, "._-")},
+        {"inbox", relay->inbox, "1 to 64 of A-Z a-z 0-9 . _ -, without a dot at its end",
+         !relay->inbox ||
+             (is_token(relay->inbox, "._-") && relay->inbox[strlen(relay->inbox) - 1] != '.')},
+    };
+    while (*at < sizeof checks / sizeof *checks) {
+        size_t i = (*at)++;
+        *key = checks[i].key;
+        if (!checks[i].good) /* the text itself is not told: a URL may hold a password */
+            return fault_set(fault, FAULT_CONFIG, "relay: %s: expected %s", checks[i].key,
+                             checks[i].expected);
+    }
+    return 0;
 }
 
 /* ---- names ---- */

@@ -76,6 +76,7 @@ struct watch_settings {
     const char *name;    /* of results: a template */
     int on_exists, originals, claim, sync, mode; /* enums above */
     bool recursive;
+    uint64_t settle; /* nanoseconds for which a closed file must be left alone */
     uint64_t stable; /* nanoseconds without a change that make a found file complete */
     struct retention done, failed;
     struct free_space min_free; /* the limit of all; settings_complete fills it in */
@@ -87,6 +88,23 @@ struct watch_settings {
 /* A socket to come; NULL: none. */
 struct socket_settings {
     const char *unix_path, *mode, *group;
+};
+
+/* What sluice-relay and sluice enqueue are told; the daemon has no use for it. Lists are texts with
+ * blanks between their items. */
+struct relay_settings {
+    const char *servers;     /* URLs of NATS servers; NULL: none */
+    const char *credentials; /* file; NULL: none */
+    const char *ca;          /* file of certificates; NULL: the system's */
+    const char *stream, *consumer;
+    int64_t jobs_wanted;   /* 0: limits.jobs and two more */
+    unsigned jobs;         /* at once; settings_complete fills it in */
+    int64_t deliveries;    /* after which a job without a verdict goes to DEAD */
+    uint64_t inline_max;   /* bytes of a picture or result that is part of a message */
+    const char *get, *put; /* prefixes of URLs that are allowed; NULL: no URLs */
+    const char *name;      /* of this machine in results; NULL: its host name */
+    const char *metrics;   /* file; NULL: none */
+    const char *inbox;     /* prefix of the subjects of answers; NULL: _INBOX */
 };
 
 struct settings_text; /* a text that is owned */
@@ -110,6 +128,7 @@ struct settings {
     struct socket_settings http, jobs_socket;
     const char *state; /* directory; NULL: found by state.h */
     int log_level;     /* enum log_level */
+    struct relay_settings relay;
     size_t n_watches;
     struct watch_settings *watches; /* owned */
     struct settings_text *texts;    /* owned */
@@ -179,6 +198,11 @@ bool watch_settings_equal(const struct watch_settings *a, const struct watch_set
 
 /* Whether a template of names is one; the fault says why not. */
 int settings_check_name(const char *template, struct fault *fault);
+
+/* Looks at the relay's keys from number *at on. Returns 0 when they are right; else FAULT_CONFIG,
+ * the key that is wrong, and in *at the number of the next one. */
+int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
+                         struct fault *fault);
 
 /* Appends docs/configuration.md's tables. */
 void settings_print_reference(struct text *text);

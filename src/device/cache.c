@@ -2,7 +2,7 @@
  * driver, options and source, byte for byte), the binary, and a checksum over both. A file that is
  * not exactly what is looked for is passed over and written anew. --dump-binary writes such files,
  * too. */
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

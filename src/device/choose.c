@@ -1,4 +1,4 @@
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -151,14 +151,20 @@ static int nothing_fits(const struct device_options *options, const struct devic
                         list[i]->device_index);
         text_append(&names, ")");
     }
+    struct text asked = {0};
+    text_printf(&asked, "--device %s", options->select ? options->select : "auto");
+    if (options->platform_index >= 0)
+        text_printf(&asked, " --platform-index %d", options->platform_index);
+    if (options->device_index >= 0)
+        text_printf(&asked, " --device-index %d", options->device_index);
     const struct fault *why = is_word(options->select, "native") ? &native.fault : &opencl.fault;
-    const char *select = options->select ? options->select : "auto";
     int result = why->code != FAULT_NONE
                      ? fault_set(fault, why->code, "%s", why->text)
                      : fault_set(fault, FAULT_NO_DEVICE,
-                                 count ? "no device fits --device %s; there is %s"
-                                       : "no device for --device %s%s",
-                                 select, text_string(&names));
+                                 "no device %s %s%s%s; --device reference needs none",
+                                 count ? "fits" : "for", text_string(&asked),
+                                 count ? "; there is " : "", text_string(&names));
+    text_finish(&asked);
     text_finish(&names);
     return result;
 }

@@ -51,6 +51,14 @@ struct device_options {
     bool no_cache;           /* neither read nor write the binary cache */
 };
 
+/* Which programs a caller may cause. */
+enum program_use {
+    PROGRAM_ANY,     /* made where it is not there; of those nobody holds the latest 64 stay */
+    PROGRAM_KEPT,    /* made where it is not there, and stays until the device is closed */
+    PROGRAM_COUNTED, /* the same, but no more than PROGRAM_COUNTED_MAX are made this way */
+    PROGRAM_FOUND,   /* only one that stays already: *program is NULL where there is none */
+};
+
 /* Counts since the device was opened; read with atomic_load. */
 struct device_counters {
     atomic_uint_fast64_t builds;       /* programs compiled from source */

@@ -1,9 +1,10 @@
-#include "device/internal.h"
+#include "device/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "device/device_internal.h"
 
 /* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
  * size share them and little is wasted. */

@@ -12,8 +12,12 @@
 #ifndef SLUICE_DEVICE_MEMORY_H
 #define SLUICE_DEVICE_MEMORY_H
 
-#include "device/device.h"
+#include "base/fault.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct device;
 struct device_buffer;
 
 /* What passed between host and device for one job, counted where it is done. */

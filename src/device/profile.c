@@ -64,6 +64,7 @@ static const struct device_profile profiles[] = {
         .local = {[FORM_ROWS] = {64, 1}, [FORM_VECTOR] = {32, 4}, [FORM_SCALAR] = {32, 4}},
         .units = 4,
         .packs_shorts = true,
+        .takes_columns = true,
         .has_fp64 = false,
         .exact_divide = false,
         .has_watchdog = true,

@@ -24,6 +24,8 @@ struct device_profile {
     bool packs_shorts;               /* 16-bit arithmetic costs no more than 32-bit */
     bool packs_bytes;                /* instructions cost more than bytes: stencils of u8 take two
                                         samples in a word (cl/packed.cl) */
+    bool takes_columns;              /* registers are few, and local memory is no faster than the
+                                        rest: work-items go down columns (cl/columns.cl) */
     unsigned local_memory;           /* bytes for a work-group, where it is faster than the rest */
     bool has_fp64;
     bool generic;  /* plans take kernels into whose text no parameter of a stage is written: slower,

@@ -12,14 +12,6 @@
 struct device_program;
 struct device_kernel;
 
-/* Which programs a caller may cause. */
-enum program_use {
-    PROGRAM_ANY,     /* made where it is not there; of those nobody holds the latest 64 stay */
-    PROGRAM_KEPT,    /* made where it is not there, and stays until the device is closed */
-    PROGRAM_COUNTED, /* the same, but no more than PROGRAM_COUNTED_MAX are made this way */
-    PROGRAM_FOUND,   /* only one that stays already: *program is NULL where there is none */
-};
-
 /* What strangers may have compiled on a device, in all: with PoCL a program takes some tenths of a
  * second and about 1 MiB. All stages have two to three times as many kernels, but nobody needs all
  * types of samples and numbers of channels. */

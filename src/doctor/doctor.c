@@ -25,12 +25,8 @@ struct doctor_options {
 };
 
 static const struct options_row options[] = {
-    {0,
-     "NAME",
-     {.name = "user",
-      .type = PARAM_TEXT,
-      .offset = AT(user),
-      .help = "whom the daemon runs as; else, for root, sluice where there is such a user"}},
+    OPTION(0, "NAME", TEXT, "user", AT(user),
+           "whom the daemon runs as; else, for root, sluice where there is such a user"),
     {0},
 };
 

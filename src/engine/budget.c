@@ -1,12 +1,19 @@
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
+#include <time.h>
+
+#include "base/deadline.h"
 #include "base/number.h"
 
 void budget_init(struct budget *budget, uint64_t total)
 {
     *budget = (struct budget){.total = total};
     pthread_mutex_init(&budget->lock, NULL);
-    pthread_cond_init(&budget->changed, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&budget->changed, &clock);
+    pthread_condattr_destroy(&clock);
 }
 
 void budget_finish(struct budget *budget)
@@ -15,6 +22,18 @@ void budget_finish(struct budget *budget)
     pthread_mutex_destroy(&budget->lock);
 }
 
+static void wait_for_change(struct budget *budget)
+{
+    uint64_t until = deadline_get();
+    struct timespec time = {.tv_sec = (time_t)(until / 1000000000),
+                            .tv_nsec = (long)(until % 1000000000)};
+    if (until > 0)
+        pthread_cond_timedwait(&budget->changed, &budget->lock, &time);
+    else
+        pthread_cond_wait(&budget->changed, &budget->lock);
+}
+
+/* Who is late gives up when it is its turn: others of the line are served in their order. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
 {
     if (bytes > budget->total)
@@ -24,13 +43,19 @@ int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
                          number_size(bytes), number_size(budget->total));
     pthread_mutex_lock(&budget->lock);
     uint64_t ticket = budget->next_ticket++;
-    while (ticket != budget->now_serving || budget->taken + bytes > budget->total)
-        pthread_cond_wait(&budget->changed, &budget->lock);
+    int result = 0;
+    while (result == 0 &&
+           (ticket != budget->now_serving || budget->taken + bytes > budget->total)) {
+        if (ticket != budget->now_serving)
+            pthread_cond_wait(&budget->changed, &budget->lock);
+        else if ((result = deadline_check(fault)) == 0)
+            wait_for_change(budget);
+    }
     budget->now_serving++;
-    budget->taken += bytes;
+    budget->taken += result == 0 ? bytes : 0;
     pthread_cond_broadcast(&budget->changed);
     pthread_mutex_unlock(&budget->lock);
-    return 0;
+    return result;
 }
 
 bool budget_take_now(struct budget *budget, uint64_t bytes)

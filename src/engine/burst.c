@@ -6,7 +6,7 @@
  *
  * A thread that has to wait for anything else (memory, an input that is not a file) ends what it
  * has started first: nobody waits for what is held by somebody who waits. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 /* More would only hold more of the device's memory. */
 #define BURST_MAX 4

@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -91,6 +91,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
     budget_init(&e->planes, options->memory - options->memory / 4);
     pthread_mutex_init(&e->device_lock, NULL);
     pthread_mutex_init(&e->prepared_lock, NULL);
+    pthread_cond_init(&e->prepared_changed, NULL);
     pthread_mutex_init(&e->queue_lock, NULL);
     pthread_cond_init(&e->queue_changed, NULL);
     int result = start_threads(e, fault);
@@ -119,6 +120,7 @@ void engine_close(struct engine **engine)
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
     pthread_mutex_destroy(&e->queue_lock);
+    pthread_cond_destroy(&e->prepared_changed);
     pthread_mutex_destroy(&e->prepared_lock);
     pthread_mutex_destroy(&e->device_lock);
     budget_finish(&e->planes);

@@ -55,6 +55,7 @@ struct engine_report {
     struct plane in, out; /* of the first plane; width 0: not that far */
     size_t n_planes_out;
     bool stored_luma; /* the JPEG's own Y was taken */
+    uint32_t reduced; /* the picture was decoded at 1/reduced of its sides; 0: not that far */
     bool verified; /* the device's result agrees with the reference, as engine_job.verify asked */
     double largest_difference; /* between the two; 0: they are equal */
     struct text warnings;      /* of the decoder, one a line (see codec.h); owned */
@@ -82,6 +83,8 @@ struct engine_job {
     struct engine_output output;
     bool verify;         /* compare the device's result with the reference */
     unsigned iterations; /* of the device's part; 0 and 1 alike */
+    uint64_t deadline;   /* monotonic nanoseconds; 0: none. A job that is past it stops between two
+                            steps, launches, or blocks of its result, with FAULT_TIME */
 
     /* The input's bytes are about to be looked at: from here on they can be at fault. Called on the
      * job's thread; may be NULL. */

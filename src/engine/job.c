@@ -1,5 +1,5 @@
 /* One job from its input's first byte to its result's last. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <linux/magic.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 #include <sys/vfs.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
-#include "stage/luminance.h"
 
 /* A picture is small when all that it takes on the device is this much: starting another one takes
  * a fraction of a millisecond then, which the first one's sender will not see. */
@@ -53,13 +53,6 @@ static void let_go(struct job_state *s)
     prepared_release(s->engine, &s->prepared);
     budget_give(&s->engine->files, s->reserved_file);
     budget_give(&s->engine->planes, s->reserved);
-}
-
-/* A JPEG's own Y is what luminance:bt601 asks for. */
-static bool wants_stored_luma(const struct chain *chain)
-{
-    return chain->n_steps > 0 && strcmp(chain->steps[0].stage->name, "luminance") == 0 &&
-           luminance_is_stored_y(chain->steps[0].config);
 }
 
 /* Waiting for memory, a thread holds none but this job's own. */
@@ -121,14 +114,18 @@ static int read_header(struct job_state *s, struct fault *fault)
         s->job->began(s->job);
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
-    decode.luma = wants_stored_luma(s->job->chain);
     decode.padded = is_in_huge_pages(s->job->in_fd);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
+    if (result != 0)
+        return result;
+    struct stage_source source = chain_source(s->job->chain, &s->decoder.frame.planes[0]);
+    result = decoder_narrow(&s->decoder, source.luma, source.reduce, fault);
     if (result != 0)
         return result;
     snprintf(report->in_format, sizeof report->in_format, "%s", s->decoder.codec->name);
     report->in = s->decoder.frame.planes[0];
     report->stored_luma = s->decoder.stored_luma;
+    report->reduced = s->decoder.reduced;
     return 0;
 }
 
@@ -282,6 +279,8 @@ static int copy_launches(struct job_state *s, struct fault *fault)
 
 static int start_on_device(struct job_state *s, struct fault *fault)
 {
+    if (!s->prepared->recording)
+        return 0;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
     int result = recording_start(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
@@ -408,14 +407,15 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
     job->report = (struct engine_report){.step = "read"};
     if (job->submitted > 0)
         job->report.queue = now - job->submitted;
-    struct fault *fault = &job->fault;
-    int result = read_header(s, fault);
-    if (result == 0)
-        result = prepare(s, fault);
-    if (result == 0)
-        result = decode(s, fault);
-    if (result == 0 && s->prepared->recording)
-        result = start_on_device(s, fault);
+    static int (*const steps[])(struct job_state *, struct fault *) = {read_header, prepare, decode,
+                                                                       start_on_device};
+    int result = 0;
+    deadline_set(job->deadline);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++) {
+        result = deadline_check(&job->fault);
+        if (result == 0)
+            result = steps[i](s, &job->fault);
+    }
     s->started = result == 0;
 }
 
@@ -424,11 +424,15 @@ void job_end(struct job_state *s)
     struct engine_job *job = s->job;
     struct fault *fault = &job->fault;
     int result = s->started ? 0 : fault->code;
+    deadline_set(job->deadline);
     s->mark = clock_now(); /* what the thread did for other jobs is none of this one's time */
     if (result == 0)
         result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
     if (result == 0)
+        result = deadline_check(fault);
+    if (result == 0)
         encode(s, fault);
+    deadline_set(0);
     let_go(s);
     job->report.total = clock_now() - s->begin;
 }

@@ -1,5 +1,5 @@
 /* Which chains the device computes wrongly, and what runs them in its place. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +36,9 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     text_printf(key, "|%p", (const void *)chain->definitions); /* which outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
         const struct plane *p = &in->planes[i];
-        text_printf(key, "|%s %ux%ux%u %s %d,%d @%zu+%zu", p->name, p->width, p->height,
-                    p->channels, sample_name(p->type), p->zero_x, p->zero_y, p->offset, p->stride);
+        text_printf(key, "|%s %ux%ux%u %s %d,%d of %ux%u @%zu+%zu", p->name, p->width, p->height,
+                    p->channels, sample_name(p->type), p->zero_x, p->zero_y, p->whole_width,
+                    p->whole_height, p->offset, p->stride);
     }
     for (size_t i = 0; i < in->n_origins; i++) {
         const struct frame_origin *o = &in->origins[i];
@@ -108,22 +109,47 @@ static struct prepared *take(struct engine *engine, const struct text *key)
     return NULL;
 }
 
-static void drop_oldest(struct engine *engine)
+static void put_first(struct engine *engine, struct prepared *entry)
 {
+    entry->next = engine->prepared;
+    engine->prepared = entry;
+}
+
+/* Those that are one too many, as a list of their own: to be destroyed without the lock, since that
+ * waits for the device's compiler. */
+static struct prepared *take_oldest(struct engine *engine)
+{
+    struct prepared *taken = NULL;
     unsigned count = 0;
     for (struct prepared **link = &engine->prepared; *link;) {
         struct prepared *entry = *link;
         if (++count > PREPARED_MAX && entry->users == 0) {
             *link = entry->next;
-            destroy(entry);
+            entry->next = taken;
+            taken = entry;
         } else {
             link = &entry->next;
         }
     }
+    return taken;
 }
 
-/* The lock is held while a program compiles: a second job for the same chain waits for the first
- * one's program in place of compiling its own. */
+/* The entry of that key, in front of all others, once it is made. Waits, with the lock, while
+ * another thread makes it; where that failed there is none. */
+static struct prepared *find(struct engine *engine, const struct text *key)
+{
+    struct prepared *entry;
+    while ((entry = take(engine, key)) != NULL) {
+        put_first(engine, entry);
+        if (!entry->making)
+            break;
+        pthread_cond_wait(&engine->prepared_changed, &engine->prepared_lock);
+    }
+    return entry;
+}
+
+/* A program compiles without the lock: who needs another chain does not wait for it. A second job
+ * for the same chain does, in place of compiling its own. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
                  const struct format *format, bool keep_input, bool warming,
                  struct prepared **prepared, struct fault *fault)
@@ -132,27 +158,31 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
     int result = 0;
     enum level level = level_of(engine, chain);
     make_key(chain, in, format, keep_input, level, &key);
-    pthread_mutex_lock(&engine->prepared_lock);
-    struct prepared *entry = key.failed ? NULL : take(engine, &key);
-    if (!entry) {
-        entry = calloc(1, sizeof *entry);
-        if (entry && !key.failed) {
-            entry->key = key;
-            key = (struct text){0};
-            result = make(engine, chain, in, format, keep_input, level, warming, entry, fault);
-        } else {
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
-        }
+    if (key.failed) {
+        text_finish(&key);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     }
-    if (result == 0) {
+    pthread_mutex_lock(&engine->prepared_lock);
+    struct prepared *entry = find(engine, &key), *failed = NULL;
+    if (entry) {
         entry->users++;
-        entry->next = engine->prepared;
-        engine->prepared = entry;
-        *prepared = entry;
-    } else if (entry) {
-        destroy(entry);
+    } else if (!(entry = calloc(1, sizeof *entry))) {
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    } else {
+        *entry = (struct prepared){.key = key, .users = 1, .making = true};
+        key = (struct text){0};
+        put_first(engine, entry);
+        pthread_mutex_unlock(&engine->prepared_lock);
+        result = make(engine, chain, in, format, keep_input, level, warming, entry, fault);
+        pthread_mutex_lock(&engine->prepared_lock);
+        entry->making = false;
+        failed = result != 0 ? take(engine, &entry->key) : NULL;
+        pthread_cond_broadcast(&engine->prepared_changed);
     }
     pthread_mutex_unlock(&engine->prepared_lock);
+    if (failed)
+        destroy(failed);
+    *prepared = result == 0 ? entry : NULL;
     text_finish(&key);
     return result;
 }
@@ -162,9 +192,8 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
 static void store(struct prepared *prepared)
 {
     struct fault fault = FAULT_INIT;
-    if (prepared->stored || !prepared->recording)
+    if (!prepared->recording || atomic_exchange(&prepared->stored, true))
         return;
-    prepared->stored = true;
     if (recording_store(prepared->recording, &fault) != 0)
         log_warning("program not kept: %s", fault.text);
 }
@@ -173,10 +202,14 @@ void prepared_release(struct engine *engine, struct prepared **prepared)
 {
     if (!*prepared)
         return;
-    pthread_mutex_lock(&engine->prepared_lock);
     store(*prepared);
+    pthread_mutex_lock(&engine->prepared_lock);
     (*prepared)->users--;
-    drop_oldest(engine);
+    struct prepared *oldest = take_oldest(engine), *next;
     pthread_mutex_unlock(&engine->prepared_lock);
+    for (; oldest; oldest = next) {
+        next = oldest->next;
+        destroy(oldest);
+    }
     *prepared = NULL;
 }

@@ -7,7 +7,7 @@
  * engine_warm did not think of. Of generic kernels there are few, whatever is asked for, and the
  * device counts them (PROGRAM_COUNTED_MAX); configured chains are not counted, since what they need
  * is bounded by the configuration. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,9 @@ int variant_make(struct engine *engine, struct prepared *made, const struct fram
     plan_destroy(&made->plan);
     generic.profile = device_generic_profile(made->device);
     chain_print(&made->chain, &text);
+    pthread_mutex_lock(&engine->prepared_lock);
     bool counts = !is_configured(engine, &text);
+    pthread_mutex_unlock(&engine->prepared_lock);
     text_finish(&text);
     return plan_and_record(made, in, &generic, counts ? PROGRAM_COUNTED : PROGRAM_KEPT, fault);
 }

@@ -1,5 +1,5 @@
 /* A chain made ready before the first job: compiled for the usual kinds of pictures, checked. */
-#include "engine/internal.h"
+#include "engine/engine_internal.h"
 
 #include <string.h>
 

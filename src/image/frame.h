@@ -22,6 +22,8 @@ struct plane {
     uint32_t channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha; interleaved */
     enum sample_type type;
     int32_t zero_x, zero_y; /* position of index 0, in samples; only filter banks move it */
+    uint32_t whole_width, whole_height; /* of the file's picture where this is a reduced one, which
+                                           stands for it; else 0 */
     size_t offset;          /* of the first row, in bytes from the frame's memory */
     size_t stride;          /* from row to row, in bytes; a multiple of the sample's size */
 };

@@ -46,8 +46,8 @@ static void add_function(struct text *text, const struct pass *pass, const char 
                 name, name, pass->span);
     for (unsigned i = 0; i < pass->n_args; i++) {
         static const char members[] = {
-            [PASS_PLANE] = 'p', [PASS_BUFFER] = 'p', [PASS_INT] = 'i',   [PASS_UINT] = 'u',
-            [PASS_FLOAT] = 'f', [PASS_LONG] = 'l',   [PASS_DOUBLE] = 'd'};
+            [PASS_PLANE] = 'p', [PASS_BUFFER] = 'p', [PASS_TABLE] = 'p', [PASS_INT] = 'i',
+            [PASS_UINT] = 'u',  [PASS_FLOAT] = 'f',  [PASS_LONG] = 'l',  [PASS_DOUBLE] = 'd'};
         text_printf(text, ", a[%u].%c", n++, members[pass->args[i].kind]);
         if (pass->args[i].kind == PASS_PLANE) {
             text_printf(text, ", a[%u].i, a[%u].i", n, n + 1);

@@ -11,6 +11,9 @@ struct options_row {
     struct param param;     /* its name is the long form */
 };
 
+/* A row: OPTION('c', "CHAIN", …what PARAM takes). */
+#define OPTION(letter, value, ...) {letter, value, PARAM(__VA_ARGS__)}
+
 /* A list of option tables over the same config; each ends with an entry without a name. */
 #define OPTIONS_TABLES_MAX 8
 

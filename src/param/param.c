@@ -58,17 +58,13 @@ static int refuse(const struct param *param, struct span value, const char *what
     for (const struct param_choice *c = param->choices; c && c->name; c++)
         nearest_offer(&nearest, value.text, value.length, c->name);
     int shown = value.length > 60 ? 60 : (int)value.length;
-    int result;
-    if (nearest.best && allowed.length > 250) /* a fault's text would end before the guess */
-        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
-                              "%s: %s=%.*s: did you mean '%s'? Expected %s", what, param->name,
-                              shown, value.text, nearest.best, text_string(&allowed));
-    else
-        result =
-            fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s%s%s",
-                         what, param->name, shown, value.text, text_string(&allowed),
-                         nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                         nearest.best ? "'?" : "");
+    const char *words = text_string(&allowed);
+    if (allowed.length > 250) /* more than a fault's text holds: wavelets */
+        words = "one of those that sluice stages lists";
+    int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
+                              "%s: %s=%.*s: expected %s%s%s%s", what, param->name, shown,
+                              value.text, words, nearest.best ? "; did you mean '" : "",
+                              nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
     text_finish(&allowed);
     return result;
 }
@@ -232,27 +228,24 @@ void param_defaults(const struct param *table, void *config)
             read_value(p, field(p, config), (struct span){p->fallback, strlen(p->fallback)}, true);
 }
 
-static int unknown_name(const struct param *table, struct span name, const char *what,
-                        struct fault *fault)
+/* A name that none has, or a value more than there are. */
+static int refuse_argument(const struct param *table, struct span given, bool is_name,
+                           const char *what, struct fault *fault)
 {
     struct nearest nearest = {0};
     struct text names = {0};
     for (const struct param *p = table; p && p->name; p++) {
-        nearest_offer(&nearest, name.text, name.length, p->name);
+        if (is_name)
+            nearest_offer(&nearest, given.text, given.length, p->name);
         text_printf(&names, "%s%s", p == table ? "" : ", ", p->name);
     }
-    int shown = name.length > 60 ? 60 : (int)name.length;
-    int result;
-    if (names.length == 0)
-        result =
-            fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length, "%s takes no parameters", what);
-    else if (nearest.best)
-        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length,
-                              "%s has no parameter '%.*s'; did you mean '%s'? (it has %s)", what,
-                              shown, name.text, nearest.best, text_string(&names));
-    else
-        result = fault_set_at(fault, FAULT_CHAIN, 0, (int)name.length,
-                              "%s has no parameter '%.*s' (it has %s)", what, shown, name.text,
+    int shown = given.length > 60 ? 60 : (int)given.length;
+    int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)given.length,
+                              names.length == 0 ? "%s takes no parameters, not '%.*s'"
+                              : is_name         ? "%s has no parameter '%.*s'%s%s%s (it has %s)"
+                                        : "%s: one value too many: '%.*s'%s%s%s (it has %s)",
+                              what, shown, given.text, nearest.best ? "; did you mean '" : "",
+                              nearest.best ? nearest.best : "", nearest.best ? "'?" : "",
                               text_string(&names));
     text_finish(&names);
     return result;
@@ -269,7 +262,7 @@ static int parse_argument(const struct param *table, void *config, param_given *
         struct span name = take(&value, '=');
         param = param_find(table, name.text, name.length, &index);
         if (!param)
-            return unknown_name(table, name, what, fault);
+            return refuse_argument(table, name, true, what, fault);
     } else {
         size_t entries = 0;
         while (table && table[entries].name)
@@ -277,11 +270,7 @@ static int parse_argument(const struct param *table, void *config, param_given *
         while (index < entries && *given & (param_given)1 << index)
             index++;
         if (index >= entries)
-            return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length,
-                                entries == 0 ? "%s takes no parameters, not '%.*s'"
-                                             : "%s: one value too many: '%.*s'",
-                                what, argument.length > 60 ? 60 : (int)argument.length,
-                                argument.text);
+            return refuse_argument(table, argument, false, what, fault);
         param = &table[index];
         *position = index + 1;
     }

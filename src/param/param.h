@@ -72,6 +72,12 @@ struct param {
     const char *help;                   /* one sentence: meaning and unit */
 };
 
+/* A row of a table: PARAM(INTEGER, "radius", offsetof(…), "what it is", RANGE(0, 9), DEFAULT("1")). */
+#define PARAM(kind, word, at, text, ...) \
+    {.name = word, .type = PARAM_##kind, .offset = at, .help = text, ##__VA_ARGS__}
+#define RANGE(low, high) .min = low, .max = high
+#define DEFAULT(text)    .fallback = text
+
 /* Which parameters of a table were given: bit i for entry i. A table has at most 64 entries. */
 typedef uint64_t param_given;
 

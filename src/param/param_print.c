@@ -54,7 +54,8 @@ void param_print_allowed(const struct param *param, struct text *text)
         [PARAM_REAL_OR_CHOICE] = "a number",
         [PARAM_INTEGERS] = "integers joined by _,",
         [PARAM_REALS] = "numbers joined by _",
-        [PARAM_MATRIX] = "@name, numbers joined by _ in rows joined by / (31×31 at most)",
+        [PARAM_MATRIX] =
+            "@name, numbers joined by _ in rows of one length joined by / (31×31 at most)",
         [PARAM_WORD] = "a word",
         [PARAM_WORDS] = "words joined by _ in rows joined by /",
         [PARAM_TEXT] = "text",

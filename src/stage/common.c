@@ -7,19 +7,19 @@ const struct param_choice stage_type_choices[] = {
     {"i32", SAMPLE_I32}, {"f32", SAMPLE_F32}, {"f64", SAMPLE_F64}, {NULL, 0},
 };
 
+#define CHOICES_BUT_CROP                                                                           \
+    {"edge", BORDER_EDGE}, {"replicate", BORDER_EDGE}, {"clamp", BORDER_EDGE},                     \
+        {"reflect", BORDER_REFLECT}, {"reflect101", BORDER_REFLECT}, {"mirror", BORDER_REFLECT},   \
+        {"symmetric", BORDER_SYMMETRIC}, {"wrap", BORDER_WRAP}, {"periodic", BORDER_WRAP},         \
+        {"zero", BORDER_ZERO}, {"constant", BORDER_ZERO}
+
 const struct param_choice stage_border_choices[] = {
-    {"edge", BORDER_EDGE},
-    {"replicate", BORDER_EDGE},
-    {"clamp", BORDER_EDGE},
-    {"reflect", BORDER_REFLECT},
-    {"reflect101", BORDER_REFLECT},
-    {"mirror", BORDER_REFLECT},
-    {"symmetric", BORDER_SYMMETRIC},
-    {"wrap", BORDER_WRAP},
-    {"periodic", BORDER_WRAP},
-    {"zero", BORDER_ZERO},
-    {"constant", BORDER_ZERO},
+    CHOICES_BUT_CROP,
     {"crop", BORDER_CROP},
+    {NULL, 0},
+};
+const struct param_choice stage_border_choices_but_crop[] = {
+    CHOICES_BUT_CROP,
     {NULL, 0},
 };
 
@@ -34,6 +34,18 @@ int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out
             return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     }
     return 0;
+}
+
+static void keep(const void *config, struct plane *plane)
+{
+    (void)config;
+    (void)plane;
+}
+
+int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
+                     struct frame *out, struct fault *fault)
+{
+    return stage_shape_each(in, alignment, out, keep, config, fault);
 }
 
 int stage_require_type(const char *stage, enum sample_type type, unsigned types,
@@ -81,6 +93,33 @@ void reference_each_sample(const void *config, const struct picture *in, struct 
             }
         }
     }
+}
+
+int stage_check_background(const char *stage, const struct param_matrix *background,
+                           struct fault *fault)
+{
+    if (background->columns <= PLANE_CHANNELS_MAX)
+        return 0;
+    return fault_set(fault, FAULT_CHAIN,
+                     "%s: background has %u values: give one, or one for each channel", stage,
+                     background->columns);
+}
+
+int stage_background(const char *stage, const struct param_matrix *background,
+                     const struct plane *plane, double values[PLANE_CHANNELS_MAX],
+                     struct fault *fault)
+{
+    unsigned count = background->columns;
+    if (count != 1 && count != plane->channels)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s: background has %u values, the picture %u channels: give one value, or "
+                         "one for each channel",
+                         stage, count, plane->channels);
+    for (uint32_t c = 0; c < plane->channels; c++) {
+        double v = background->v[count == 1 ? 0 : c];
+        values[c] = sample_is_integer(plane->type) ? (double)sample_saturate(plane->type, v) : v;
+    }
+    return 0;
 }
 
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,

@@ -7,6 +7,7 @@
 #include "stage/stage.h"
 
 extern const struct param_choice stage_border_choices[];
+extern const struct param_choice stage_border_choices_but_crop[];
 
 /* The table's entry for `border` at that offset. */
 #define STAGE_BORDER_PARAM(offset_)                                                                \
@@ -24,6 +25,10 @@ extern const struct param_choice stage_type_choices[];
 int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
                      void (*change)(const void *config, struct plane *plane), const void *config,
                      struct fault *fault);
+
+/* A stage's shape() where planes stay what they are. */
+int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
+                     struct frame *out, struct fault *fault);
 
 /* The types that per-pixel stages compute with, as a bit set for stage_require_type. */
 #define STAGE_TYPES_BUT_F64                                                                        \
@@ -44,6 +49,17 @@ int stage_require_types(const char *stage, const struct frame *in, unsigned type
 void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
                            double (*function)(const void *config, enum sample_type type, double v),
                            bool keep_alpha);
+
+/* Of a stage with a parameter `background` (PARAM_REALS): FAULT_CHAIN where it has no number of
+ * values that any picture's pixels have. */
+int stage_check_background(const char *stage, const struct param_matrix *background,
+                           struct fault *fault);
+
+/* The background of a plane's pixels, a number for each channel: FAULT_SHAPE where the parameter has
+ * neither one value nor one for each channel. */
+int stage_background(const char *stage, const struct param_matrix *background,
+                     const struct plane *plane, double values[PLANE_CHANNELS_MAX],
+                     struct fault *fault);
 
 /* The width and height that a window leaves: the plane's own, or with BORDER_CROP what is left of
  * them, FAULT_SHAPE when that is nothing. */

@@ -10,12 +10,9 @@ static const struct param_choice type_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "type",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct convert_config, type),
-     .choices = type_choices,
-     .required = true,
-     .help = "of the samples that come out; values stay, rounded and limited to its range"},
+    PARAM(CHOICE, "type", offsetof(struct convert_config, type),
+          "of the samples that come out; values stay, rounded and limited to its range",
+          .choices = type_choices, .required = true),
     {0},
 };
 

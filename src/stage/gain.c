@@ -21,20 +21,10 @@
 #define GAIN_MAX 999999999
 
 static const struct param params[] = {
-    {.name = "by",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct gain_config, by),
-     .min = -GAIN_MAX,
-     .max = GAIN_MAX,
-     .fallback = "1",
-     .help = "what each sample is multiplied by"},
-    {.name = "offset",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct gain_config, offset),
-     .min = -GAIN_MAX,
-     .max = GAIN_MAX,
-     .fallback = "0",
-     .help = "what is added to the product"},
+    PARAM(REAL, "by", offsetof(struct gain_config, by), "what each sample is multiplied by",
+          RANGE(-GAIN_MAX, GAIN_MAX), DEFAULT("1")),
+    PARAM(REAL, "offset", offsetof(struct gain_config, offset), "what is added to the product",
+          RANGE(-GAIN_MAX, GAIN_MAX), DEFAULT("0")),
     {0},
 };
 

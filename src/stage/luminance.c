@@ -12,19 +12,12 @@ static const struct param_choice weights_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "weights",
-     .type = PARAM_REALS,
-     .offset = offsetof(struct luminance_config, weights),
-     .min = 0,
-     .max = 1e6,
-     .choices = weights_choices,
-     .fallback = "bt601",
-     .help = "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1"},
-    {.name = "exact",
-     .type = PARAM_FLAG,
-     .offset = offsetof(struct luminance_config, exact),
-     .fallback = "0",
-     .help = "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else"},
+    PARAM(REALS, "weights", offsetof(struct luminance_config, weights),
+          "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1",
+          RANGE(0, 1e6), .choices = weights_choices, DEFAULT("bt601")),
+    PARAM(FLAG, "exact", offsetof(struct luminance_config, exact),
+          "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else",
+          DEFAULT("0")),
     {0},
 };
 
@@ -71,11 +64,6 @@ void luminance_weights(const struct luminance_config *config, uint32_t weights[3
         weights[largest]++;
         remainder[largest] -= 1;
     }
-}
-
-bool luminance_is_stored_y(const struct luminance_config *config)
-{
-    return config->weights.choice == LUMINANCE_BT601 && !config->exact;
 }
 
 static void to_grey(const void *config, struct plane *plane)
@@ -127,11 +115,16 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     enum kernel_form form = mixes ? pass_form_for(plan->profile, in, out) : FORM_ROWS;
     if (!mixes && plan->profile->form != FORM_ROWS)
         form = FORM_SCALAR;
-    unsigned span = form == FORM_VECTOR ? pass_vector_length(plan->profile, in->type, in->type) : 0;
+    bool in_floats = form == FORM_VECTOR && plan->profile->takes_columns && in->type == SAMPLE_U8;
+    unsigned span = form != FORM_VECTOR ? 0
+                    : in_floats         ? 16
+                                        : pass_vector_length(plan->profile, in->type, in->type);
     struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
     pass->goes_on = true;
     if (form == FORM_VECTOR)
         pass->lanes = 4; /* at a time, of a work-item's span */
+    if (in_floats)
+        pass_define(pass, "IN_FLOATS", "1");
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);
@@ -168,6 +161,15 @@ static struct stage_reach reach(const void *config)
     return (struct stage_reach){.rows = 1};
 }
 
+/* A JPEG's own Y is what bt601 asks for. The rest is up to the stage behind. */
+static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
+{
+    const struct luminance_config *config = config_;
+    (void)whole;
+    source->luma = config->weights.choice == LUMINANCE_BT601 && !config->exact;
+    return true;
+}
+
 const struct stage stage_luminance = {
     .name = "luminance",
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
@@ -177,5 +179,6 @@ const struct stage stage_luminance = {
     .shape = shape,
     .passes = passes,
     .reach = reach,
+    .source = source,
     .reference = luminance_reference,
 };

@@ -25,9 +25,6 @@ struct luminance_config {
  * remainder; of equal remainders the greener wins. */
 void luminance_weights(const struct luminance_config *config, uint32_t weights[3]);
 
-/* True when the config asks for what a JPEG's Y channel is. */
-bool luminance_is_stored_y(const struct luminance_config *config);
-
 /* The definition, in plain C. */
 int luminance_reference(const void *config, const struct picture *in, struct picture *out,
                         struct fault *fault);

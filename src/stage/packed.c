@@ -1,17 +1,47 @@
 #include "stage/packed.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a work-item of cl/columns.cl: 10 lines are loaded for 8. */
+enum {
+    COLUMNS_ROWS = 8
+};
+
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
                   const struct plane *out, const struct packed_reach *reach)
 {
-    return profile->packs_bytes && !profile->generic && sample_size(in->type) == 1 &&
-           sample_size(out->type) == 1 && in->channels == 1 && in->width == out->width &&
-           in->height == out->height && pass_form_for(profile, in, out) == FORM_VECTOR &&
-           reach->left <= 8 && reach->right <= 8;
+    unsigned beside = reach->left > reach->right ? reach->left : reach->right;
+    bool narrow = profile->packs_bytes ? in->channels == 1 && beside <= 8
+                                       : profile->takes_columns && !plane_has_alpha(in) &&
+                                             beside * in->channels <= 4;
+    return narrow && !profile->generic && sample_size(in->type) == 1 &&
+           sample_size(out->type) == 1 && in->channels == out->channels &&
+           in->width == out->width && in->height == out->height &&
+           pass_form_for(profile, in, out) == FORM_VECTOR;
+}
+
+static struct pass *begin_columns(struct stage_plan *plan, const char *variant,
+                                  const struct plane *in, const struct packed_reach *reach)
+{
+    struct pass *pass =
+        pass_begin(plan, "columns", variant, FORM_VECTOR, 4, in->width * in->channels,
+                   (in->height + COLUMNS_ROWS - 1) / COLUMNS_ROWS);
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
+    pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
+    pass_define(pass, "TOP", "%u", reach->top);
+    pass_define(pass, "BOTTOM", "%u", reach->bottom);
+    pass->work = COLUMNS_ROWS;
+    return pass;
 }
 
 struct pass *packed_begin(struct stage_plan *plan, const char *variant, const struct plane *in,
                           const struct packed_reach *reach, unsigned words)
 {
+    if (!plan->profile->packs_bytes)
+        return begin_columns(plan, variant, in, reach);
     unsigned lines = PACKED_ROWS + reach->top + reach->bottom;
     struct pass *pass = pass_begin(plan, "packed", variant, FORM_VECTOR, 4 * words, in->width,
                                    (in->height + PACKED_ROWS - 1) / PACKED_ROWS);
@@ -21,6 +51,7 @@ struct pass *packed_begin(struct stage_plan *plan, const char *variant, const st
     pass_define(pass, "LINES", "%u", lines);
     pass_define(pass, "EACH_LINE", "EACH_%u", lines);
     pass_define(pass, "TOP", "%u", reach->top);
+    pass->work = PACKED_ROWS;
     return pass;
 }
 
@@ -38,4 +69,20 @@ void packed_lane(int offset, bool odd, const char **vector, const char **words)
     static const char *const vectors[] = {"e", "o", "p", "q"};
     *vector = vectors[2 * half + is_odd];
     *words = packed_word(word);
+}
+
+void packed_add_tap(struct text *text, const struct pass *pass, unsigned channels, unsigned row,
+                    int offset, int64_t k)
+{
+    const char *even, *even_words, *odd, *odd_words;
+    if (k == 0)
+        return;
+    if (strcmp(pass->source, "columns") == 0) {
+        int at = offset * (int)channels;
+        text_printf(text, " T(%u,AT_%s%d,%" PRId64 ")", row, at < 0 ? "m" : "", abs(at), k);
+        return;
+    }
+    packed_lane(offset, false, &even, &even_words);
+    packed_lane(offset, true, &odd, &odd_words);
+    text_printf(text, " T(%u,%s,%s,%s,%s,%" PRId64 ")", row, even, even_words, odd, odd_words, k);
 }

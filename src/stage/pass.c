@@ -62,6 +62,12 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
     return pass;
 }
 
+void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2])
+{
+    for (int i = 0; i < 2; i++)
+        group[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
+}
+
 void pass_name(struct pass *pass, const char *part)
 {
     size_t used = strlen(pass->name);
@@ -283,6 +289,7 @@ static void define_pixel_call(struct pass *pass, const char *stage,
                               const struct pixel_function *function)
 {
     static const char *const types[] = {[PASS_BUFFER] = "__global const int *restrict",
+                                        [PASS_TABLE] = "__global const uchar *restrict",
                                         [PASS_INT] = "int",
                                         [PASS_UINT] = "uint",
                                         [PASS_FLOAT] = "float",
@@ -306,6 +313,12 @@ static void define_pixel_call(struct pass *pass, const char *stage,
     pass_define(pass, "PIXEL_SOURCE", "%s", stage);
 }
 
+void pixel_add_table(struct pixel_function *function, const void *data, size_t size)
+{
+    function->args[function->n_args++] = (struct pass_arg){
+        .kind = PASS_TABLE, .operand = stage_plan_table(function->plan, data, size)};
+}
+
 /* The form, and the samples that a work-item takes: whole vectors on a GPU, where the row has one.
  */
 static enum kernel_form choose_pixel_form(const struct device_profile *profile,
@@ -316,7 +329,9 @@ static enum kernel_form choose_pixel_form(const struct device_profile *profile,
     *span = 0;
     if (form != FORM_VECTOR)
         return form;
-    *span = pass_vector_length(profile, in->type, out->type);
+    struct device_profile wide = *profile; /* no stencil: 16 bytes are few registers anywhere */
+    wide.vector_bytes = 16;
+    *span = pass_vector_length(&wide, in->type, out->type);
     if (!function->scalar && in->width * in->channels >= *span)
         return form;
     *span = 1;

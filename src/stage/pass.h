@@ -32,6 +32,7 @@ enum operand {
 enum pass_arg_kind {
     PASS_PLANE,  /* three kernel arguments: base pointer, offset and stride in samples */
     PASS_BUFFER, /* one: the pointer to the operand's memory */
+    PASS_TABLE,  /* the same for per-pixel functions: all of it, not the int that stands first */
     PASS_INT,
     PASS_UINT,
     PASS_FLOAT,
@@ -41,7 +42,7 @@ enum pass_arg_kind {
 
 struct pass_arg {
     enum pass_arg_kind kind;
-    unsigned operand; /* PASS_PLANE, PASS_BUFFER */
+    unsigned operand; /* PASS_PLANE, PASS_BUFFER, PASS_TABLE */
     unsigned plane;   /* PASS_PLANE: index within the operand's frame */
     union {
         int32_t i;
@@ -68,7 +69,7 @@ struct pass {
     unsigned ring; /* of a part of another kernel: lines that its source is a ring of, or 0 */
     double work;   /* scalar operations for one position; an estimate */
     bool goes_on;  /* its kernel stores through THEN, so more can be done there (cl/prelude.cl) */
-    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.h) */
+    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.c) */
     uint64_t bytes_read, bytes_written; /* that must move: each sample once */
     unsigned n_args;
     struct pass_arg args[PASS_ARGS_MAX];
@@ -110,6 +111,7 @@ struct pixel_function {
     bool identity;                  /* gives back what it is given: needs no pass */
     bool scalar;                    /* written for one sample, not for vectors */
     bool generic;                   /* given: `defines` must not depend on the parameters */
+    struct stage_plan *plan;        /* given: where tables go; NULL: the type alone is asked for */
     unsigned n_args;
     struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
     char call[512]; /* of several functions, each of the result of the one before: `v` through all
@@ -120,6 +122,9 @@ struct pixel_function {
 void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds a table of the plan as the function's next parameter, `__global const uchar *restrict`. */
+void pixel_add_table(struct pixel_function *function, const void *data, size_t size);
+
 /* Begins a pass: kernel template `source`.cl, entry `variant` (part of its name; may be ""), in
  * `form`, over a grid of which each work-item covers `span` positions of a row (0: what the profile
  * says for FORM_ROWS, 1 else). Arguments and definitions are added to the one returned, which stays
@@ -128,6 +133,9 @@ void pixel_define(struct pixel_function *function, const char *name, const char 
 struct pass *pass_begin(struct stage_plan *plan, const char *source, const char *variant,
                         enum kernel_form form, uint32_t span, uint32_t grid_width,
                         uint32_t grid_height);
+
+/* The work-group's shape on such a device. */
+void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2]);
 
 /* Adds to the kernel's name, behind an underscore. */
 void pass_name(struct pass *pass, const char *part);

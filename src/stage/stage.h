@@ -32,6 +32,12 @@ struct stage_reach {
     int border;
 };
 
+/* What a decoder may give in place of a file's whole picture. */
+struct stage_source {
+    bool luma;       /* the file's own luma channel, in place of colours */
+    uint32_t reduce; /* the picture at 1/2, 1/4 or 1/8 of its sides; 1: in full */
+};
+
 struct stage {
     const char *name;
     const char *summary;        /* one sentence: what comes out */
@@ -53,7 +59,8 @@ struct stage {
     int (*shape)(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault);
 
-    /* Either the passes that compute plan->out from plan->in … */
+    /* Either the passes that compute plan->out from plan->in; none where the input's memory can go
+     * on as it is … */
     int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
 
     /* … or, for a per-pixel stage, the function of cl/NAME.cl that computes one sample (see
@@ -65,11 +72,22 @@ struct stage {
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
 
-    /* Of a stage whose passes may be called in turn with others' (chain/fuse.h): what a row is
+    /* Of a stage that, where it makes no passes, gives other samples of its input than all: sets the
+     * offsets of the planes in `out`, which have the strides of those in `in`. Of other stages that
+     * make none, the input is what comes out. */
+    void (*view)(const void *config, const struct frame *in, struct frame *out);
+
+    /* Of a stage whose passes may be called in turn with others' (chain/fuse.c): what a row is
      * computed from. Its template asks SOURCE_Y for rows; each plane takes
      * one pass, whose arguments begin with the plane of the input and those of the output. NULL:
      * the stage's passes stand alone. (Per-pixel stages need not say it.) */
     struct stage_reach (*reach)(const void *config);
+
+    /* Of a stage that computes what it should from less than a file's whole picture, which has the
+     * shape `whole`: changes `source`, which is in full before, to the least that it accepts, and
+     * returns whether the stage behind it may be asked as well. Only stages at a chain's beginning
+     * are asked. NULL: it takes the picture in full. */
+    bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
     /* Computes `out`, whose planes are laid out as shape() said or with other strides, from `in`.
      * Plain and slow; it defines the result. */

@@ -1,7 +1,7 @@
 /* threshold with a number is per-pixel. With t=otsu each plane takes some passes more, which find
  * its threshold on the device and leave it there: the range of the samples, how many fall into each
- * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how; docs/stages/threshold.md
- * what. */
+ * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how;
+ * docs/stages/threshold.md what. */
 #include "stage/threshold.h"
 
 #include <math.h>
@@ -21,23 +21,14 @@ static const struct param_choice high_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "t",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct threshold_config, t),
-     .choices = t_choices,
-     .required = true,
-     .help = "the threshold, or otsu to find the one that parts the samples' values best"},
-    {.name = "low",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct threshold_config, low),
-     .fallback = "0",
-     .help = "what comes out for samples below t"},
-    {.name = "high",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct threshold_config, high),
-     .choices = high_choices,
-     .fallback = "max",
-     .help = "what comes out for samples of at least t; max is the type's largest, 1 for f32"},
+    PARAM(REAL_OR_CHOICE, "t", offsetof(struct threshold_config, t),
+          "the threshold, or otsu to find the one that parts the samples' values best",
+          .choices = t_choices, .required = true),
+    PARAM(REAL, "low", offsetof(struct threshold_config, low), "what comes out for samples below t",
+          DEFAULT("0")),
+    PARAM(REAL_OR_CHOICE, "high", offsetof(struct threshold_config, high),
+          "what comes out for samples of at least t; max is the type's largest, 1 for f32",
+          .choices = high_choices, DEFAULT("max")),
     {0},
 };
 
@@ -90,12 +81,6 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
 
-static void keep_plane(const void *config, struct plane *plane)
-{
-    (void)config;
-    (void)plane;
-}
-
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -109,17 +94,18 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
                           p->width, p->height, p->channels);
     }
     if (result == 0)
-        result = stage_shape_each(in, alignment, out, keep_plane, config, fault);
+        result = stage_shape_same(config, in, alignment, out, fault);
     return result;
 }
 
 /* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
- * for each column on a GPU. `parts` histograms take the counts, on a CPU four to a band, whose
- * stores do not wait for each other. */
+ * for each column, or each 16 of bytes, on a GPU. `parts` histograms take the counts, on a CPU four
+ * to a band, whose stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
     bool local; /* GPUs' local memory takes counts of levels, and one histogram those of all groups
                  */
+    uint32_t span; /* columns of a work-item */
     uint32_t rows, bands, parts;
 };
 
@@ -128,8 +114,12 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
     struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
     cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    cut.local = plan->profile->local_memory > 0 && sample_size(plane->type) == 1 &&
-                plane->offset % 16 == 0 && plane->stride % 16 == 0;
+    bool bytes =
+        sample_size(plane->type) == 1 && plane->offset % 16 == 0 && plane->stride % 16 == 0;
+    cut.local = plan->profile->local_memory > 0 && bytes;
+    cut.span = cut.form == FORM_ROWS                                              ? PASS_WHOLE_ROW
+               : bytes && plan->profile->takes_columns && !plane_has_alpha(plane) ? 16
+                                                                                  : 1;
     cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : cut.local ? 1 : 16;
     return cut;
 }
@@ -137,8 +127,7 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
 static struct pass *begin(struct stage_plan *plan, const char *part, const struct cut *cut,
                           const struct plane *plane, uint32_t width, uint32_t height)
 {
-    struct pass *pass = pass_begin(plan, "otsu", part, cut->form,
-                                   cut->form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width, height);
+    struct pass *pass = pass_begin(plan, "otsu", part, cut->form, cut->span, width, height);
     pass_define_type(pass, "SRC", plane->type);
     pass_define(pass, "LEVELS", "%d", sample_size(plane->type) == 1);
     pass_define(pass, "LEVEL_MIN", "%d", plane->type == SAMPLE_I8 ? INT8_MIN : 0);

@@ -125,7 +125,7 @@ json_t *describe_report(const struct engine_report *r, size_t max)
     } counts[] = {
         {"bytes_in", r->bytes_in},           {"bytes_out", r->bytes_out},
         {"bytes_copied", r->bytes_copied},   {"crossings_in", r->crossings_in},
-        {"crossings_out", r->crossings_out},
+        {"crossings_out", r->crossings_out}, {"reduced", r->reduced},
     };
     const struct device_info *device = r->ran_on;
     json_t *json =

@@ -13,9 +13,10 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-int worker_find_program(char *path, size_t size, struct fault *fault)
+int find_program(const char *name, const char *variable, char *path, size_t size,
+                 struct fault *fault)
 {
-    const char *told = getenv("SLUICE_WORKER");
+    const char *told = getenv(variable);
     if (told && told[0]) {
         snprintf(path, size, "%s", told);
     } else {
@@ -23,12 +24,17 @@ int worker_find_program(char *path, size_t size, struct fault *fault)
         path[length > 0 ? length : 0] = '\0';
         char *slash = strrchr(path, '/');
         if (slash)
-            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-worker");
+            snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-%s", name);
         if (!slash || !is_program(path))
-            snprintf(path, size, "%s/sluice-worker", SLUICE_LIBEXECDIR);
+            snprintf(path, size, "%s/sluice-%s", SLUICE_LIBEXECDIR, name);
     }
     if (is_program(path))
         return 0;
-    return fault_set(fault, FAULT_NO_DEVICE, "there is no worker program %s: %s", path,
+    return fault_set(fault, FAULT_NO_DEVICE, "there is no %s program %s: %s", name, path,
                      strerror(errno));
+}
+
+int worker_find_program(char *path, size_t size, struct fault *fault)
+{
+    return find_program("worker", "SLUICE_WORKER", path, size, fault);
 }

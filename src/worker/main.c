@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "version.h"
+#include "worker/keeper.h"
 #include "worker/message.h"
 #include "worker/serve.h"
 #include "worker/signals.h"
@@ -26,14 +27,17 @@ int main(int argc, char **argv)
         puts("sluice-worker " SLUICE_VERSION);
         return 0;
     }
-    if (argc > 1 || !is_socket(MESSAGE_WORKER_FD)) {
+    bool kept = argc == 2 && strcmp(argv[1], KEEPER_KEPT) == 0;
+    if ((argc > 1 && !kept) || !is_socket(MESSAGE_WORKER_FD)) {
         fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
         return 64;
     }
     log_show_time();
+    log_never_wait();
     log_init("sluice-worker", LOG_LEVEL_WARNING);
     signals_forget_inherited();
     signals_settle();
+    keeper_stay_behind(argv, MESSAGE_WORKER_FD);
     unsetenv("POCL_CACHE_DIR");             /* it is below our own cache, so that we may empty it */
     prctl(PR_SET_PDEATHSIG, SIGKILL);       /* the socket's end of file says the same, later */
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* what a driver starts (PoCL: ld) gains nothing */

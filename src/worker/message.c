@@ -54,9 +54,11 @@ static const struct field fields[] = {
     {"sandbox", FIELD_INTEGER, AT(sandbox), 0, BIT(SETUP), 0, 2, 0},
     {"prepared", FIELD_INTEGER, AT(prepared), 0, BIT(WORKING), 0, 1000000, 0},
     {"of", FIELD_INTEGER, AT(to_prepare), 0, BIT(WORKING), 0, 1000000, 0},
+    {"pid", FIELD_INTEGER, AT(pid), BIT(KEPT), 0, 1, INT32_MAX, 0},
     {"level", FIELD_TEXT, AT(level), 0, BIT(CHECKED), 0, 200, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
+    {"time", FIELD_INTEGER, AT(time), 0, BIT(JOB), 0, INT64_MAX, 0},
     {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},
     {"result", FIELD_TEXT, AT(result), ANSWER, 0, 0, 40, 0},
     {"text", FIELD_TEXT, AT(text), 0, ANSWER | BIT(OUTPUT), 0, 4000, 0},
@@ -96,6 +98,7 @@ static const struct {
     [MESSAGE_DESCRIBED] = {"described", 0, 0},
     [MESSAGE_PING] = {"ping", 0, 0},
     [MESSAGE_PONG] = {"pong", 0, 0},
+    [MESSAGE_KEPT] = {"kept", 0, 0},
 };
 
 const char *message_kind_name(enum message_kind kind)

@@ -4,18 +4,14 @@
  *
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
- *     check (chain, format, input)      ──►
- *                                       ◄──  working    meanwhile: how many programs are ready
- *                                       ◄──  checked (or what is wrong, and where)
- *     job (chain, format, input) + 2 fds ─►
- *                                       ◄──  began      the input's bytes are looked at
- *                                       ◄──  need-output (plane)     only where a picture format
- *     output (plane) + fd               ──►                          gets a file per plane
- *                                       ◄──  done (result, planes, report)
- *     describe + 1 fd                   ──►
- *                                       ◄──  described  stages and devices are in the file, as JSON
- *     ping                              ──►
- *                                       ◄──  pong       at once, whatever the jobs do
+ *                                       ◄──  kept       before anything else: the worker's pid. Its
+ * parent is its keeper (keeper.h), which the front knows check (chain, format, input)      ──► ◄──
+ * working    meanwhile: how many programs are ready ◄──  checked (or what is wrong, and where) job
+ * (chain, format, input) + 2 fds ─► ◄──  began      the input's bytes are looked at ◄── need-output
+ * (plane)     only where a picture format output (plane) + fd               ──► gets a file per
+ * plane ◄──  done (result, planes, report) describe + 1 fd                   ──► ◄──  described
+ * stages and devices are in the file, as JSON ping                              ──► ◄──  pong at
+ * once, whatever the jobs do
  *
  * The first output travels with the job; a result of several planes in a picture format asks for
  * one more for each further plane, in their order, while it is encoded. So the worker never names a
@@ -30,6 +26,7 @@
 
 #include "base/fault.h"
 #include "base/text.h"
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +36,9 @@
 
 /* The descriptor at which the worker finds its end of the socket pair. */
 #define MESSAGE_WORKER_FD 3
+
+/* What the front kills a worker's keeper with: it kills the worker, and ends when that has. */
+#define MESSAGE_KILL_SIGNAL SIGALRM
 
 enum message_kind {
     MESSAGE_JOB,
@@ -54,6 +54,7 @@ enum message_kind {
     MESSAGE_DESCRIBED,
     MESSAGE_PING,
     MESSAGE_PONG,
+    MESSAGE_KEPT,
     MESSAGE_KINDS
 };
 
@@ -76,9 +77,13 @@ struct message {
     int64_t wipe;       /* 1: kernel caches are emptied first; a worker died while it started */
     int64_t sandbox;    /* enum settings_sandbox: off, what there is, or all of it */
 
+    /* kept */
+    int64_t pid;
+
     /* check and job */
     const char *chain, *format;
     const char *input; /* how to read: "partial=1"; NULL: as usual */
+    int64_t time;      /* job: nanoseconds that it may take, 0: any; then the worker stops it */
 
     /* working: programs that are ready, of those that the check takes */
     int64_t prepared, to_prepare;

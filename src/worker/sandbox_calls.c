@@ -7,7 +7,9 @@
  * times and attributes by path. */
 #include "worker/sandbox_calls.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@
 
 #define CLONE_NAMESPACES                                                                           \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
-     CLONE_NEWNET)
+     CLONE_NEWNET | CLONE_PARENT)
 #define IOCTL_TIOCLINUX 0x541c /* puts text into a console's input, as TIOCSTI does */
 
 /* Names, so that what an architecture lacks is passed over. */
@@ -118,13 +120,14 @@ static int add_list(scmp_filter_ctx filter, uint32_t action, const char *const *
 }
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 
-/* Threads only; with a driver processes, too, but none in a namespace of its own. clone3 has its
- * flags in memory, where a filter cannot see them: it fails with ENOSYS, and glibc takes clone. */
+/* Threads only; with a driver processes, too, but none in a namespace of its own, nor one that is
+ * not its child. clone3 has its flags in memory, where a filter cannot see them: it fails with
+ * ENOSYS, and glibc takes clone. */
 static int add_clone(scmp_filter_ctx filter, bool driver)
 {
     static const uint64_t namespaces[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
                                           CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
-                                          CLONE_NEWNET};
+                                          CLONE_NEWNET, CLONE_PARENT};
     struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
     struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
     struct scmp_arg_cmp plain = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NAMESPACES, 0);
@@ -169,20 +172,34 @@ static int fill(scmp_filter_ctx filter, bool driver)
     return error ? error : add_ours(filter);
 }
 
-/* What is refused of calls that are allowed else. ioctl is the drivers' own language, but for what
- * types into a terminal that may be our stderr; the kernel compares 32 bits of the number, so we
- * do. Without a driver nobody makes code, so no memory is made executable. */
-static int fill_exceptions(scmp_filter_ctx filter, bool driver)
+/* ioctl is the drivers' own language and allowed, but for what types into a terminal that may be
+ * our stderr, and, as with fcntl, what has the kernel send signals of our choice to others when
+ * something happens to a descriptor. The kernel compares 32 bits of the number, so we do. Without
+ * a driver nobody makes code, so no memory is made executable. */
+static int fill_odd(scmp_filter_ctx filter, bool driver)
 {
+    static const uint32_t ioctls[] = {TIOCSTI, IOCTL_TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP};
     static const char *const protect[] = {"mmap", "mmap2", "mprotect", "pkey_mprotect"};
-    struct scmp_arg_cmp typing[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, TIOCSTI),
-                                    SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IOCTL_TIOCLINUX)};
+    static const uint32_t fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY};
+    struct scmp_arg_cmp async[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, F_SETFL),
+                                   SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)};
     struct scmp_arg_cmp executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
     int error = 0;
-    for (size_t i = 0; i < LENGTH(typing) && error == 0; i++)
-        error = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", 1, &typing[i]);
     for (size_t i = 0; i < LENGTH(protect) && error == 0 && !driver; i++)
         error = add(filter, SCMP_ACT_ERRNO(EPERM), protect[i], 1, &executable);
+    for (size_t i = 0; i < LENGTH(ioctls) && error == 0; i++) {
+        struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, ioctls[i]);
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", 1, &is);
+    }
+    for (int call = 0; call < 2 && error == 0; call++) {
+        const char *name = call ? "fcntl64" : "fcntl";
+        for (size_t i = 0; i < LENGTH(fcntls) && error == 0; i++) {
+            struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, fcntls[i]);
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, &is);
+        }
+        if (error == 0)
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), name, 2, async);
+    }
     return error;
 }
 
@@ -210,13 +227,13 @@ static int load(scmp_filter_ctx filter, int error)
  * refuses further ones. */
 int sandbox_limit_calls(bool driver, bool log_refused, struct fault *fault)
 {
-    scmp_filter_ctx exceptions = begin(SCMP_ACT_ALLOW, log_refused);
+    scmp_filter_ctx odd = begin(SCMP_ACT_ALLOW, log_refused);
     scmp_filter_ctx list = begin(SCMP_ACT_ERRNO(ENOSYS), log_refused);
-    int error = exceptions && list ? 0 : -ENOMEM;
+    int error = odd && list ? 0 : -ENOMEM;
     if (error == 0)
-        error = load(exceptions, fill_exceptions(exceptions, driver));
-    else if (exceptions)
-        seccomp_release(exceptions);
+        error = load(odd, fill_odd(odd, driver));
+    else if (odd)
+        seccomp_release(odd);
     if (error == 0)
         error = load(list, fill(list, driver));
     else if (list)

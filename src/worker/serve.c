@@ -174,8 +174,6 @@ static int take_setup(struct server *server, struct message *message, struct fau
     enum log_level level = LOG_LEVEL_WARNING;
     if (message->log_level && log_level_parse(message->log_level, &level))
         log_init("sluice-worker", level);
-    if (message->wipe)
-        device_cache_wipe();
     snprintf(server->device, sizeof server->device, "%s", message->device);
     snprintf(server->fallback, sizeof server->fallback, "%s",
              message->fallback ? message->fallback : "");
@@ -197,6 +195,9 @@ static int take_setup(struct server *server, struct message *message, struct fau
     int result = take_config(server, message, fault);
     if (result == 0 && put_on_sandbox(server, message) != 0)
         return 0; /* the checks are answered with it */
+    if (result == 0 &&
+        message->wipe) /* what lies there is not to be trusted with what is outside */
+        device_cache_wipe();
     return result ? result : engine_open(&server->engine, &options, fault);
 }
 

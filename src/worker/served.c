@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "image/frame.h"
 #include "worker/describe.h"
 #include "worker/signals.h"
@@ -100,7 +101,12 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
         return ask_for_output(served, plane, fd, fault);
     *fd = served->first_output;
     served->first_output = -1;
-    return 0;
+    /* It may be a client's own file, or hold what an earlier try left. */
+    if (lseek(*fd, 0, SEEK_SET) == 0 && ftruncate(*fd, 0) == 0)
+        return 0;
+    fault_set_errno(fault, FAULT_CREATE, "the output cannot be emptied");
+    close(*fd);
+    return fault->code;
 }
 
 /* The front syncs what was written and gives it its name, once the job is done. */
@@ -185,13 +191,15 @@ static struct served *create(struct server *server, struct message *message)
     served->answer_fd = -1;
     fault_clear(&served->answer);
     pthread_cond_init(&served->answered, NULL);
-    served->job = (struct engine_job){.in_fd = message_take_fd(message, 0),
-                                      .chain = &served->chain,
-                                      .format = &served->format,
-                                      .output = {open_output, close_output, served},
-                                      .began = began,
-                                      .done = done,
-                                      .user = served};
+    served->job = (struct engine_job){
+        .in_fd = message_take_fd(message, 0),
+        .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
+        .chain = &served->chain,
+        .format = &served->format,
+        .output = {open_output, close_output, served},
+        .began = began,
+        .done = done,
+        .user = served};
     fault_clear(&served->job.fault);
     return served;
 }

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import pictures  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, which may have started this, ignores it for its children
 
 
 class Batch(unittest.TestCase):
@@ -143,7 +144,7 @@ class Folders(Batch):
     def test_no_picture_at_all(self):
         os.makedirs(self.path('in/sub'))
         _, err = self.run_('-o', 'out', 'in', status=66)
-        self.assertIn('sluice: there is no picture; -r takes the directories below, too\n', err)
+        self.assertIn('sluice: there is no picture in in; -r takes the directories below, too\n', err)
         self.run_('-o', 'out', 'missing/', status=66)
 
     def test_folders_that_cannot_be_read(self):
@@ -431,7 +432,16 @@ class Ends(Batch):
         return ['run', '-f', 'png:level=9', '-o', 'out', 'in']
 
     def interrupt(self, number, *args):
-        """Sends it when a result is being written; what is left in out."""
+        """Sends it when a result is being written; what is left in out. Again if it had ended by itself by then."""
+        for _ in range(20):
+            outcome = self.interrupt_once(number, *args)
+            if outcome[0] != 0:
+                break
+            for name in outcome[2]:
+                os.unlink(self.path('out/' + name))
+        return outcome
+
+    def interrupt_once(self, number, *args):
         process = subprocess.Popen([SLUICE, *args], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         while process.poll() is None and not any(name.endswith('.tmp') for name in self.tree('out')):
             time.sleep(0.001)

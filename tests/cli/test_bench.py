@@ -140,6 +140,23 @@ class Bench(unittest.TestCase):
             self.assertIn(word, lines[1])
         self.assertTrue(lines[2].startswith('sobel '))
 
+    def test_report(self):
+        """A file of the rows and all that they may depend on, beside the usual lines; a bound where the kernels
+        are those of the board's class."""
+        out, _ = self.sluice('bench', 'sobel', '--size', '64x48', '--iterations', '2', '--board', 'rock5b',
+                             '--report', 'a.json')
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertIn('bound ms', out)
+        with open(os.path.join(self.dir, 'a.json'), encoding='utf-8') as file:
+            report = json.load(file)
+        self.check_row(report['rows'][0])
+        self.assertEqual(report['board'], 'rock5b')
+        self.assertEqual(report['system']['kernel'], os.uname().release)
+        self.assertEqual(report['opencl']['driver'], report['driver'])
+        for state in ('before', 'after'):
+            self.assertEqual(set(report[state]), {'clocks', 'processors', 'temperatures'})
+        self.assertEqual(os.listdir(self.dir), ['a.json'])
+
     def test_end_to_end(self):
         names = []
         for name, width, height in (('a.ppm', 40, 30), ('b.ppm', 21, 11)):
@@ -183,6 +200,8 @@ class Bench(unittest.TestCase):
                 (['--end-to-end'], 64, ['which']),
                 (['--end-to-end', '-c', 'sobel', 'none.jpg'], 66, ['none.jpg: No such file']),
                 (['-c', 'sobel:border=crop', '--size', '2x2'], 65, ['sobel']),
+                (['--board', 'rock5', 'sobel'], 64, ['--board=rock5', "did you mean 'rock5b'?"]),
+                (['--report', 'no/where.json', 'sobel'], 73, ['no/where.json']),
                 (['--device', 'nosuch', 'sobel'], 69, ['nosuch'])):
             out, stderr = self.sluice('bench', *args, status=status)
             for word in words:

@@ -28,6 +28,7 @@ NOT_RUN = {
     'systemd': 'needs systemd as process 1',
     'board': 'needs a board and its GPU',
     'network': 'needs a network',
+    'fleet': 'needs a NATS server: tests/fleet run it',
     'build': 'builds all of it, as was done to run this',
     'tests': 'runs all tests, this one among them',
 }
@@ -48,7 +49,8 @@ if [ -f "$here/pid" ]; then
     kill "$(cat "$here/pid")" && while kill -0 "$(cat "$here/pid")" 2>/dev/null; do sleep 0.05; done
 fi
 case " $* " in *" --help "*|*" -V "*) exec "$REAL_SLUICED" "$@";; esac
-"$REAL_SLUICED" "$@" </dev/null >"$here/log" 2>&1 &
+: >"$here/log" # here, so that nobody reads of the one before
+"$REAL_SLUICED" "$@" </dev/null >>"$here/log" 2>&1 &
 echo $! >"$here/pid"
 until grep -q 'sluiced: ready$' "$here/log"; do
     kill -0 $! 2>/dev/null || { cat "$here/log" >&2; exit 1; }

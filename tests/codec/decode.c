@@ -15,6 +15,8 @@
 #define GUARD      96
 #define GUARD_BYTE 0xA5
 
+struct decode_less decode_less;
+
 /* Lays the decoder's planes out with a guard before and after each and some samples between rows.
  */
 static void lay_out(struct picture *picture, const struct frame *frame)
@@ -102,6 +104,9 @@ int decode_within(const struct file *file, const struct decode_options *options,
     *decoded = (struct decoded){0};
     int result =
         decoder_open(&decoder, exact, file->size, options ? options : &defaults, limits, fault);
+    if (result == 0 && (decode_less.luma || decode_less.reduce > 1))
+        result = decoder_narrow(&decoder, decode_less.luma,
+                                decode_less.reduce ? decode_less.reduce : 1, fault);
     if (result == 0) {
         decoded->stored_luma = decoder.stored_luma;
         lay_out(&picture, &decoder.frame);

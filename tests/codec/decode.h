@@ -15,6 +15,13 @@ struct decoded {
     char warnings[(DECODER_WARNINGS_MAX + 1) * DECODER_WARNING_MAX + 1]; /* one a line */
 };
 
+/* What decode_file and those below ask of decoder_narrow from here on; {0}: nothing. */
+struct decode_less {
+    bool luma;
+    uint32_t reduce;
+};
+extern struct decode_less decode_less;
+
 /* NULL options: the defaults. Asserts that nothing outside of the picture's pixels was written,
  * whatever the result. */
 int decode_file(const struct file *file, const struct decode_options *options,

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """A worker that does what the first word of a file asks for, where the real one cannot be made to:
 
-    poison      dies of SIGKILL while it looks at the file
+    poison      crashes while it looks at the file
+    poison-slow the same, after half a second
+    crash-once  the same, the first time; then takes half a second
+    told        gives its job's message as its result
+    stops       gives up when the time that it was told is over
     early       dies before it begins
     hang        never answers
+    aside       never answers, but goes on with others
     truncated   says so; complete otherwise
     full        says twice that the disk is full, then does it
     planes N    writes N planes
@@ -21,7 +26,8 @@ is begun is a line in the file FAKE_WORKER_LOG; what each worker is set up with 
 FAKE_WORKER_LOG.setups. While there are lines in FAKE_WORKER_LOG.starts, each start takes the first one
 away: `crash` dies before it is ready, `refuse` says that the device fails, `missing` that there is none.
 FAKE_WORKER_SLOW_START is the seconds that each start takes. FAKE_WORKER_PREPARES is the number of programs
-that it seems to compile for each chain.
+that it seems to compile for each chain. With FAKE_WORKER_ROOM the device that was asked for has no room for a worker
+of one thread beside one of several.
 """
 import array
 import ctypes
@@ -53,7 +59,7 @@ def send(kind, **fields):
 def note(line):
     with open(LOG, 'a', encoding='utf-8') as file:
         file.write(line + '\n')
-    if not line.startswith(('full', 'device')):
+    if not line.startswith(('full', 'device', 'crash-once')):
         return 1  # nobody asks how often, and there may be many
     with open(LOG, encoding='utf-8') as file:
         return file.read().split('\n').count(line)
@@ -162,11 +168,21 @@ def run(job, fds):
         os.kill(os.getpid(), signal.SIGKILL)
     send('began', id=number)
     times = note(text.decode(errors='replace').split('\n')[0])
-    if word == 'poison':
-        time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGKILL)
+    if word in ('poison', 'poison-slow') or (word == 'crash-once' and times == 1):
+        time.sleep(0.5 if word == 'poison-slow' else 0.05)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if word == 'crash-once':
+        time.sleep(0.5)
+    if word == 'stops':
+        time.sleep(job['time'] * 1e-9)
+        send('done', id=number, result='job-time', text='took longer than it may', step='device')
+        return
+    if word == 'told':
+        text = json.dumps(job).encode()
     if word == 'hang':
         hang()
+    if word == 'aside':
+        return
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
@@ -217,6 +233,8 @@ while True:
     kind = message.get('type', 'job')
     if kind == 'setup':
         note_setup(message)
+        if 'FAKE_WORKER_ROOM' in os.environ and message['threads'] == 1 and message['device'] == 'auto':
+            start = 'refuse'
         time.sleep(float(os.environ.get('FAKE_WORKER_SLOW_START', 0)))
     elif kind == 'check':
         check(message)

@@ -75,12 +75,12 @@ class Forward:
 class HttpSpec(DaemonTest):
     def test_schemathesis(self):
         path = os.path.join(self.dir, 'http.sock')
-        d = self.daemon('--http-socket', path, '--device', 'reference', '--max-file', '1MiB', '--stable', '60s').start()
+        d = self.daemon('--http-socket', path, '--device', 'reference', '--max-file', '1MiB', '--settle', '50s', '--stable', '60s').start()
         for name, data in (('good', picture()), ('bad', b'no picture')):
             d.drop(name, data, 'rename')
         d.expect_done('good')
         d.expect_failed('bad')
-        d.drop('waits', picture(), 'link')
+        d.drop('waits', picture())
         forward = Forward(path)
         with open(os.path.join(self.dir, 'schemathesis.toml'), 'w', encoding='utf-8') as file:
             file.write(CONFIG)

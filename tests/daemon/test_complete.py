@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """When a file counts as complete."""
 import os
+import shutil
 import time
 
 from sluice_test import DaemonTest, main, picture, wait_for
@@ -128,6 +129,96 @@ class Complete(DaemonTest):
         d.expect_line('a: changed while it was read')
         d.stop()
         d.expect_clean()
+
+
+class Settle(DaemonTest):
+    """Closed after writing: taken when nothing has opened or changed it for `settle`."""
+
+    def test_written_in_two_goes(self):
+        d = self.fake().start()
+        for i in range(10):
+            d.drop('a%d' % i, b'first')
+            time.sleep(0.002 * i)
+            with open(d.in_path('a%d' % i), 'ab') as file:
+                file.write(b' second')
+        for i in range(10):
+            self.assertEqual(d.expect('a%d.pgm' % i), b'first second', i)
+        self.assertEqual(self.fake_log(), ['first second'] * 10)
+        d.stop()
+        d.expect_clean()
+
+    def test_second_go_takes_longer_than_settle(self):
+        """Whoever opened it again has not closed it yet."""
+        d = self.fake().start()
+        d.drop('a', b'first')
+        with open(d.in_path('a'), 'ab') as file:
+            time.sleep(0.6)
+            file.write(b' second')
+        self.assertEqual(d.expect('a.pgm'), b'first second')
+        self.assertEqual(self.fake_log(), ['first second'])
+        d.stop()
+
+    def test_changed_by_name_after_the_close(self):
+        d = self.fake().start()
+        source = os.path.join(self.dir, 'source')
+        with open(source, 'wb') as file:
+            file.write(b'good')
+        for i in range(50):
+            shutil.copy2(source, d.in_path('a%d' % i))  # FileNotFoundError where it is taken between
+        d.expect_all('a%d.pgm' % i for i in range(50))
+        d.stop()
+
+    def test_as_long_as_it_is_told(self):
+        d = self.fake('--settle', '1500ms', '--stable', '60s').start()
+        begin = time.monotonic()
+        d.drop('a', b'good')
+        while time.monotonic() < begin + 1:
+            with open(d.in_path('a'), 'rb') as file:  # whoever reads it may be its producer, too
+                file.read()
+            time.sleep(0.1)
+        os.utime(d.in_path('a'))
+        touched = time.monotonic()
+        d.expect('a.pgm')
+        self.assertGreater(time.monotonic() - touched, 1.4)
+        d.stop()
+
+    def test_readers_do_not_put_it_off_for_ever(self):
+        d = self.fake('--settle', '500ms', '--stable', '2s').start()
+        d.drop('a', b'good')
+
+        def reads():
+            try:
+                with open(d.in_path('a'), 'rb') as file:
+                    file.read()
+            except FileNotFoundError:
+                pass
+            return os.path.exists(os.path.join(d.output, 'a.pgm'))
+        wait_for('the result', reads, pause=0.1)
+        d.stop()
+
+    def test_renamed_and_linked_in_at_once(self):
+        d = self.fake('--settle', '60s', '--stable', '60s').start()
+        d.drop('moved', b'good', 'rename')
+        d.drop('linked', b'good', 'link')
+        aside = os.path.join(self.dir, 'aside')
+        with open(aside, 'wb') as file:
+            file.write(b'good')
+        os.link(aside, d.in_path('linked-alone'))
+        os.unlink(aside)  # before anybody may have counted its names
+        fd = os.open(d.input, os.O_TMPFILE | os.O_WRONLY)
+        os.write(fd, b'good')
+        root = os.open('/', os.O_RDONLY)
+        os.link('/proc/self/fd/%d' % fd, d.in_path('no-name'), src_dir_fd=root, follow_symlinks=True)
+        os.close(root)
+        os.close(fd)
+        d.expect_all(['moved.pgm', 'linked.pgm', 'linked-alone.pgm', 'no-name.pgm'], 30)
+        d.stop()
+
+    def test_no_time_for_those_who_rename(self):
+        d = self.fake('--settle', '0s', '--stable', '60s').start()
+        d.drop('a', b'good')
+        d.expect('a.pgm', 30)
+        d.stop()
 
 
 if __name__ == '__main__':

@@ -152,14 +152,14 @@ class Check(CheckTest):
         self.assertEqual(self.warnings, [])
         self.assertEqual(self.check('watch:\n  - {input: %s/none, output: %s, chain: sobel}\n' % (good, file), 0), [])
         self.assertEqual(self.warnings, [
-            '2:13: warning: watch: input: %s/none: no such folder; sluiced does not start like that' % good,
-            '2:%d: warning: watch: output: %s: not a folder; sluiced does not start like that'
+            '2:13: warning: watch: input: %s/none: no such folder; sluiced waits until that is mended' % good,
+            '2:%d: warning: watch: output: %s: not a folder; sluiced waits until that is mended'
             % (len('  - {input: /none, output: ') + len(good) + 1, file)])
         path = os.path.join(self.dir, 'c.yaml')
         told = json.loads(subprocess.run([SLUICE, 'check-config', '--json', path], capture_output=True, check=True).stdout)
         self.assertEqual((told['good'], told['errors'], [w['line'] for w in told['warnings']]), (True, [], [2, 2]))
         self.assertEqual(told['warnings'][0]['text'],
-                         'watch: input: %s/none: no such folder; sluiced does not start like that' % good)
+                         'watch: input: %s/none: no such folder; sluiced waits until that is mended' % good)
 
     @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
     def test_folders_that_may_not_be_written_to(self):
@@ -331,11 +331,19 @@ class Loops(CheckTest):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(self.watch(('a', 'b')))
         d.start()
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(self.watch(('a', 'b'), ('b', 'c'), ('c', 'a')))
-        d.process.send_signal(signal.SIGHUP)
-        d.expect_line(r'c.yaml:2:5: watch: results would be taken for new pictures, round a circle')
-        d.expect_line('the configuration that was in force stays')
+        os.symlink('a', os.path.join(self.dir, 'link'))
+        for words, folders in ((', round a circle', [('a', 'b'), ('b', 'c'), ('c', 'a')]),
+                               (': input and output are one folder', [('a', 'a')]),
+                               (': input and output are one folder', [('a', 'link')]),
+                               (': output .* is below input', [('link', 'a/sub', 'recursive: true')])):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(self.watch(*folders))
+            checked = subprocess.run([SLUICE, 'check-config', path], capture_output=True, check=False, timeout=60)
+            self.assertEqual(checked.returncode, 78, folders)  # what `systemctl reload` ends with
+            before = len(d.lines)
+            d.process.send_signal(signal.SIGHUP)
+            d.expect_line('c.yaml:2:5: watch: results would be taken for new pictures' + words, after=before)
+            d.expect_line('the configuration that was in force stays', after=before)
         d.drop('x', b'good')
         self.assertEqual(d.expect('x.pgm'), b'good')
         with open(path, 'w', encoding='utf-8') as file:
@@ -380,8 +388,8 @@ class Environment(DaemonTest):
         both = {'SLUICE_WATCH_%d_%s' % (i, key): '%s%d' % (key, i) for i in (0, 1) for key in ('INPUT', 'OUTPUT')}
         self.refuse('SLUICE_WATCH_STABLE: there are 2 folders: name one by its number, as in SLUICE_WATCH_0_STABLE',
                     SLUICE_WATCH_STABLE='1s', **both)
-        self.refuse('what is to be done? --chain CHAIN is missing, or SLUICE_WATCH_1_CHAIN',
-                    '(see sluiced --help)', status=64, SLUICE_WATCH_0_CHAIN='sobel', **both)
+        self.refuse('what is to be done? --chain CHAIN is missing, or SLUICE_WATCH_1_CHAIN (see sluiced --help)',
+                    status=64, SLUICE_WATCH_0_CHAIN='sobel', **both)
 
     def test_two_folders_without_a_file(self):
         env = {'SLUICE_STATE': os.path.join(self.dir, 'state'), 'SLUICE_DEVICE': 'reference'}

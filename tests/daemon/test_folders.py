@@ -113,7 +113,7 @@ class Trouble(DaemonTest):
             return self.folder
 
         for word, state, reason, message in (('fail', 'degraded', 'folder-unreadable', '(/.sluice)?: Input/output error'),
-                                             ('hang', 'hanging', 'folder-hanging', ' or .*/out: no answer for 1[0-9]s')):
+                                             ('hang', 'hanging', 'folder-hanging', ' or .*/out: no answer for \d+s')):
             expect('ok', None)
             with open(fault, 'w', encoding='ascii') as file:
                 file.write(word)

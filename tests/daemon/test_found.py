@@ -102,6 +102,20 @@ class LeftAlone(DaemonTest):
         d.expect('x.pgm')
         d.stop()
 
+    def test_names_of_unfinished_files_and_of_file_managers(self):
+        d = self.fake().start()
+        names = ['a.tmp', 'a.part', 'a.partial', 'a.crdownload', 'a.download', 'a.filepart', 'a~', '.~lock.a.odg#', '~$a.jpg',
+                 'Thumbs.db', 'desktop.ini', 'ehthumbs.db', '@eaDir', '.DS_Store', '.hidden']
+        for name in names:
+            d.drop(name, b'good')
+        taken = ['a$~b', 'thumbs.db.x', 'eaDir', 'download', '~b']
+        for name in taken:
+            d.drop(name, b'good')
+        d.expect_all(os.path.splitext(name)[0] + '.pgm' for name in taken)
+        time.sleep(2.5)
+        self.assertEqual(sorted(os.listdir(d.input)), sorted(names + ['.sluice']))
+        d.stop()
+
     def test_what_is_no_file(self):
         d = self.daemon()
         os.makedirs(d.in_path('folder.pgm'))

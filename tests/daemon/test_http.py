@@ -283,6 +283,19 @@ class Errors(HttpTest):
         self.assertEqual(self.get('/livez').status, 200)
         self.expect_descriptors(daemon, before)
 
+    def test_headers_that_leave_a_choice(self):
+        """What a proxy in front may have read another way: one 400, and nothing behind it is read."""
+        self.serve()
+        for lines in ('Content-Length: 5\r\nContent-Length: 5', 'Content-Length: 5\r\nContent-Length: 6',
+                      'Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 5',
+                      'Content-Length: 5\r\nHost: y'):
+            for line in ('POST /v1/process?chain=sobel', 'GET /livez'):
+                request = '%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n' % (line, lines)
+                answer = sockets.raw(self.path, request.encode() + b'0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n', timeout=10)
+                self.assertEqual(answer.count(b'HTTP/1.1 '), 1, answer)
+                self.assertTrue(answer.startswith(b'HTTP/1.1 400 '), answer)
+        self.assertEqual(self.get('/livez').status, 200)
+
     def test_crashed_worker_and_job_time(self):
         self.serve('--job-time', '1s', '--jobs', '1', fake=True)
         self.expect_problem(self.post('?chain=sobel', b'poison'), 500, 'crashed-worker')
@@ -299,8 +312,13 @@ class Errors(HttpTest):
         with open(log + '.starts', 'w', encoding='utf-8') as file:
             file.write('crash\n')
         daemon = self.serve(fake=True, ready=False)
-        wait_for('the socket', lambda: os.path.exists(self.path))
-        answer = wait_for('an answer', lambda: self.get('/readyz'))
+
+        def asked():
+            try:
+                return self.get('/readyz')
+            except (FileNotFoundError, ConnectionRefusedError):  # it is there before somebody listens
+                return None
+        answer = wait_for('an answer', asked)
         if answer.status != 200:
             self.expect_problem(answer, 503, answer.json()['code'])
             self.assertIn(answer.json()['code'], ('starting', 'no-device'))

@@ -120,6 +120,28 @@ class KillPoints(DaemonTest):
                 self.killed(d, point)
             self.check(d, 'done', point)
 
+    def test_taken_away(self):
+        """A consumer takes the result before the original has moved: it is not made again."""
+        for kind, point in (('done', 'placed'), ('done', 'names-synced'), ('planes', 'one-placed'),
+                            ('planes', 'names-synced'), ('batch', 'placed'), ('off', 'placed'),
+                            ('overwrite', 'replaced'), ('delete', 'placed'), ('keep', 'names-synced'),
+                            ('in-place', 'placed')):
+            text, options, _ = KINDS[kind]
+            d = self.fake('--jobs', '1', *options, folder=os.path.join(self.dir, 'taken-%s-%s' % (kind, point)))
+            before = len(self.fake_log())
+            d.drop('a', text)
+            self.killed(d, point)
+            taken = [name for name in d.results() if not name.startswith('.')]
+            self.assertNotEqual(taken, [], d.log())
+            for name in taken:
+                os.unlink(os.path.join(d.output, name))
+            d.start()
+            wait_for('its end', lambda d=d: d.count_lines('a: was all but done'))
+            time.sleep(0.4)
+            d.stop()
+            left = [] if kind != 'planes' or point == 'names-synced' else ['a.p1.pgm']
+            self.assertEqual((d.results(), len(self.fake_log()) - before), (left, 1), '%s after %s' % (kind, point))
+
     # ---- putting back
 
     def kill_at_requeue(self, d, point):

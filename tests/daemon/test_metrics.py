@@ -128,8 +128,8 @@ class Metrics(DaemonTest):
         d.stop()
 
     def test_files_by_state(self):
-        d = self.serve('--jobs', '1', '--stable', '60s', make=self.fake)
-        d.drop('waits', b'x', 'link')  # its time is not over for a minute
+        d = self.serve('--jobs', '1', '--settle', '50s', '--stable', '60s', make=self.fake)
+        d.drop('waits', b'x')  # its time is not over for a minute
         for name, text in (('h', b'hang'), ('q1', b'x'), ('q2', b'x')):
             d.drop(name, text, 'rename')
             if name == 'h':
@@ -141,7 +141,7 @@ class Metrics(DaemonTest):
     def test_waiting_is_what_why_says(self):
         """Also of a file that nothing has been written to yet, and of one that is being written."""
         jobs = os.path.join(self.dir, 'jobs.sock')
-        d = self.daemon('--http-socket', os.path.join(self.dir, 'http.sock'), '--jobs-socket', jobs, '--stable', '60s',
+        d = self.daemon('--http-socket', os.path.join(self.dir, 'http.sock'), '--jobs-socket', jobs, '--settle', '50s', '--stable', '60s',
                         '--device', 'reference')
         self.path = os.path.join(self.dir, 'http.sock')
         d.drop('there', b'')  # before the start
@@ -158,11 +158,11 @@ class Metrics(DaemonTest):
             return len(sockets.ask(self.path, 'GET', '/v1/files?state=waiting').json()['files'])
 
         def agree(*wanted):
-            self.assertEqual(reasons(), list(wanted))
+            wait_for('the reasons', lambda: reasons() == list(wanted))
             wait_for('the count', lambda: self.files(d, 'waiting') == len(wanted))
             self.assertEqual(listed(), len(wanted))
         agree('empty')
-        d.drop('closed', b'')
+        d.drop('closed', b'', 'rename')
         d.expect_line('closed: empty; it waits')
         agree('empty', 'empty')
         with open(d.in_path('slow'), 'wb') as file:
@@ -170,13 +170,12 @@ class Metrics(DaemonTest):
             file.write(picture()[:200])
             file.flush()
             agree('empty', 'being-written', 'empty')
-        d.drop('linked', picture(), 'link')
-        wait_for('it waits', lambda: self.files(d, 'waiting') >= 3)
-        wait_for('slow to be looked at', lambda: 'truncated' in reasons())
-        agree('empty', 'not-stable', 'truncated', 'empty')
-        d.drop('there', picture())
+        d.drop('short', picture()[:200], 'rename')
+        wait_for('it to be looked at', lambda: 'truncated' in reasons())
+        agree('empty', 'truncated', 'not-settled', 'empty')
+        d.drop('there', picture(), 'rename')
         d.expect('there.pgm')
-        agree('empty', 'not-stable', 'truncated')
+        agree('empty', 'truncated', 'not-settled')
         d.stop()
 
     def test_empty_ones_that_are_removed(self):

@@ -18,7 +18,7 @@ METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE')
 
 
 def source(name):
-    with open(os.path.join(ROOT, 'src/daemon', name), encoding='utf-8') as file:
+    with open(os.path.join(ROOT, 'src/daemon/serve', name), encoding='utf-8') as file:
         return file.read()
 
 

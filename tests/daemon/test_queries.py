@@ -71,17 +71,20 @@ class Why(Queries):
         d.stop()
 
     def test_waiting(self):
-        d = self.serve('--stable', '60s')
-        d.drop('empty', b'')
-        d.drop('linked', b'good', 'link')
+        d = self.serve('--settle', '50s', '--stable', '60s', start=False)
+        d.drop('found', b'good')
+        d.start()
+        d.drop('empty', b'', 'rename')
+        d.drop('closed', b'good')
         self.expect_why(d.in_path('empty'), 'waiting', 'empty')
-        got = self.expect_why(d.in_path('linked'), 'waiting', 'not-stable')
-        self.assertTrue(0 < got['next_try_s'] <= 60, got)
+        for name, reason, most in (('found', 'not-stable', 60), ('closed', 'not-settled', 50)):
+            got = self.expect_why(d.in_path(name), 'waiting', reason)
+            self.assertTrue(0 < got['next_try_s'] <= most, got)
         with open(d.in_path('open'), 'wb') as file:
             file.write(b'good')
             file.flush()
             self.expect_why(d.in_path('open'), 'waiting', 'being-written' if os.geteuid() == 0 else 'not-stable')
-        d.drop('short', b'truncated')
+        d.drop('short', b'truncated', 'rename')
         self.expect_why(d.in_path('short'), 'waiting', 'truncated')
         d.stop()
 
@@ -480,13 +483,13 @@ class Requeue(Queries):
         d.stop()
 
     def test_original_gone_or_not_ended(self):
-        d = self.serve('--originals', 'delete', '--stable', '60s')
-        d.drop('a', b'good')
+        d = self.serve('--originals', 'delete', '--settle', '50s', '--stable', '60s')
+        d.drop('a', b'good', 'rename')
         d.expect('a.pgm')
         self.expect_why(d.in_path('a'), 'done')
         self.sluice('requeue', d.in_path('a'), status=66)
-        d.drop('linked', b'good', 'link')
-        self.assertIn(b'anyway', self.sluice('requeue', d.in_path('linked')).stdout)
+        d.drop('closed', b'good')
+        self.assertIn(b'anyway', self.sluice('requeue', d.in_path('closed')).stdout)
         d.drop('hangs', b'hang', 'rename')
         self.expect_why(d.in_path('hangs'), 'running')
         self.assertIn(b'anyway', self.sluice('requeue', d.in_path('hangs')).stdout)
@@ -498,9 +501,9 @@ class Requeue(Queries):
         d.drop('a', b'truncated')
         d.expect_failed('a')
         d.stop()
-        d.options[d.options.index('100ms')] = '60s'
+        d.options[d.options.index('100ms'):] = ['60s', '--settle', '50s']
         d.start()
-        d.drop('a', b'a new one', 'link')
+        d.drop('a', b'a new one')
         self.write(self.hidden(d, 'failed', 'a'), b'the old one')
         self.assertIn(b'put back as a-1', self.sluice('requeue', self.hidden(d, 'failed', 'a')).stdout)
         self.assertEqual(d.expect('a-1.pgm'), b'the old one')

@@ -7,12 +7,13 @@ import signal
 import time
 import unittest
 
-from sluice_test import DaemonTest, main, picture, wait_for
+from sluice_test import DaemonTest, alive, main, picture, wait_for
 import sockets
 
 PROBE = os.environ.get('SANDBOX_PROBE')
 TRIES = ['open-etc', 'open-front', 'list-root', 'write-input', 'write-usr', 'mode', 'remove', 'inet', 'unix',
-         'exec', 'ptrace', 'kill-front', 'unshare', 'namespace', 'mount', 'bpf', 'typing', 'read-open']
+         'exec', 'ptrace', 'kill-front', 'unshare', 'namespace', 'mount', 'bpf', 'typing', 'own', 'signal', 'async',
+         'notify', 'ioctl-async', 'ioctl-own', 'read-open']
 REFUSED = {errno.EPERM, errno.EACCES}
 
 
@@ -121,6 +122,75 @@ class Probes(SandboxTest):
         self.assertTrue(os.path.exists(self.intruder))
         self.assertFalse(os.path.exists(self.victim))
         daemon.stop()
+
+
+    def test_caches_are_wiped_inside(self):
+        crash, cold = os.path.join(self.dir, 'crash'), os.path.join(self.dir, 'cache')
+        open(crash, 'wb').close()
+        os.makedirs(os.path.join(cold, 'pocl'))
+        os.environ, before = dict(os.environ, SLUICE_CACHE_DIR=cold, SLUICE_PROBE_CRASH=crash), os.environ
+        self.addCleanup(setattr, os, 'environ', before)
+        daemon = self.serve_probed('--device', 'cpu', '--jobs', '1', chain='')
+        daemon.expect_line('the next one empties the kernel caches first')
+        self.need_all()
+        with open(self.report, encoding='ascii') as file:
+            tries = [line.split()[2:] for line in file.read().split('\n')[:-1]]
+        self.assertEqual(tries, [['wipe', str(errno.EACCES)]])
+        self.assertFalse([name for name in os.listdir(cold) if 'wiped' in name])
+        daemon.stop()
+
+    # ---- what it starts ends with it
+
+    def escape(self, daemon, count):
+        """Pids of processes that the worker has started to outlive it."""
+        open(self.report, 'wb').close()
+        os.kill(daemon.worker_pid(), signal.SIGRTMIN + 5)
+
+        def told():
+            with open(self.report, encoding='ascii') as file:
+                lines = [line.split() for line in file.read().split('\n')[:-1]]
+            return {how: int(pid) for pid, word, how, _ in lines if word == 'escaped'}
+        wait_for('%d processes' % count, lambda: len(told()) == count, 30)
+        pids = told()
+        self.assertTrue(all(alive(pid) for pid in pids.values()), pids)
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in pids.values() if alive(pid)])
+        return pids
+
+    def expect_gone(self, pids):
+        try:
+            wait_for('the end of all', lambda: not any(alive(pid) for pid in pids.values()), 10)
+        except AssertionError:
+            self.fail('still there: %s' % [how for how, pid in pids.items() if alive(pid)])
+
+    def test_nothing_outlives_the_worker(self):
+        daemon = self.serve_probed('--device', 'reference', '--sandbox', 'off')
+        pids = self.escape(daemon, 3)
+        os.kill(daemon.worker_pid(), signal.SIGKILL)
+        self.expect_gone(pids)
+        daemon.expect_line(r'ended by signal 9')
+        self.assertEqual(self.job('sobel'), self.by_sluice_run(picture())[''])
+        daemon.stop()
+
+    def test_nothing_outlives_the_front(self):
+        daemon = self.serve_probed('--device', 'reference', '--sandbox', 'off')
+        worker, pids = daemon.worker_pid(), self.escape(daemon, 3)
+        daemon.process.kill()
+        daemon.process.wait()
+        self.expect_gone(dict(pids, worker=worker))
+
+    def test_nothing_outlives_it_in_good_order(self):
+        daemon = self.serve_probed('--device', 'reference', '--sandbox', 'off')
+        pids = self.escape(daemon, 3)
+        daemon.stop()
+        self.expect_gone(pids)
+
+    def test_nothing_outlives_a_sandboxed_one(self):
+        daemon = self.serve_probed('--device', 'cpu', '--jobs', '2')
+        self.need_all()
+        pids = self.escape(daemon, 2)  # without a sibling, which seccomp refuses
+        daemon.process.kill()
+        daemon.process.wait()
+        self.expect_gone(pids)
 
 
 class Levels(SandboxTest):

@@ -11,7 +11,7 @@ import schema
 
 FOLDER = os.path.join(HERE, '../../docs/schemas')
 # Of docs/schemas, what no command prints as a whole.
-PARTS = {'report', 'file'}
+PARTS = {'report', 'file', 'bench-report'}
 
 
 def objects(value):
@@ -60,12 +60,13 @@ class SchemaTest(DaemonTest):
         done = subprocess.run([SLUICE, *arguments, '--json'], capture_output=True, cwd=self.dir, check=False,
                               env=dict(os.environ, SLUICE_JOBS_SOCKET=self.socket, **(env or {})))
         self.assertEqual(done.returncode, status, done.stderr)
-        value = json.loads(done.stdout)
-        name = (name or arguments[0]) + '.json'
+        return self.checked(json.loads(done.stdout), (name or arguments[0]) + '.json')
+
+    def checked(self, value, name):
         try:
             self.schemas.check(value, name)
         except schema.Invalid as why:
-            raise AssertionError('%s: %s\n%s' % (arguments, why, done.stdout.decode())) from why
+            raise AssertionError('%s: %s\n%s' % (name, why, value)) from why
         self.check_that_it_would_fail(value, name)
         return value
 
@@ -162,6 +163,7 @@ class Commands(SchemaTest):
             self.ask('devices')
         for options in (('-c', 'luminance,sobel'), ('-c', 'luminance,sobel', '--no-fuse'), ('-c', ''),
                         ('-c', 'sobel:both,dwt:db4', '-f', 'npz', '--profile', 'mali'),
+                        ('-c', 'luminance,box:radius=4', '--board', 'odroid-n2'),
                         ('-c', 'box:radius=40', '--generic', '--profile', 'gpu')):
             self.ask('plan', *options, '64x48x3')
 
@@ -169,7 +171,12 @@ class Commands(SchemaTest):
         self.put('a.ppm', pictures.pnm(40, 30, pictures.noise(40, 30, 3), 3))
         report = self.ask('bench', 'box', '--size', '64x48', '--iterations', '1', '--variants')
         self.assertIn('reference', [row['variant'] for row in report['rows']])
-        self.ask('bench', 'sobel', '--size', '64x48', '--device', 'reference')
+        self.ask('bench', 'sobel', '--size', '64x48', '--device', 'reference', '--report', 'report.json')
+        with open(os.path.join(self.dir, 'report.json'), encoding='utf-8') as file:
+            self.assertIsNone(self.checked(json.load(file), 'bench-report.json')['opencl'])
+        self.ask('bench', 'sobel', '--size', '64x48', '--iterations', '1', '--board', 'rock5b', '--report', 'report.json')
+        with open(os.path.join(self.dir, 'report.json'), encoding='utf-8') as file:
+            self.assertEqual(self.checked(json.load(file), 'bench-report.json')['board'], 'rock5b')
         report = self.ask('bench', '--end-to-end', 'a.ppm', 'a.ppm', '-c', 'sobel', '-f', 'pgm', '--iterations', '1')
         self.assertEqual(len(report['rows']), 3)
         report = self.ask('bench', 'filterbank2d', '--bank', 'haar', '--iterations', '1', '--no-reference')
@@ -201,15 +208,15 @@ class Commands(SchemaTest):
                               cwd=self.dir).returncode
 
     def test_files(self):
-        d = self.fake('--jobs-socket', self.socket, '--jobs', '1', '--stable', '60s').start()
+        d = self.fake('--jobs-socket', self.socket, '--jobs', '1', '--settle', '50s', '--stable', '60s').start()
         self.assertEqual(self.ask('status')['state'], 'ready')
-        for name, data, how in (('good', b'good', 'rename'), ('linked', b'x', 'link'), ('empty', b'', 'close'),
+        for name, data, how in (('good', b'good', 'rename'), ('closed', b'x', 'close'), ('empty', b'', 'rename'),
                                 ('bad', b'truncated', 'rename'),
                                 ('.hidden', b'x', 'rename')):
             d.drop(name, data, how)
         d.expect_done('good')
         self.assertEqual(self.ask('why', d.in_path('good'))['state'], 'done')
-        waiting = self.ask('why', d.in_path('linked'), d.in_path('empty'), d.in_path('.hidden'))
+        waiting = self.ask('why', d.in_path('closed'), d.in_path('empty'), d.in_path('.hidden'))
         self.assertEqual([one['state'] for one in waiting], ['waiting', 'waiting', 'ignored'])
         self.ask('why', d.in_path('nothing'), status=66)
         d.drop('r', b'full', 'rename')

@@ -73,24 +73,6 @@ class Options(DaemonTest):
         self.assertIn('\n  partial=2\n', text)
         self.refuse(64, 'sluiced: input: ', input='raw=nv12')  # without a size
 
-    def test_missing_folders(self):
-        """Those of a configuration may be disks that are not mounted; those of the command line are made."""
-        path, state = os.path.join(self.dir, 'c.yaml'), os.path.join(self.dir, 'state')
-        for status, named in ((66, 'input'), (73, 'output')):
-            folders = {'input': self.dir + '/in', 'output': self.dir + '/out', named: self.dir + '/nowhere'}
-            for folder in ('in', 'out'):
-                os.makedirs(os.path.join(self.dir, folder), exist_ok=True)
-            with open(path, 'w', encoding='utf-8') as file:
-                file.write('watch: [{input: %(input)s, output: %(output)s, chain: sobel}]\n' % folders)
-            result = self.run_it('--config', path, '--state', state, status=status)
-            self.assertIn('sluiced: %s/nowhere: no such folder' % self.dir, result.stderr)
-        self.assertFalse(os.path.exists(self.dir + '/nowhere'))
-        with open(os.path.join(self.dir, 'file'), 'w', encoding='ascii'):
-            pass
-        self.refuse(66, 'sluiced: .*/file: not a folder', watch='file')
-        self.refuse(73, 'sluiced: .*/file/out: ', output='file/out')
-        self.refuse(73, 'sluiced: state: ', state='file/state')
-
     def test_folders_of_the_command_line_are_made(self):
         d = self.daemon('--jobs', '1')
         for folder in (d.input, d.output):
@@ -108,25 +90,6 @@ class Options(DaemonTest):
         d.start()
         d.stop()
         self.assertEqual(d.count_lines('it is made'), 0)
-
-    @unittest.skipIf(os.geteuid() == 0, 'root may write anywhere')
-    def test_folder_that_cannot_be_written(self):
-        os.mkdir(os.path.join(self.dir, 'locked'), 0o500)
-        self.refuse(77, 'sluiced: .*/locked', watch='locked')
-        self.refuse(77, 'sluiced: .*/locked', output='locked')
-        self.refuse(77, 'sluiced: .*/locked/new', output='locked/new')
-
-    def test_folder_of_work_that_others_may_write_to(self):
-        os.makedirs(os.path.join(self.dir, 'in', '.sluice', 'work'))
-        os.chmod(os.path.join(self.dir, 'in', '.sluice', 'work'), 0o777)
-        self.refuse(77, 'others may write to it')
-
-    def test_hidden_folder_that_is_a_link(self):
-        os.makedirs(os.path.join(self.dir, 'in'))
-        os.mkdir(os.path.join(self.dir, 'elsewhere'))
-        os.symlink('../elsewhere', os.path.join(self.dir, 'in', '.sluice'))
-        self.refuse(73, r'\.sluice: ')
-        self.assertEqual(os.listdir(os.path.join(self.dir, 'elsewhere')), [])
 
     def test_no_device(self):
         self.refuse(69, "no-such-device", device='no-such-device')
@@ -149,8 +112,7 @@ class Options(DaemonTest):
         with open(os.path.join(self.dir, 'in', 'a.pgm'), 'wb') as file:
             file.write(picture())
         self.refuse(64, 'unknown stage', chain='nothing')
-        self.assertEqual(sorted(os.listdir(os.path.join(self.dir, 'in'))), ['.sluice', 'a.pgm'])
-        self.assertEqual(os.listdir(os.path.join(self.dir, 'in', '.sluice', 'work')), [])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.dir, 'in'))), ['a.pgm'])
 
 
 class Terminal(DaemonTest):

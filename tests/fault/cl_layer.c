@@ -4,14 +4,16 @@
  *     SLUICE_FAULT_CL=clEnqueueNDRangeKernel:2:-5     the second call returns CL_OUT_OF_RESOURCES
  *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one
  *
- * With SLUICE_FAULT_COUNT=FILE the number of calls of each function is written there at exit, so
- * that a test knows how many there are to fail. */
+ * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there: a slow
+ * compiler. With SLUICE_FAULT_COUNT=FILE the number of calls of each function is written there at
+ * exit, so that a test knows how many there are to fail. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl_layer.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cl_icd_dispatch *target;
 static cl_icd_dispatch layer;
@@ -90,6 +92,9 @@ static cl_int failure;
 static cl_int due(enum function function)
 {
     unsigned n = atomic_fetch_add(&counts[function], 1) + 1;
+    const char *wait = function == F_clBuildProgram ? getenv("SLUICE_FAULT_CL_WAIT") : NULL;
+    while (wait && access(wait, F_OK) == 0)
+        usleep(20000);
     if ((int)function != failing || n < first || (n > first && !persistent))
         return CL_SUCCESS;
     return failure;

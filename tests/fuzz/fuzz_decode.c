@@ -40,7 +40,8 @@ static void read_into_exact(struct decoder *decoder)
     picture_destroy(&picture);
 }
 
-static void decode(const uint8_t *data, size_t size, const struct decode_options *options)
+static void decode(const uint8_t *data, size_t size, const struct decode_options *options,
+                   bool luma, uint32_t reduce)
 {
     struct decoder decoder;
     struct fault fault = FAULT_INIT;
@@ -49,23 +50,24 @@ static void decode(const uint8_t *data, size_t size, const struct decode_options
             abort(); /* a failure says why */
         return;
     }
-    read_into_exact(&decoder);
+    if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)
+        read_into_exact(&decoder);
     decoder_close(&decoder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct decode_options options = {.orient = true};
-    decode(data, size, &options);
-    options.partial = options.luma = true;
-    decode(data, size, &options);
+    decode(data, size, &options, false, 1);
+    decode(data, size, &options, false, 4);
+    options.partial = true;
+    decode(data, size, &options, true, 8);
     if (size < 4)
         return 0;
     options.raw = RAW_GRAY8 + data[0] % RAW_YUYV;
     options.w = 1 + data[1];
     options.h = 1 + data[2];
     options.stride = data[3] < 64 ? 0 : 16 * data[3];
-    options.luma = data[3] & 1;
-    decode(data + 4, size - 4, &options);
+    decode(data + 4, size - 4, &options, data[3] & 1, 1);
     return 0;
 }

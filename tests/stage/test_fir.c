@@ -240,7 +240,7 @@ static void test_refusals(void **state)
     harness_refuses("fir", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "k is missing");
     harness_refuses("fir:1_2", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "odd, from 1 to 31");
     harness_refuses("fir:1_2_3/4_5_6", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "2 rows");
-    harness_refuses("fir:1_2_3/4_5", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "rows joined by /");
+    harness_refuses("fir:1_2_3/4_5", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "rows of one length");
     harness_refuses("fir:@edges", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "no kernel 'edges'");
     harness_refuses("fir:gausian3", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "did you mean 'gaussian3'");
     harness_refuses("fir:1_2_1:divisor=0", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "divisor");

@@ -131,7 +131,7 @@ has_soft() { http GET /v1/chains | grep -q soft; }
 expect 'a good configuration is in force' $patience has_soft
 cp /etc/sluice/sluice.yaml /tmp/good.yaml
 echo 'nonsense: 1' >>/etc/sluice/sluice.yaml
-systemctl reload sluiced
+systemctl reload sluiced && fail 'reload tells that it is wrong' || ok 'reload tells that it is wrong'
 refused() { prop StatusText | grep -q refused; }
 expect 'a wrong one is refused, and the status says so' $patience refused
 active && is_live && ok 'and it goes on' || fail 'and it goes on'

@@ -115,7 +115,7 @@ static void test_tried_names(void **state)
 {
     static const char *const asked[] = {"grey",     "gray",    "greyscale", "grayscale", "blur",
                                         "gaussian", "mean",    "average",   "negative",  "edges",
-                                        "canny",    "denoise", "resize",    "crop",      "rotate"};
+                                        "canny",    "denoise", "thumbnail", "trim",      "mirror"};
     (void)state;
     for (const struct tried *t = tried_stages; t->names; t++) {
         struct chain chain;

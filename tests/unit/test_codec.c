@@ -128,7 +128,7 @@ static void test_decode_options(void **state)
 {
     (void)state;
     struct decode_options options = options_of(NULL);
-    assert_true(options.orient && !options.partial && !options.luma && options.raw == RAW_NONE);
+    assert_true(options.orient && !options.partial && options.raw == RAW_NONE);
     options = options_of("orient=0:partial=1");
     assert_true(!options.orient && options.partial);
     options = options_of("raw=nv12:w=640:h=480:stride=700");

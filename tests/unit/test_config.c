@@ -88,7 +88,8 @@ static void test_errors_tell_their_place(void **state)
 {
     (void)state;
     REFUSE("chain: {}\n", "f.yaml:1:1: ", "'chain'; did you mean 'chains'?");
-    REFUSE("version: 1\nchains: [a]\n", "f.yaml:2:9: chains: expected a mapping, not a sequence");
+    REFUSE("version: 1\nchains: [a]\n",
+           "f.yaml:2:9: chains: expected a mapping (key: value), not a sequence");
     REFUSE("kernels: {k: 1_2/3, l: x}\nversion: 3\n", "f.yaml:1:14: kernel 'k'",
            "f.yaml:1:24: ", "f.yaml:2:10: version: '3'");
     REFUSE("kernels: {k: 1_2}\n", "f.yaml:1:14: kernel 'k' has 2 columns and 1 rows", "odd");
@@ -100,7 +101,8 @@ static void test_errors_tell_their_place(void **state)
     REFUSE("chains: {a: {b: c}}\n", "f.yaml:1:13: ", "expected a value, not a mapping");
     REFUSE("a: [1\n", "f.yaml:2:");
     REFUSE("version: 1\n---\nversion: 1\n", "second document");
-    REFUSE("- 1\n", "f.yaml:1:1: the configuration: expected a mapping, not a sequence");
+    REFUSE("- 1\n",
+           "f.yaml:1:1: the configuration: expected a mapping (key: value), not a sequence");
     REFUSE("<<: {a: b}\n", "'<<'");
     REFUSE("a: &x [*x]\n", "anchors");
     REFUSE("version: !!int 1\n", "tags");
@@ -122,6 +124,58 @@ static void test_bank_errors(void **state)
            "distortion");
 }
 
+static void test_relay(void **state)
+{
+    struct config config;
+    (void)state;
+    accept("limits: {jobs: 4}\n"
+           "relay:\n"
+           "  servers: [tls://hub1:4222, nats://hub2:4222]\n"
+           "  credentials: /etc/sluice/nats.creds\n"
+           "  tls: {ca: /etc/sluice/ca.pem}\n"
+           "  get: [https://store.example/in/, \"http://user@[::1]:8080\"]\n",
+           &config);
+    struct relay_settings *relay = &config.settings.relay;
+    assert_string_equal(relay->servers, "tls://hub1:4222 nats://hub2:4222");
+    assert_string_equal(relay->credentials, "/etc/sluice/nats.creds");
+    assert_string_equal(relay->ca, "/etc/sluice/ca.pem");
+    assert_string_equal(relay->get, "https://store.example/in/ http://user@[::1]:8080");
+    assert_null(relay->put);
+    assert_string_equal(relay->stream, "JOBS");
+    assert_string_equal(relay->consumer, "fleet");
+    assert_true(relay->inline_max == 8000000 && relay->deliveries == 5);
+    settings_complete(&config.settings);
+    assert_int_equal(relay->jobs, 6);
+    config_finish(&config);
+    REFUSE("relay:\n"
+           "  server: [tls://hub1:4222]\n"
+           "  servers: [http://user:secret@hub1:4222]\n"
+           "  tls: {cert: x}\n"
+           "  jobs: many\n"
+           "  inline: 80MB\n"
+           "  put: [ftp://a/]\n"
+           "  stream: a.b\n",
+           "f.yaml:2:3: relay has no key 'server'; did you mean 'servers'?",
+           "f.yaml:3:12: relay: servers: expected nats://HOST:PORT or tls://HOST:PORT",
+           "f.yaml:4:9: tls has no key 'cert'",
+           "f.yaml:5:9: jobs: expected an integer from 0 to 100",
+           "f.yaml:6:11: relay: inline=80MB: expected a size such as 64MiB from 1KiB to 8MiB",
+           "f.yaml:7:8: relay: put: expected prefixes such as https://HOST/PATH/",
+           "f.yaml:8:11: relay: stream: expected 1 to 64 of A-Z a-z 0-9 _ -");
+    static const char *const bad[] = {
+        "nats://",          "nats://:4222",   "nats://hub:",     "nats://hub:0",
+        "nats://hub:65536", "nats://hub:abc", "nats://[::1",     "nats://[::1]4222",
+        "nats://hub:1:2",   "nats://user@",   "http://hub:4222", "hub:4222"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct relay_settings one = {.servers = bad[i], .stream = "JOBS", .consumer = "fleet"};
+        struct fault fault = FAULT_INIT;
+        const char *key = "";
+        size_t at = 0;
+        assert_int_not_equal(settings_check_relay(&one, &at, &key, &fault), 0);
+        assert_string_equal(key, "servers");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_bank),
         cmocka_unit_test(test_errors_tell_their_place),
         cmocka_unit_test(test_bank_errors),
+        cmocka_unit_test(test_relay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

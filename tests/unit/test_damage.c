@@ -14,7 +14,7 @@ static struct decode_options options_number(size_t i)
 {
     struct decode_options options =
         i == N_OPTIONS ? options_of("partial=1") : options_of(option_texts[i]);
-    options.luma = i == N_OPTIONS; /* not a user's option */
+    decode_less = i == N_OPTIONS ? (struct decode_less){true, 4} : (struct decode_less){0};
     return options;
 }
 

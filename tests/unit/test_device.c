@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "device/batch.h"
-#include "device/internal.h"
+#include "device/device_internal.h"
 
 static char cache[64];
 static const struct device_info *info;

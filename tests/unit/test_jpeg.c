@@ -9,8 +9,9 @@
 
 #include <jpeglib.h>
 
-/* What libjpeg itself makes of a file, without options. */
-static uint8_t *plain_decode(const struct file *file, J_COLOR_SPACE out, int *channels)
+/* What libjpeg itself makes of a file, at 1/reduce of its sides. */
+static uint8_t *reduced_decode(const struct file *file, J_COLOR_SPACE out, unsigned reduce,
+                               int *channels)
 {
     struct jpeg_decompress_struct info;
     struct jpeg_error_mgr errors;
@@ -19,6 +20,7 @@ static uint8_t *plain_decode(const struct file *file, J_COLOR_SPACE out, int *ch
     jpeg_mem_src(&info, file->data, file->size);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = out;
+    info.scale_denom = reduce;
     jpeg_start_decompress(&info);
     size_t row_size = info.output_width * (size_t)info.output_components;
     uint8_t *samples = malloc(row_size * info.output_height);
@@ -31,6 +33,11 @@ static uint8_t *plain_decode(const struct file *file, J_COLOR_SPACE out, int *ch
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
     return samples;
+}
+
+static uint8_t *plain_decode(const struct file *file, J_COLOR_SPACE out, int *channels)
+{
+    return reduced_decode(file, out, 1, channels);
 }
 
 static void check_as_libjpeg(const struct jpeg_kind *kind, J_COLOR_SPACE out)
@@ -117,7 +124,7 @@ static void check_luma(const struct jpeg_kind *kind, bool stored, uint32_t chann
     struct file file = {0};
     struct decoded decoded;
     struct decode_options options = options_of(NULL);
-    options.luma = true;
+    decode_less.luma = true;
     make_jpeg(&file, kind);
     decode_good(&file, &options, kind->width, kind->height, channels, SAMPLE_U8, &decoded);
     assert_int_equal(decoded.stored_luma, stored);
@@ -127,6 +134,7 @@ static void check_luma(const struct jpeg_kind *kind, bool stored, uint32_t chann
         assert_memory_equal(decoded.samples, expected, kind->width * kind->height);
         free(expected);
     }
+    decode_less.luma = false;
     decoded_finish(&decoded);
     file_finish(&file);
 }
@@ -142,6 +150,18 @@ static void test_luma(void **state)
     check_luma(&(struct jpeg_kind){JPEG_CMYK, 33, 21}, false, 3);
 }
 
+/* Pixel (x, y) as it is looked at, of a picture stored as w by h. */
+static const uint8_t *turned_pixel(const uint8_t *stored, unsigned orientation, uint32_t w,
+                                   uint32_t h, uint32_t channels, uint32_t x, uint32_t y)
+{
+    uint32_t from_x = orientation >= 5 ? y : x, from_y = orientation >= 5 ? x : y;
+    if (orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8)
+        from_x = w - 1 - from_x;
+    if (orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7)
+        from_y = h - 1 - from_y;
+    return stored + channels * ((size_t)from_y * w + from_x);
+}
+
 static void test_orientation(void **state)
 {
     (void)state;
@@ -154,20 +174,55 @@ static void test_orientation(void **state)
         make_jpeg(&file, &(struct jpeg_kind){JPEG_YCC, w, h, .orientation = o});
         decode_good(&file, &keep, w, h, 3, SAMPLE_U8, &as_stored);
         decode_good(&file, NULL, swaps ? h : w, swaps ? w : h, 3, SAMPLE_U8, &turned);
-        for (uint32_t y = 0; y < turned.plane.height; y++) {
-            for (uint32_t x = 0; x < turned.plane.width; x++) {
-                uint32_t from_x = swaps ? y : x, from_y = swaps ? x : y;
-                if (o == 2 || o == 3 || o == 7 || o == 8)
-                    from_x = w - 1 - from_x;
-                if (o == 3 || o == 4 || o == 6 || o == 7)
-                    from_y = h - 1 - from_y;
+        for (uint32_t y = 0; y < turned.plane.height; y++)
+            for (uint32_t x = 0; x < turned.plane.width; x++)
                 assert_memory_equal(turned.samples + 3 * ((size_t)y * turned.plane.width + x),
-                                    as_stored.samples + 3 * ((size_t)from_y * w + from_x), 3);
-            }
-        }
+                                    turned_pixel(as_stored.samples, o, w, h, 3, x, y), 3);
         decoded_finish(&as_stored);
         decoded_finish(&turned);
         file_finish(&file);
+    }
+}
+
+/* What libjpeg gives at that part of its sides, turned; the plane knows the whole picture's. */
+static void check_reduced(const struct jpeg_kind *kind, unsigned reduce, J_COLOR_SPACE out)
+{
+    struct file file = {0};
+    struct decoded decoded;
+    uint32_t w = (kind->width + reduce - 1) / reduce, h = (kind->height + reduce - 1) / reduce;
+    bool swaps = kind->orientation >= 5;
+    int channels;
+    make_jpeg(&file, kind);
+    uint8_t *expected = reduced_decode(&file, out, reduce, &channels);
+    decode_less = (struct decode_less){.luma = out == JCS_GRAYSCALE, .reduce = reduce};
+    decode_good(&file, NULL, swaps ? h : w, swaps ? w : h, (uint32_t)channels, SAMPLE_U8, &decoded);
+    decode_less = (struct decode_less){0};
+    assert_int_equal(decoded.plane.whole_width, swaps ? kind->height : kind->width);
+    assert_int_equal(decoded.plane.whole_height, swaps ? kind->width : kind->height);
+    for (uint32_t i = 0; i < w * h; i++)
+        assert_memory_equal(decoded.samples + i * (size_t)channels,
+                            turned_pixel(expected, kind->orientation, w, h, (uint32_t)channels,
+                                         i % decoded.plane.width, i / decoded.plane.width),
+                            (size_t)channels);
+    free(expected);
+    decoded_finish(&decoded);
+    file_finish(&file);
+}
+
+static void test_reduced(void **state)
+{
+    (void)state;
+    for (unsigned reduce = 2; reduce <= 8; reduce *= 2) {
+        for (unsigned orientation = 1; orientation <= 8; orientation++) {
+            struct jpeg_kind kind = {JPEG_YCC, 45, 37, .sampling = 1 + orientation % 2,
+                                     .orientation = orientation};
+            check_reduced(&kind, reduce, JCS_RGB);
+            check_reduced(&kind, reduce, JCS_GRAYSCALE);
+        }
+        check_reduced(&(struct jpeg_kind){JPEG_GREY, 1, 1}, reduce, JCS_GRAYSCALE);
+        check_reduced(&(struct jpeg_kind){JPEG_GREY, 300, 9, .progressive = true}, reduce,
+                      JCS_GRAYSCALE);
+        check_reduced(&(struct jpeg_kind){JPEG_RGB, 64, 65}, reduce, JCS_RGB);
     }
 }
 
@@ -470,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_inks),
         cmocka_unit_test(test_luma),
         cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_turned_inks),
         cmocka_unit_test(test_partial),
         cmocka_unit_test(test_partial_progressive),

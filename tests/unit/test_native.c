@@ -124,7 +124,7 @@ static void test_kernels_are_there(void **state)
         if (!stage_registry[s]->internal) {
             print_message("%s: %u chains, %u passes\n", stage_registry[s]->name, parsed, passes);
             assert_in_range(parsed, n_chains() / 10, n_chains());
-            assert_in_range(passes, parsed, 10000 * parsed);
+            assert_in_range(passes, 1, 10000 * parsed); /* crop is a view, mostly */
         }
     }
 }

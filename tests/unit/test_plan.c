@@ -1,8 +1,10 @@
 #include "test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "chain/board.h"
 #include "chain/plan.h"
 #include "chain/source.h"
 
@@ -60,12 +62,13 @@ static void test_launches_are_split(void **state)
     (void)state;
     struct plan *plan = plan_for("sobel", 4000, 3000, 1, SAMPLE_U8, &options);
     const struct pass *pass = &plan->steps[0].work.passes[0];
-    double seconds = pass->work * 4000 * 3000 / profile.work_per_second;
+    double row = pass->work * pass->grid_width;
+    double seconds = row * pass->grid_height / profile.work_per_second;
     size_t launches = plan_launches(pass, &profile);
     assert_true(launches >= (size_t)(seconds / LAUNCH_SECONDS_MAX));
-    profile.work_per_second = pass->work * 4000 * 30 / LAUNCH_SECONDS_MAX * 1.001;
+    profile.work_per_second = row * 30 / LAUNCH_SECONDS_MAX * 1.001;
     assert_int_equal(plan_rows_per_launch(pass, &profile), 30);
-    assert_int_equal(plan_launches(pass, &profile), 100);
+    assert_int_equal(plan_launches(pass, &profile), (pass->grid_height + 29) / 30);
     profile.work_per_second = 1;
     assert_int_equal(plan_rows_per_launch(pass, &profile), 1);
     plan_destroy(&plan);
@@ -173,6 +176,38 @@ static void test_source(void **state)
     plan_destroy(&plan);
 }
 
+/* What a board allows is the longer of what its memory takes and its busiest unit. */
+static void test_board(void **state)
+{
+    struct fault fault = FAULT_INIT;
+    const struct board *wide = board_find("rock5b", &fault), *narrow = board_find("rock3a", &fault);
+    struct device_profile profile = board_profile(wide);
+    struct plan_options options = {.profile = &profile};
+    (void)state;
+    assert_int_equal(profile.units, 4);
+    struct plan *plan = plan_for("invert", 4096, 3072, 1, SAMPLE_U8, &options);
+    struct pass pass = plan->steps[0].work.passes[0];
+    struct board_bound bound = board_bound(wide, &pass), other = board_bound(narrow, &pass);
+    assert_true(fabs(bound.memory - 2.0 * 4096 * 3072 / wide->bandwidth) < 1e-9);
+    assert_string_equal(bound.by, "memory");
+    assert_non_null(bound.unit);
+    assert_true(bound.cycles > 0 && bound.cycles < bound.memory);
+    assert_true(bound.seconds == bound.memory);
+    assert_true(board_seconds(wide, plan) == bound.seconds);
+    assert_true(other.cycles > 3 * bound.cycles); /* a quarter of the cores, a slower clock */
+    snprintf(pass.name, sizeof pass.name, "nobody_counted_this");
+    bound = board_bound(wide, &pass);
+    assert_null(bound.unit);
+    assert_true(bound.seconds == bound.memory);
+    snprintf(plan->steps[0].work.passes[0].name, sizeof pass.name, "nobody_counted_this");
+    assert_true(board_seconds(wide, plan) == -1);
+    plan_destroy(&plan);
+    assert_null(board_find("rock5", &fault));
+    assert_int_equal(fault.code, FAULT_USAGE);
+    assert_non_null(strstr(fault.text, "did you mean 'rock5b'"));
+    assert_non_null(strstr(fault.text, "odroid-n2"));
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -190,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_sink),
         cmocka_unit_test(test_largest_buffer),
         cmocka_unit_test(test_source),
+        cmocka_unit_test(test_board),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

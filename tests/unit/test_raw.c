@@ -14,11 +14,12 @@ static void check(const char *options_text, bool luma, const void *bytes, size_t
     struct file file = {0};
     struct decoded decoded;
     struct decode_options options = options_of(options_text);
-    options.luma = luma;
+    decode_less.luma = luma;
     file_put(&file, bytes, size);
     decode_good(&file, &options, width, height, channels, type, &decoded);
     assert_memory_equal(decoded.samples, expected,
                         (size_t)width * height * channels * sample_size(type));
+    decode_less.luma = false;
     decoded_finish(&decoded);
     file_finish(&file);
 }

@@ -74,6 +74,23 @@ static void test_newcomer(void **state)
     assert_ptr_equal(take(), &of_a[2]);
 }
 
+/* Three clients of one user get together what the one of another gets. */
+static void test_users_in_turn(void **state)
+{
+    struct job_flow one = {0}, other = {0},
+                    flows[] = {{0, &one}, {0, &one}, {0, &one}, {0, &other}};
+    struct job jobs[4][3];
+    (void)state;
+    for (int client = 0; client < 4; client++)
+        for (int i = 0; i < 3; i++)
+            add(&jobs[client][i], &flows[client]);
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_equal(take(), &jobs[i][0]);
+        assert_ptr_equal(take(), &jobs[3][i]);
+    }
+    assert_ptr_equal(take(), &jobs[0][1]);
+}
+
 static void test_folders_are_not_starved(void **state)
 {
     struct job_flow a = {0};
@@ -98,6 +115,7 @@ int main(void)
         cmocka_unit_test_setup(test_folders_in_their_order, reset),
         cmocka_unit_test_setup(test_clients_first_and_in_turn, reset),
         cmocka_unit_test_setup(test_newcomer, reset),
+        cmocka_unit_test_setup(test_users_in_turn, reset),
         cmocka_unit_test_setup(test_folders_are_not_starved, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

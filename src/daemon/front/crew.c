@@ -12,11 +12,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "param/options.h"
-#include "worker/message.h"
 
 /* ---- what is wrong with a chain, said where it stands ---- */
 
-static const char *source_of(const struct supervisor_check *check, const char *subject)
+static const char *source_of(const struct worker_check *check, const char *subject)
 {
     if (!check || !subject)
         return "";
@@ -40,7 +39,7 @@ static struct place place_of(const struct config *config, size_t index, const ch
 }
 
 /* "FILE:LINE:COLUMN: " for what the file says; else "". */
-static void print_place(const struct crew *crew, const struct supervisor_check *check,
+static void print_place(const struct crew *crew, const struct worker_check *check,
                         const char *subject, struct text *text)
 {
     const struct config *config = &crew->book->config;
@@ -49,8 +48,8 @@ static void print_place(const struct crew *crew, const struct supervisor_check *
         text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
 }
 
-static void complain(const struct crew *crew, const struct supervisor_check *check,
-                     const char *subject, const struct fault *fault)
+static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
+                     const struct fault *fault)
 {
     struct text what = {0}, caret = {0};
     if (check)
@@ -74,7 +73,7 @@ static void on_ready(void *context)
         reload_crew_ready(crew->front);
 }
 
-static void on_refused(void *context, const struct supervisor_check *check, const char *subject,
+static void on_refused(void *context, const struct worker_check *check, const char *subject,
                        const struct faults *faults)
 {
     struct crew *crew = context;
@@ -91,22 +90,11 @@ static void on_refused(void *context, const struct supervisor_check *check, cons
         reload_crew_refused(crew->front);
 }
 
-static void on_died(void *context)
+static void on_described(void *context)
 {
     struct crew *crew = context;
     if (crew == crew->front->crew)
-        front_died(crew->front);
-}
-
-static void on_said(void *context, const struct message *message)
-{
-    struct crew *crew = context;
-    if (crew != crew->front->crew)
-        return;
-    if (message->kind == MESSAGE_DESCRIBED)
         service_described(&crew->front->sockets.service);
-    else
-        queue_worker_said(&crew->front->queue, message);
 }
 
 static void on_stopped(void *context)
@@ -131,8 +119,7 @@ static void on_closed(void *context)
 
 static const struct supervisor_events events = {.ready = on_ready,
                                                 .refused = on_refused,
-                                                .died = on_died,
-                                                .said = on_said,
+                                                .described = on_described,
                                                 .stopped = on_stopped,
                                                 .closed = on_closed};
 
@@ -154,7 +141,7 @@ static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
     const struct settings *settings = &config->settings;
-    struct supervisor_check *check = crew->checks;
+    struct worker_check *check = crew->checks;
     for (size_t i = 0; i < settings->n_watches; i++, check++) {
         check->chain = settings->watches[i].chain;
         check->format = settings->watches[i].format;
@@ -165,7 +152,7 @@ static void fill_checks(struct crew *crew)
         check->format = "npz"; /* which any result fits */
     }
     if (check == crew->checks)
-        *check = (struct supervisor_check){.chain = ANY_CHAIN, .format = "npz"};
+        *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
 /* Workers read for themselves what chains refer to as @name: from the text that was accepted, not
@@ -215,6 +202,8 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                                         .checks = c->checks,
                                         .events = &events,
                                         .context = c,
+                                        .jobs = &queue_jobs,
+                                        .jobs_context = &front->queue,
                                         .metrics = front->metrics};
     int result = supervisor_init(&c->supervisor, fault);
     if (result != 0) {

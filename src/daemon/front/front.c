@@ -31,6 +31,7 @@ static void close_all(struct front *front)
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
     sockets_close(&front->sockets);
+    errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->limit, NULL);
@@ -51,7 +52,8 @@ static bool all_stopped(const struct front *front)
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue))
+    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
+        errands_count(front->errands) > 0)
         return;
     if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
         return; /* the last answers go out */
@@ -80,12 +82,12 @@ static void drain(struct front *front)
         front_leave_if_done(front);
 }
 
-/* The dead worker's jobs are given back when its death is known: on_died. */
+/* What the workers have is given back as they die. */
 static void cancel(struct front *front)
 {
     front->state = FRONT_CANCELLED;
     uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
-    queue_drain(&front->queue);
+    queue_cancel(&front->queue);
     supervisor_kill(&front->crew->supervisor);
 }
 
@@ -131,7 +133,6 @@ void front_ready(struct front *front)
             folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
         }
     }
-    queue_worker_ready(&front->queue);
     service_worker_ready(&front->sockets.service);
     be_ready_if_scanned(front);
 }
@@ -140,14 +141,6 @@ void front_refused(struct front *front, const struct fault *fault)
 {
     if (front->state == FRONT_STARTING)
         stop_with(front, fault_exit_status(fault->code));
-}
-
-void front_died(struct front *front)
-{
-    if (front->state == FRONT_CANCELLED)
-        queue_cancel(&front->queue);
-    else
-        queue_worker_died(&front->queue);
 }
 
 /* ---- news of folders and queue ---- */
@@ -283,9 +276,6 @@ static int watch_signals(struct front *front)
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault)
 {
-    if (settings->originals == ORIGINALS_KEEP && !front->world.spools.ledger)
-        return fault_set(fault, FAULT_IO, "%s: originals cannot be kept without a ledger",
-                         settings->input);
     struct front_folder *folders =
         realloc(front->folders, (front->n_folders + 1) * sizeof *folders);
     if (!folders)
@@ -326,6 +316,9 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
     front->world = (struct folder_world){.loop = &front->loop,
                                          .queue = &front->queue,
                                          .spools = *spools,
+                                         /* Whoever names one there wants it to be used now. One of
+                                          * a configuration may be a disk that is not mounted. */
+                                         .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
     front->limit.data = front;
@@ -337,6 +330,8 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                   .context = front,
                                   .metrics = front->metrics};
     result = queue_init(&front->queue, &front->loop, fault);
+    if (result == 0)
+        result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
     if (result == 0 && error == 0)
         error = front_manager_init(front);

@@ -2,8 +2,8 @@
 #include "daemon/front/front_internal.h"
 
 #include "base/text.h"
-#include "daemon/work/metrics.h"
 #include "daemon/front/process.h"
+#include "daemon/work/metrics.h"
 #include "version.h"
 
 static void set_files(struct metrics *metrics, const char *dir, const char *state, size_t count)
@@ -15,11 +15,23 @@ static void set_files(struct metrics *metrics, const char *dir, const char *stat
     text_finish(&labels);
 }
 
+/* A word as a label; the value is 1. */
+static void set_word(struct metrics *metrics, enum metric metric, const char *dir, const char *name,
+                     const char *word)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "dir", dir);
+    metrics_label(&labels, name, word);
+    metrics_set(metrics, metric, text_string(&labels), 1);
+    text_finish(&labels);
+}
+
 /* After a reload a folder may be there twice, until the jobs of the old one have ended: the sum. */
 static void measure_folders(struct front *front)
 {
     struct metrics *metrics = front->metrics;
     metrics_clear(metrics, METRIC_FILES);
+    metrics_clear(metrics, METRIC_FOLDER_STATE);
     metrics_clear(metrics, METRIC_WATCH_MODE);
     metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
     for (size_t i = 0; i < front->n_folders; i++) {
@@ -38,8 +50,8 @@ static void measure_folders(struct front *front)
         set_files(metrics, dir, "failed", census.failed);
         metrics_label(&labels, "dir", dir);
         metrics_set(metrics, METRIC_WATCH_OVERFLOWS, text_string(&labels), census.overflows);
-        metrics_label(&labels, "mode", census.mode);
-        metrics_set(metrics, METRIC_WATCH_MODE, text_string(&labels), 1);
+        set_word(metrics, METRIC_FOLDER_STATE, dir, "state", census.state);
+        set_word(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode);
         text_finish(&labels);
     }
 }

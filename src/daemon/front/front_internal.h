@@ -2,10 +2,10 @@
 #ifndef SLUICE_DAEMON_FRONT_INTERNAL_H
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 
-#include "daemon/watch/folder.h"
 #include "daemon/front/front.h"
-#include "daemon/work/queue.h"
 #include "daemon/serve/sockets.h"
+#include "daemon/watch/folder.h"
+#include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
 
 enum front_state {
@@ -26,8 +26,8 @@ struct crew {
     int config_fd;         /* the file's text, for workers; −1: there is none */
     struct supervisor supervisor;
     size_t n_checks;
-    struct supervisor_check *checks; /* one a folder, then one a chain; owned */
-    bool stopped;                    /* its handles are closed, or closing */
+    struct worker_check *checks; /* one a folder, then one a chain; owned */
+    bool stopped;                /* its handles are closed, or closing */
 };
 
 /* A watched folder, and where it stands in a reload. */
@@ -40,6 +40,7 @@ struct front_folder {
 
 enum reload_state {
     RELOAD_NONE,
+    RELOAD_READING,  /* an errand reads and checks the file */
     RELOAD_WARMING,  /* a new worker compiles the new chains */
     RELOAD_RETIRING, /* jobs in flight finish under the old settings */
 };
@@ -62,6 +63,7 @@ struct front {
     size_t n_signals;
     size_t n_scanned; /* first scans of folders; those of the start are waited for */
 
+    struct errands *errands; /* of no folder */
     enum reload_state reload;
     bool reload_again;       /* SIGHUP came meanwhile */
     struct rulebook *wanted; /* while reloading; used */
@@ -91,7 +93,6 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b);
 /* front.c: news of crews that have jobs or are to get them. */
 void front_ready(struct front *front);
 void front_refused(struct front *front, const struct fault *fault);
-void front_died(struct front *front);
 void front_stopped(struct front *front);
 void front_set_queue(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,

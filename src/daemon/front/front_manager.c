@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/front/manager.h"
-#include "daemon/work/stint.h"
+#include "daemon/serve/manager.h"
 
 /* Milliseconds. */
 #define TICK_STARTING 2000
@@ -22,10 +21,10 @@ static void describe(const struct front *front, char *text, size_t size)
 {
     const struct queue *queue = &front->queue;
     const struct supervisor *s = &front->crew->supervisor;
-    const struct stint *stint = s->current ? s->current : s->next;
+    const struct worker *worker = supervisor_at_work(s);
     unsigned done = 0, of = 0;
-    if (stint)
-        stint_progress(stint, &done, &of);
+    if (worker)
+        worker_progress(worker, &done, &of);
     if (front->state == FRONT_STARTING && of > 0)
         snprintf(text, size, "starting: kernels are prepared: %u of %u", done, of);
     else if (front->state == FRONT_STARTING)
@@ -35,7 +34,7 @@ static void describe(const struct front *front, char *text, size_t size)
     else
         snprintf(text, size, "%s%s on %s; %u jobs held, %" PRIu64 " done, %" PRIu64 " failed",
                  front_state_name(front), front->reload != RELOAD_NONE ? ", reloading" : "",
-                 stint && stint->name[0] ? stint->name : "no device", queue->n_jobs, queue->n_done,
+                 worker && worker->name[0] ? worker->name : "no device", queue->n_jobs, queue->n_done,
                  queue->n_failed);
 }
 

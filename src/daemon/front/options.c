@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "config/loops.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 #include "param/options.h"
 #include "version.h"
 
@@ -16,33 +16,11 @@
 #define HELP_MAX        300
 
 static const struct options_row other_rows[] = {
-    {0,
-     "FILE",
-     {.name = "config",
-      .type = PARAM_TEXT,
-      .offset = AT(config),
-      .help = "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"}},
-    {'q',
-     NULL,
-     {.name = "quiet",
-      .type = PARAM_FLAG,
-      .offset = AT(quiet),
-      .fallback = "0",
-      .help = "log errors alone"}},
-    {'v',
-     NULL,
-     {.name = "verbose",
-      .type = PARAM_FLAG,
-      .offset = AT(verbose),
-      .fallback = "0",
-      .help = "log more"}},
-    {'V',
-     NULL,
-     {.name = "version",
-      .type = PARAM_FLAG,
-      .offset = AT(version),
-      .fallback = "0",
-      .help = "print the version"}},
+    OPTION(0, "FILE", TEXT, "config", AT(config),
+           "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors alone", DEFAULT("0")),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log more", DEFAULT("0")),
+    OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
     {0},
 };
 
@@ -77,12 +55,9 @@ static void add_rows(struct rows *rows, struct options_row *to, const struct set
             continue;
         char *help = rows->help[rows->count];
         print_help_of(&s->param, help);
-        *to++ = (struct options_row){s->letter,
-                                     s->value_name,
-                                     {.name = s->option,
-                                      .type = PARAM_TEXT,
-                                      .offset = AT(texts) + rows->count * sizeof(char *),
-                                      .help = help}};
+        *to++ = (struct options_row){
+            s->letter, s->value_name,
+            PARAM(TEXT, s->option, AT(texts) + rows->count * sizeof(char *), help)};
         rows->settings[rows->count++] = s;
     }
 }
@@ -200,10 +175,12 @@ static void check_watch(const struct watch_settings *w, size_t index, bool own_f
 static void check_watches(const struct settings *settings, bool own_folder, struct text *errors)
 {
     if (settings->n_watches == 0 && !listens(settings))
-        text_append(errors, settings->file
-                                ? "the file has neither a folder to watch nor a socket, and "
-                                  "--watch DIR is missing\n"
-                                : "which folder? --watch DIR is missing, or --config FILE\n");
+        text_printf(errors, "%s%s\n",
+                    settings->file ? settings->file
+                                   : "which folder? --watch DIR is missing, or --config FILE",
+                    settings->file
+                        ? " has neither a folder to watch nor a socket, and --watch DIR is missing"
+                        : "");
     for (size_t i = 0; i < settings->n_watches; i++)
         check_watch(&settings->watches[i], i, own_folder, errors);
 }

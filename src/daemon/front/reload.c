@@ -58,7 +58,7 @@ static void drop_added(struct front *front, size_t count)
         folder_destroy(&front->folders[--front->n_folders].folder);
 }
 
-/* New folders are opened before anything else is touched: one that is missing calls all off. */
+/* Before anything else is touched: without memory for one all is called off. */
 static bool add_folders(struct front *front)
 {
     const struct settings *wanted = &front->wanted->config.settings;
@@ -100,10 +100,63 @@ static void change_folders(struct front *front)
     reload_go_on(front);
 }
 
+struct reading {
+    struct errand errand;
+    struct front *front;
+    struct rulebook *book; /* NULL: it is wrong */
+    struct text errors;
+    struct fault fault;
+};
+
+static void read_file(struct errand *errand)
+{
+    struct reading *r = (struct reading *)errand;
+    if (daemon_options_load(r->front->options, &r->book, &r->errors, &r->fault) != 0)
+        r->book = NULL;
+}
+
+static void refuse_file(struct front *front, const struct text *errors)
+{
+    const char *lines = text_string(errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        log_error("%.*s", (int)length, lines);
+    log_error("%s is wrong: the configuration that was in force stays", front->options->config);
+    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
+    end(front, "its file is wrong");
+}
+
+static void take_file(struct front *front, struct rulebook *book)
+{
+    struct fault fault = FAULT_INIT;
+    front->wanted = book;
+    if (crew_serves(front->crew->book, front->wanted)) {
+        change_folders(front);
+        return;
+    }
+    front->reload = RELOAD_WARMING;
+    if (crew_create(&front->next_crew, front, front->wanted, &fault) != 0)
+        call_off(front, fault.text);
+    else
+        crew_start(front->next_crew);
+}
+
+static void after_reading(struct errand *errand)
+{
+    struct reading *r = (struct reading *)errand;
+    struct front *front = r->front;
+    if (front->reload != RELOAD_READING) /* the daemon ends */
+        rulebook_leave(&r->book);
+    else if (r->book)
+        take_file(front, r->book);
+    else
+        refuse_file(front, &r->errors);
+    text_finish(&r->errors);
+    free(r);
+    front_leave_if_done(front);
+}
+
 void reload_begin(struct front *front)
 {
-    struct text errors = {0};
-    struct fault fault = FAULT_INIT;
     front->reload_again = false;
     if (!front->options->config) {
         log_info("SIGHUP: there is no configuration file to read again");
@@ -117,26 +170,15 @@ void reload_begin(struct front *front)
     }
     log_info("SIGHUP: reading %s again", front->options->config);
     front_manager_reloading();
-    if (daemon_options_load(front->options, &front->wanted, &errors, &fault) != 0) {
-        const char *lines = text_string(&errors);
-        for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
-            log_error("%.*s", (int)length, lines);
-        log_error("%s is wrong: the configuration that was in force stays", front->options->config);
-        metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
-        front_manager_reloaded(front, "its file is wrong");
-        text_finish(&errors);
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (!reading) {
+        call_off(front, "no memory for a reload");
         return;
     }
-    text_finish(&errors);
-    if (crew_serves(front->crew->book, front->wanted)) {
-        change_folders(front);
-        return;
-    }
-    front->reload = RELOAD_WARMING;
-    if (crew_create(&front->next_crew, front, front->wanted, &fault) != 0)
-        call_off(front, fault.text);
-    else
-        crew_start(front->next_crew);
+    reading->front = front;
+    fault_clear(&reading->fault);
+    front->reload = RELOAD_READING;
+    errands_add(front->errands, &reading->errand, read_file, after_reading);
 }
 
 void reload_crew_ready(struct front *front)

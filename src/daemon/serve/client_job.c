@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -30,9 +31,11 @@ void client_job_seal(int fd)
 
 static void drop_planes(struct client_job *job)
 {
-    for (size_t i = 0; i < job->n_planes; i++)
+    for (size_t i = 0; i < job->n_planes; i++) {
         if (job->planes[i].fd >= 0)
             close(job->planes[i].fd);
+        service_release_result(job->service, job->how.account, job->planes[i].size);
+    }
     free(job->planes);
     job->planes = NULL;
     job->n_planes = 0;
@@ -64,7 +67,8 @@ void client_job_destroy(struct client_job **job)
         close(j->how.in_fd);
     if (j->how.out_fd >= 0)
         close(j->how.out_fd);
-    service_give(j->service, j->how.bytes);
+    service_give(j->service, j->how.account, j->how.bytes);
+    account_leave(j->how.account);
     free(j->chain);
     free(j->format);
     free(j->input);
@@ -76,6 +80,7 @@ void client_job_destroy(struct client_job **job)
 static void leave_queue(struct client_job *job)
 {
     queue_remove(job->service->queue, &job->job);
+    job->how.account->n_jobs--;
     job->in_queue = false;
 }
 
@@ -89,7 +94,7 @@ static void end(struct client_job *job, const struct message *report)
         client_job_destroy(&job);
 }
 
-/* What an earlier try left is written over: the worker writes where the file stands. */
+/* A client's own output is emptied by the worker: that may wait for whoever holds the file. */
 static void open_job(struct job *queued)
 {
     struct client_job *job = (struct client_job *)queued;
@@ -97,10 +102,8 @@ static void open_job(struct job *queued)
     drop_planes(job);
     if (!job->how.ended) { /* its worker died, and nobody waits for it any more */
         fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
-    } else if (out >= 0) {
-        if (lseek(out, 0, SEEK_SET) != 0 || ftruncate(out, 0) != 0)
-            fault_set_errno(&queued->fault, FAULT_CREATE, "the output cannot be emptied");
-    } else if (add_plane(job, "", &queued->fault) == 0) {
+    } else if (service_check_results(job->service, job->how.account, &queued->fault) == 0 &&
+               out < 0 && add_plane(job, "", &queued->fault) == 0) {
         out = job->planes[0].fd;
     }
     if (queued->fault.code != FAULT_NONE) {
@@ -153,6 +156,15 @@ static void count(const struct client_job *job)
     metrics_count_job(service->metrics, job->job.source->name, label, good ? "done" : "failed");
 }
 
+/* Its size is known from here on, and counts as what the user has. */
+static void seal_plane(struct client_job *job, struct client_plane *plane)
+{
+    struct stat status;
+    client_job_seal(plane->fd);
+    plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+    service_hold_result(job->service, job->how.account, plane->size);
+}
+
 static void done(struct job *queued, const struct message *report)
 {
     struct client_job *job = (struct client_job *)queued;
@@ -169,7 +181,7 @@ static void done(struct job *queued, const struct message *report)
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
     for (size_t i = 0; i < job->n_planes; i++)
-        client_job_seal(job->planes[i].fd);
+        seal_plane(job, &job->planes[i]);
     count(job);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
@@ -213,11 +225,12 @@ int client_job_start(struct client_job **job, struct service *service,
         close(how->in_fd);
         if (how->out_fd >= 0)
             close(how->out_fd);
-        service_give(service, how->bytes);
+        service_give(service, how->account, how->bytes);
         return fault_set(fault, FAULT_MEMORY, "no memory for a job");
     }
     j->service = service;
     j->how = *how;
+    account_use(how->account);
     j->chain = strdup(service_chain(service, how->chain));
     j->format = strdup(how->format);
     j->input = how->input ? strdup(how->input) : NULL;
@@ -226,9 +239,8 @@ int client_job_start(struct client_job **job, struct service *service,
     int result = 0;
     if (!j->chain || !j->format || (how->input && !j->input))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a job");
-    else if (queue_client_room(service->queue) == 0)
-        result = fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later",
-                           service->queue->limit);
+    else
+        result = service_check_queue(service, how->account, fault);
     if (result != 0) {
         client_job_destroy(&j);
         return result;
@@ -241,9 +253,19 @@ int client_job_start(struct client_job **job, struct service *service,
                           .input = j->input,
                           .lane = JOB_NORMAL};
     j->in_queue = true;
+    how->account->n_jobs++;
     queue_add(service->queue, &j->job);
     *job = j;
     return 0;
+}
+
+int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held)
+{
+    struct client_plane *plane = &job->planes[index];
+    int fd = plane->fd;
+    *held = plane->size;
+    *plane = (struct client_plane){.fd = -1};
+    return fd;
 }
 
 bool client_job_waits(const struct client_job *job)

@@ -11,11 +11,13 @@ struct client_job;
 struct client_plane {
     char name[32]; /* "": of the first one nobody has said it yet */
     int fd;        /* a sealed-off memory file; owned */
+    uint64_t size; /* once the job has ended, and held for the account as long as it is there */
 };
 
 struct client_job_how {
     const struct job_source *source;    /* client_job_http or client_job_jobs */
     struct job_flow *flow;              /* of the client; outlives the job */
+    struct account *account;            /* of its user */
     const char *chain, *format, *input; /* copied; `input` may be NULL */
     int in_fd;                          /* taken over, whatever comes of it */
     int out_fd;                         /* taken over; −1: memory files */
@@ -61,5 +63,8 @@ int client_job_memory(const char *name);
 
 /* Nobody may change it any more. */
 void client_job_seal(int fd);
+
+/* Gives one over to the caller, who releases its bytes when they are read. */
+int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held);
 
 #endif

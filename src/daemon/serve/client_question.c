@@ -1,5 +1,5 @@
 /* What a client of the jobs socket asks about files. */
-#include "daemon/serve/jobs_internal.h"
+#include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static void on_ended(void *user, json_t *answer, const struct fault *fault)
         client_send(question->client,
                     json_pack("{s:s, s:I, s:s, s:o}", "type", word, "id", (json_int_t)question->id,
                               "result", "ok", word, answer),
-                    -1);
+                    -1, 0);
     else
         client_say_fault(question->client, question->id, fault, NULL);
     destroy(question);
@@ -63,7 +63,7 @@ void client_ask(struct jobs_client *client, const struct ask *ask)
     client->n_requests++;
     client->server->n_requests++;
     client->server->n_users++;
-    if (inquiry_start(&question->inquiry, client->server->service, &what, &fault) == 0)
+    if (inquiry_start(&question->inquiry, &client->server->service->inquiries, &what, &fault) == 0)
         return;
     client_say_fault(client, ask->id, &fault, NULL);
     destroy(question);

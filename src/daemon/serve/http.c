@@ -18,7 +18,6 @@
 #define SECOND UINT64_C(1000000000)
 
 #define CONNECTIONS_MAX  256
-#define OF_ONE_USER_MAX  128
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
 #define IDLE_SECONDS     15
@@ -93,7 +92,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     case HTTP_RUNNING: /* the job has a deadline of its own once a worker has it */
         if (now - c->since > c->http->service->queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
-            !supervisor_is_ready(c->http->service->queue->supervisor))
+            !supervisor_main(c->http->service->queue->supervisor))
             http_process_give_up(c->request);
         break;
     case HTTP_CUT:
@@ -186,6 +185,7 @@ static void forget(struct http_connection *connection)
     LIST_REMOVE(connection, in_list);
     listener_left(&http->listener, connection->peer.uid);
     http->service->n_http--;
+    account_leave(connection->account);
     free(connection);
 }
 
@@ -222,8 +222,8 @@ static void refuse(struct http *http, int fd)
 {
     struct http_connection connection = {.http = http, .fd = fd};
     struct problem full;
-    problem_set(&full, 503, "connections", "too many connections: %d, of one user %d",
-                CONNECTIONS_MAX, OF_ONE_USER_MAX);
+    problem_set(&full, 503, "connections",
+                "too many connections: %d, of one user half of what others leave", CONNECTIONS_MAX);
     http_cut(&connection, &full);
     close(fd);
 }
@@ -237,11 +237,16 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
         return;
     }
     struct http_connection *connection = calloc(1, sizeof *connection);
+    if (connection && !(connection->account = service_account(http->service, peer->uid))) {
+        free(connection);
+        connection = NULL;
+    }
     if (!connection) {
         listener_left(&http->listener, peer->uid);
         close(fd);
         return;
     }
+    connection->flow.user = &connection->account->flow;
     connection->http = http;
     connection->fd = fd;
     connection->peer = *peer;
@@ -337,7 +342,6 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     LIST_INIT(&h->connections);
     h->listener = (struct listener){.type = SOCK_STREAM,
                                     .total = CONNECTIONS_MAX,
-                                    .each = OF_ONE_USER_MAX,
                                     .accepted = on_accepted,
                                     .closed = on_listener_closed,
                                     .context = h};

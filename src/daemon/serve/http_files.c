@@ -52,7 +52,7 @@ static void start(struct http_request *request, struct inquiry_ask *ask)
     struct fault fault = FAULT_INIT;
     ask->ended = on_ended;
     ask->user = request;
-    if (inquiry_start(&request->inquiry, request->connection->http->service, ask, &fault) != 0)
+    if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask, &fault) != 0)
         explain(request, &fault);
 }
 

@@ -29,6 +29,7 @@ struct http_connection {
     enum http_phase phase;
     uint64_t since, deadline; /* monotonic nanoseconds */
     struct http_request *request;
+    struct account *account;
     struct job_flow flow;
     LIST_ENTRY(http_connection) in_list;
 };

@@ -153,6 +153,7 @@ void http_process(struct http_request *request)
     client_job_seal(request->body_fd);
     struct client_job_how how = {.source = &client_job_http,
                                  .flow = &request->connection->flow,
+                                 .account = request->connection->account,
                                  .chain = q->chain ? q->chain : "",
                                  .format = q->format && q->format[0] ? q->format : "auto",
                                  .input = q->input && q->input[0] ? q->input : NULL,

@@ -127,12 +127,50 @@ static void find_route(struct http_request *request, const char *method)
         if (strcmp(route->path, path) == 0)
             request->route = route;
     if (!request->route)
-        problem_set(&request->problem, 404, "not-found", "there is nothing at %.200s", path);
+        problem_set(&request->problem, 404, "not-found",
+                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", path);
     else if (!method_is_one_of(method, request->route->methods))
         problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
     else if (request->query_fault.code != FAULT_NONE ||
              query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
-        problem_set(&request->problem, 400, "query", "%s", request->query_fault.text);
+        problem_set(&request->problem, 400, "query", "%s%s%s", request->query_fault.text,
+                    request->query.has_unknown ? "; there are: " : "",
+                    request->query.has_unknown ? request->route->parameters : "");
+}
+
+/* Where a message ends, and whom it is for, must be the same to everyone who reads it: headers that
+ * leave a choice are refused (RFC 9112, 3.2 and 6.3), though libmicrohttpd takes one of them. */
+struct framing {
+    unsigned lengths, hosts, encodings;
+};
+
+static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    struct framing *framing = context;
+    (void)kind;
+    framing->lengths += strcasecmp(name, "Content-Length") == 0;
+    if (strcasecmp(name, "Content-Length") == 0 && value && strchr(value, ','))
+        framing->lengths++;
+    framing->hosts += strcasecmp(name, "Host") == 0;
+    framing->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
+    return MHD_YES;
+}
+
+/* Sets the problem of a request that leaves a choice; false: it leaves none. */
+static bool is_ambiguous(struct http_request *request)
+{
+    struct framing framing = {0};
+    MHD_get_connection_values(request->connection->mhd, MHD_HEADER_KIND, count_framing, &framing);
+    const char *what = framing.lengths > 1 ? "several Content-Length"
+                       : framing.lengths > 0 && framing.encodings > 0
+                           ? "both Content-Length and Transfer-Encoding"
+                       : framing.encodings > 1 ? "several Transfer-Encoding"
+                       : framing.hosts > 1     ? "several Host"
+                                               : NULL;
+    if (what)
+        problem_set(&request->problem, 400, "header", "the header has %s", what);
+    return what != NULL;
 }
 
 /* What Content-Length says; 0 where it says nothing. */
@@ -152,7 +190,7 @@ static void refuse_large(struct http_request *request)
 static void refuse_memory(struct http_request *request)
 {
     problem_set(&request->problem, 503, "memory",
-                "other clients' inputs take all memory there is for them; try later");
+                "inputs and unread results take all memory that this user may have; try later");
     request->problem.retry_after = service_retry_after(request->connection->http->service);
 }
 
@@ -162,6 +200,11 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
     struct service *service = connection->http->service;
     uint64_t announced = announced_bytes(connection->mhd);
     request->begun = true;
+    if (is_ambiguous(
+            request)) { /* where its body ends is anybody's guess: nothing after it is read */
+        http_cut(connection, &request->problem);
+        return MHD_NO;
+    }
     find_route(request, method);
     if (request->problem.status == 0 && request->route->takes_body) {
         const char *trouble = service_trouble(service);
@@ -186,7 +229,8 @@ static void drop_body(struct http_request *request)
     if (request->body_fd >= 0)
         close(request->body_fd);
     request->body_fd = -1;
-    service_give(request->connection->http->service, request->body_taken);
+    service_give(request->connection->http->service, request->connection->account,
+                 request->body_taken);
     request->body_taken = 0;
 }
 
@@ -212,7 +256,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
     if (request->body_fd >= 0 && request->problem.status == 0) {
         if (request->body_bytes + size > service->settings->max_file)
             refuse_large(request);
-        else if (!service_take(service, size))
+        else if (!service_take(service, request->connection->account, request->body_taken, size))
             refuse_memory(request);
         else
             request->body_taken += size;

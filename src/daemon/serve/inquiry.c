@@ -5,27 +5,85 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/spool/json_text.h"
 
 #define WAITING_MAX 64
 #define TRIES_MAX   4 /* a file may be between two places while it is looked for */
 
+/* Nanoseconds after which the next question need not wait for one any longer. */
+#define LONG UINT64_C(1000000000)
+
+#define HANGS "its folder does not answer; it is taken up again when it does"
+
+/* Milliseconds between looks at those that have begun. */
+#define LOOK_EVERY 100
+
 static void pump(struct inquiries *inquiries);
 static void destroy(struct inquiry *inquiry);
+static void begin(struct inquiry *inquiry);
+static void answer_without(struct inquiry *inquiry);
+
+/* ---- which is asked when ---- */
+
+static struct folder *folder_of(const struct inquiry *inquiry, size_t index);
+
+static size_t asked_target(const struct inquiry *inquiry)
+{
+    return inquiry->kind == INQUIRY_LIST ? inquiry->cursor.target : inquiry->at;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct inquiries *inquiries = timer->data;
+    struct inquiry *inquiry, *next;
+    for (inquiry = TAILQ_FIRST(&inquiries->begun); inquiry; inquiry = next) {
+        next = TAILQ_NEXT(inquiry, next);
+        const struct folder *folder =
+            inquiry->away ? folder_of(inquiry, asked_target(inquiry)) : NULL;
+        if (inquiry->away && (!folder || folder_hangs(folder)))
+            answer_without(inquiry);
+        else if (inquiries->running == inquiry && clock_now() - inquiry->begun > LONG)
+            inquiries->running = NULL;
+    }
+    inquiry = TAILQ_FIRST(&inquiries->waiting);
+    if (inquiry && !inquiries->running) {
+        TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
+        begin(inquiry);
+    }
+    pump(inquiries);
+}
+
+/* In the next turn of the loop: nobody is answered from within his question. */
+static void pump(struct inquiries *inquiries)
+{
+    bool now = !TAILQ_EMPTY(&inquiries->waiting) && !inquiries->running;
+    if (inquiries->closed || (TAILQ_EMPTY(&inquiries->begun) && !now))
+        return;
+    uv_timer_start(&inquiries->timer, on_timer, now ? 0 : LOOK_EVERY, 0);
+}
 
 void inquiries_init(struct inquiries *inquiries)
 {
     TAILQ_INIT(&inquiries->waiting);
+    TAILQ_INIT(&inquiries->begun);
+    inquiries->timer.data = inquiries;
+    uv_timer_init(inquiries->loop, &inquiries->timer);
 }
 
 void inquiries_close(struct inquiries *inquiries)
 {
     struct inquiry *inquiry;
     inquiries->closed = true;
+    uv_close((uv_handle_t *)&inquiries->timer, NULL);
     while ((inquiry = TAILQ_FIRST(&inquiries->waiting)) != NULL) {
         TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
         destroy(inquiry);
+    }
+    while ((inquiry = TAILQ_FIRST(&inquiries->begun)) != NULL) {
+        TAILQ_REMOVE(&inquiries->begun, inquiry, next);
+        inquiry->answered = true; /* its errand is the last that knows it */
     }
 }
 
@@ -44,15 +102,15 @@ static void leave_targets(struct inquiry *inquiry)
 
 static bool take_targets(struct inquiry *inquiry)
 {
-    struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
     size_t count = 0;
-    while (service->folder(service->context, count))
+    while (all->folder(all->context, count))
         count++;
     inquiry->targets = calloc(count + 1, sizeof *inquiry->targets);
     if (!inquiry->targets)
         return false;
-    for (; (folder = service->folder(service->context, inquiry->n_targets)); inquiry->n_targets++)
+    for (; (folder = all->folder(all->context, inquiry->n_targets)); inquiry->n_targets++)
         inquiry->targets[inquiry->n_targets] = (struct target){
             folder, folder_use_book(folder), folder_settings(folder), folder_use_spool(folder)};
     return true;
@@ -61,15 +119,15 @@ static bool take_targets(struct inquiry *inquiry)
 /* The folder of a target, if it is still there. */
 static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
 {
-    const struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
         if (folder == inquiry->targets[index].folder)
             return folder;
     return NULL;
 }
 
-/* ---- one file, in the pool ---- */
+/* ---- one file ---- */
 
 /* As a file of this folder's IN, by the name that it was configured with, and by where that leads.
  */
@@ -77,72 +135,59 @@ static void find_place(struct spot *place, const char *path, const struct target
                        bool result)
 {
     const char *told = result ? target->settings->output : target->settings->input;
-    char *real = !target->spool ? NULL : result ? realpath(target->spool->out_path, NULL) : NULL;
-    const char *leads = result ? real : target->spool ? target->spool->folder : NULL;
+    const char *leads = !target->spool ? NULL
+                        : result       ? target->spool->out_folder
+                                       : target->spool->folder;
     char normal[PATH_MAX];
     place->kind = SPOT_NONE;
     if (leads)
         (result ? spot_out : spot_in)(place, path, leads);
     if (place->kind == SPOT_NONE && spot_normalise(told, normal))
         (result ? spot_out : spot_in)(place, path, normal);
-    free(real);
 }
 
-static bool is_found(struct inquiry *inquiry, const struct target *target)
+/* One folder's results may be another's input: then it is a file of that one first. False: there is
+ * no more place that it may have. */
+static bool find_next_place(struct inquiry *inquiry)
 {
-    if (inquiry->place.kind == SPOT_NONE)
-        return false;
-    fate_finish(&inquiry->fate);
-    if (target->spool) {
-        fate_find(&inquiry->fate, target->spool, &inquiry->place);
-    } else {
-        fate_init(&inquiry->fate);
-        fate_set(&inquiry->fate, "waiting", "folder-gone",
-                 "its folder is not there; it is taken up again when it returns");
-    }
-    inquiry->chosen = (size_t)(target - inquiry->targets);
-    return strcmp(inquiry->fate.state, "unknown") != 0;
-}
-
-/* One folder's results may be another's input: then it is a file of that one first. */
-static void find_file(struct inquiry *inquiry)
-{
-    static const struct spot nowhere = {.kind = SPOT_NONE};
-    fate_finish(&inquiry->fate);
-    fate_find(&inquiry->fate, NULL, &nowhere);
-    inquiry->chosen = inquiry->n_targets;
-    for (int result = 0; result < 2; result++) {
-        for (size_t i = 0; i < inquiry->n_targets; i++) {
-            find_place(&inquiry->place, inquiry->path, &inquiry->targets[i], result);
-            if (is_found(inquiry, &inquiry->targets[i]))
-                return;
+    for (;; inquiry->at++) {
+        if (inquiry->at == inquiry->n_targets && inquiry->as_result)
+            return false;
+        if (inquiry->at == inquiry->n_targets) {
+            inquiry->as_result = true;
+            inquiry->at = 0;
         }
+        if (inquiry->n_targets == 0)
+            continue;
+        find_place(&inquiry->place, inquiry->path, &inquiry->targets[inquiry->at],
+                   inquiry->as_result);
+        if (inquiry->place.kind != SPOT_NONE)
+            return true;
     }
 }
 
 static void put_one_back(struct inquiry *inquiry)
 {
-    if (inquiry->busy || inquiry->chosen == inquiry->n_targets ||
-        inquiry->fate.where == FATE_IN_PLACE || !inquiry->targets[inquiry->chosen].spool)
+    if (inquiry->busy || inquiry->fate.where == FATE_IN_PLACE ||
+        strcmp(inquiry->fate.state, "unknown") == 0)
         return;
-    inquiry->put_back = requeue_one(inquiry->targets[inquiry->chosen].spool, &inquiry->fate,
+    inquiry->put_back = requeue_one(inquiry->targets[inquiry->at].spool, &inquiry->fate,
                                     inquiry->name, &inquiry->fault) == 0;
 }
 
-static void do_inquiry(uv_work_t *work)
+/* As an errand of the target's folder. */
+static void ask_disk(struct errand *errand)
 {
-    struct inquiry *inquiry = work->data;
+    struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
     switch (inquiry->kind) {
     case INQUIRY_WHY:
-        find_file(inquiry);
-        break;
     case INQUIRY_REQUEUE:
-        find_file(inquiry);
-        put_one_back(inquiry);
+        fate_find(&inquiry->fate, inquiry->targets[inquiry->at].spool, &inquiry->place);
+        if (inquiry->kind == INQUIRY_REQUEUE)
+            put_one_back(inquiry);
         break;
     case INQUIRY_REQUEUE_FAILED:
-        inquiry->more = inquiry->at < inquiry->n_targets && inquiry->targets[inquiry->at].spool &&
-                        requeue_failed(inquiry->targets[inquiry->at].spool, &inquiry->requeued);
+        inquiry->more = requeue_failed(inquiry->targets[inquiry->at].spool, &inquiry->requeued);
         break;
     case INQUIRY_LIST:
         inquiry_list_ended(inquiry);
@@ -162,10 +207,18 @@ static void destroy(struct inquiry *inquiry)
     free(inquiry);
 }
 
+static void leave_turn(struct inquiry *inquiry)
+{
+    struct inquiries *inquiries = inquiry->all;
+    TAILQ_REMOVE(&inquiries->begun, inquiry, next);
+    if (inquiries->running == inquiry)
+        inquiries->running = NULL;
+}
+
 static void end(struct inquiry *inquiry, json_t *answer)
 {
-    struct inquiries *inquiries = &inquiry->service->inquiries;
-    inquiries->running = NULL;
+    struct inquiries *inquiries = inquiry->all;
+    leave_turn(inquiry);
     inquiries->count--;
     if (!answer)
         fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
@@ -175,6 +228,33 @@ static void end(struct inquiry *inquiry, json_t *answer)
     json_decref(answer);
     destroy(inquiry);
     pump(inquiries);
+}
+
+/* Its errand hangs, and has to itself whatever it writes to. */
+static void answer_without(struct inquiry *inquiry)
+{
+    const struct target *target = &inquiry->targets[asked_target(inquiry)];
+    struct inquiries *inquiries = inquiry->all;
+    struct fault fault = FAULT_INIT;
+    json_t *answer = NULL;
+    if (inquiry->kind == INQUIRY_WHY) {
+        struct fate fate;
+        fate_init(&fate);
+        snprintf(fate.name, sizeof fate.name, "%s", inquiry->place.name);
+        fate_set(&fate, "waiting", "folder-hanging", HANGS);
+        answer = fate_json(&fate, target->settings->input);
+        if (answer)
+            json_object_set_new(answer, "file", json_text(inquiry->asked));
+    } else {
+        fault_set(&fault, FAULT_IO, "%s does not answer", target->settings->input);
+    }
+    leave_turn(inquiry);
+    inquiries->count--;
+    inquiry->answered = true;
+    if (inquiry->ended)
+        inquiry->ended(inquiry->user, json_incref(answer), &fault);
+    inquiry->ended = NULL;
+    json_decref(answer);
 }
 
 static const char *input_of(const struct inquiry *inquiry)
@@ -191,7 +271,7 @@ static json_t *explanation(struct inquiry *inquiry)
     return answer;
 }
 
-static void again(struct inquiry *inquiry);
+static void go_on(struct inquiry *inquiry);
 
 /* By now a job may have it that had not been one, or none any more that was. */
 static bool explain(struct inquiry *inquiry)
@@ -212,10 +292,14 @@ static void after_why(struct inquiry *inquiry)
 {
     bool whole = explain(inquiry);
     if (!whole && is_unsettled(&inquiry->fate) && ++inquiry->tries < TRIES_MAX &&
-        inquiry->chosen < inquiry->n_targets)
-        again(inquiry);
-    else
+        inquiry->chosen < inquiry->n_targets) {
+        inquiry->at = 0;
+        inquiry->as_result = false;
+        inquiry->chosen = inquiry->n_targets;
+        go_on(inquiry);
+    } else {
         end(inquiry, explanation(inquiry));
+    }
 }
 
 static void after_requeue(struct inquiry *inquiry)
@@ -266,11 +350,10 @@ static void after_requeue_failed(struct inquiry *inquiry)
             free(requeued->skipped[i]);
         requeued->n_skipped = 0;
     }
-    if (inquiry->at < inquiry->n_targets && !inquiry->service->queue->draining) {
-        struct inquiries *inquiries = &inquiry->service->inquiries;
-        inquiries->running = NULL;
-        TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
-        pump(inquiries);
+    if (inquiry->at < inquiry->n_targets && !inquiry->all->queue->draining) {
+        leave_turn(inquiry);
+        TAILQ_INSERT_TAIL(&inquiry->all->waiting, inquiry, next);
+        pump(inquiry->all);
         return;
     }
     if (requeued->n_done > 0)
@@ -282,40 +365,107 @@ static void after_requeue_failed(struct inquiry *inquiry)
     end(inquiry, answer);
 }
 
-static void after_list(struct inquiry *inquiry)
+static void conclude(struct inquiry *inquiry)
 {
-    inquiry_list_live(inquiry);
-    if (inquiry_list_goes_on(inquiry))
-        again(inquiry);
+    static const struct spot nowhere = {.kind = SPOT_NONE};
+    if (inquiry->chosen == inquiry->n_targets) {
+        fate_finish(&inquiry->fate);
+        fate_find(&inquiry->fate, NULL, &nowhere);
+    }
+    if (inquiry->kind == INQUIRY_WHY)
+        after_why(inquiry);
     else
-        end(inquiry, inquiry_list_answer(inquiry));
+        after_requeue(inquiry);
 }
 
-static void after_inquiry(uv_work_t *work, int status)
+/* On the loop: the errand is back, or was none. */
+static void take_answer(struct inquiry *inquiry)
 {
-    struct inquiry *inquiry = work->data;
-    (void)status;
     switch (inquiry->kind) {
     case INQUIRY_WHY:
-        after_why(inquiry);
-        break;
     case INQUIRY_REQUEUE:
-        after_requeue(inquiry);
+        inquiry->chosen = inquiry->at;
+        if (strcmp(inquiry->fate.state, "unknown") == 0) {
+            inquiry->at++;
+            go_on(inquiry);
+        } else {
+            conclude(inquiry);
+        }
         break;
     case INQUIRY_REQUEUE_FAILED:
         after_requeue_failed(inquiry);
         break;
     case INQUIRY_LIST:
-        after_list(inquiry);
+        inquiry_list_live(inquiry);
+        go_on(inquiry);
         break;
     }
 }
 
-static void again(struct inquiry *inquiry)
+static void after_disk(struct errand *errand)
 {
-    inquiry->work.data = inquiry;
-    if (uv_queue_work(inquiry->service->loop, &inquiry->work, do_inquiry, after_inquiry) != 0)
-        abort(); /* it does so for no callback at all, which there is */
+    struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
+    inquiry->away = false;
+    if (inquiry->answered)
+        destroy(inquiry);
+    else
+        take_answer(inquiry);
+}
+
+/* The directories of the target are gone, or do not answer. */
+static void answer_for_target(struct inquiry *inquiry)
+{
+    const struct target *target = &inquiry->targets[asked_target(inquiry)];
+    const struct folder *folder = folder_of(inquiry, asked_target(inquiry));
+    bool hangs = folder && folder_hangs(folder);
+    switch (inquiry->kind) {
+    case INQUIRY_WHY:
+    case INQUIRY_REQUEUE:
+        fate_set(&inquiry->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
+                 hangs ? HANGS : "its folder is not there; it is taken up again when it returns");
+        break;
+    case INQUIRY_REQUEUE_FAILED:
+        inquiry->more = false;
+        if (hangs)
+            fault_set(&inquiry->requeued.fault, FAULT_IO, "%s does not answer",
+                      target->settings->input);
+        break;
+    case INQUIRY_LIST:
+        inquiry_list_ended(inquiry);
+        break;
+    }
+    take_answer(inquiry);
+}
+
+/* Asks the next target, or ends. */
+static void go_on(struct inquiry *inquiry)
+{
+    bool file = inquiry->kind == INQUIRY_WHY || inquiry->kind == INQUIRY_REQUEUE;
+    if (file) {
+        if (!find_next_place(inquiry)) {
+            conclude(inquiry);
+            return;
+        }
+        fate_finish(&inquiry->fate);
+        fate_init(&inquiry->fate);
+        snprintf(inquiry->fate.name, sizeof inquiry->fate.name, "%s", inquiry->place.name);
+    } else if (inquiry->kind == INQUIRY_LIST && !inquiry_list_goes_on(inquiry)) {
+        end(inquiry, inquiry_list_answer(inquiry));
+        return;
+    } else if (asked_target(inquiry) >= inquiry->n_targets) {
+        after_requeue_failed(inquiry);
+        return;
+    }
+    struct target *target = &inquiry->targets[asked_target(inquiry)];
+    struct folder *folder = folder_of(inquiry, asked_target(inquiry));
+    if (!folder || folder_hangs(folder))
+        spool_leave(&target->spool);
+    if (!target->spool) {
+        answer_for_target(inquiry);
+        return;
+    }
+    inquiry->away = true;
+    folder_run(folder, &inquiry->errand, ask_disk, after_disk);
 }
 
 /* A job has a file of that name: what is asked about is that one. */
@@ -334,23 +484,18 @@ static bool is_job(struct inquiry *inquiry)
 
 static void begin(struct inquiry *inquiry)
 {
-    inquiry->service->inquiries.running = inquiry;
+    struct inquiries *inquiries = inquiry->all;
+    inquiries->running = inquiry;
+    inquiry->begun = clock_now();
+    TAILQ_INSERT_TAIL(&inquiries->begun, inquiry, next);
     if (!inquiry->targets && !take_targets(inquiry))
         fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
+    inquiry->chosen = inquiry->n_targets;
     if (inquiry->kind == INQUIRY_LIST)
         inquiry_list_live(inquiry);
     if (inquiry->kind == INQUIRY_REQUEUE)
         inquiry->busy = is_job(inquiry);
-    again(inquiry);
-}
-
-static void pump(struct inquiries *inquiries)
-{
-    struct inquiry *inquiry = TAILQ_FIRST(&inquiries->waiting);
-    if (inquiries->running || inquiries->closed || !inquiry)
-        return;
-    TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
-    begin(inquiry);
+    go_on(inquiry);
 }
 
 static int set_state(struct inquiry *inquiry, const char *state, struct fault *fault)
@@ -386,10 +531,9 @@ static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct f
     return set_state(inquiry, ask->state, fault);
 }
 
-int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
-                  struct fault *fault)
+int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
+                  const struct inquiry_ask *ask, struct fault *fault)
 {
-    struct inquiries *inquiries = &service->inquiries;
     *inquiry = NULL;
     if (inquiries->count >= WAITING_MAX)
         return fault_set(fault, FAULT_BUSY, "%d questions wait for their answers; try later",
@@ -397,7 +541,7 @@ int inquiry_start(struct inquiry **inquiry, struct service *service, const struc
     struct inquiry *i = calloc(1, sizeof *i);
     if (!i)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
-    i->service = service;
+    i->all = inquiries;
     i->kind = ask->kind;
     i->ended = ask->ended;
     i->user = ask->user;

@@ -1,6 +1,7 @@
-/* Questions about files, and requeuing, for both sockets. What waits for the disk is done in the
- * pool, one question at a time, so that they never take all the threads that files' own work needs;
- * what is under way is told by the folders. All on the loop's thread. */
+/* Questions about files, and requeuing, for both sockets. What waits for a disk are errands of the
+ * folder that it belongs to, one question at a time unless one takes long; what is under way is
+ * told by the folders. One that needs a folder that hangs is answered without it. All on the loop's
+ * thread. */
 #ifndef SLUICE_DAEMON_SERVE_INQUIRY_H
 #define SLUICE_DAEMON_SERVE_INQUIRY_H
 
@@ -8,9 +9,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
+#include <uv.h>
 
+struct folder;
 struct inquiry;
-struct service;
+struct queue;
 
 enum inquiry_kind {
     INQUIRY_WHY,            /* what became of one file */
@@ -35,21 +38,29 @@ struct inquiry_ask {
 };
 
 struct inquiries {
-    TAILQ_HEAD(, inquiry) waiting;
+    uv_loop_t *loop;
+    const struct queue *queue; /* while it drains, nothing more is put back */
+    /* Watched folder number `index`; NULL: there are no more. */
+    struct folder *(*folder)(void *context, size_t index);
+    void *context;
+
+    /* inquiry.c's own */
+    uv_timer_t timer;
+    TAILQ_HEAD(, inquiry) waiting, begun;
     struct inquiry *running;
     unsigned count;
     bool closed;
 };
 
+/* The members above the blank line are the caller's to set before. */
 void inquiries_init(struct inquiries *inquiries);
 
-/* Those that wait are dropped; nobody wants their answers any more. One in the pool ends by itself.
- */
+/* All are dropped; nobody wants their answers any more. The loop must run once more. */
 void inquiries_close(struct inquiries *inquiries);
 
 /* FAULT_BUSY: too many wait; FAULT_USAGE: no absolute path, no such state, a damaged cursor. */
-int inquiry_start(struct inquiry **inquiry, struct service *service, const struct inquiry_ask *ask,
-                  struct fault *fault);
+int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
+                  const struct inquiry_ask *ask, struct fault *fault);
 
 /* Nobody waits for it any more; what it does on disk is done all the same once it has begun. Takes
  * NULL; clears the pointer. */

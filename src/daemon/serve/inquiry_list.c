@@ -91,9 +91,9 @@ static bool is_at(struct inquiry *inquiry, enum part part)
 
 static struct folder *folder_there(const struct inquiry *inquiry)
 {
-    const struct service *service = inquiry->service;
+    const struct inquiries *all = inquiry->all;
     struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
         if (folder == target_of(inquiry)->folder)
             return folder;
     return NULL;
@@ -122,7 +122,7 @@ void inquiry_list_live(struct inquiry *inquiry)
         next_part(inquiry);
 }
 
-/* ---- failed, in the pool ---- */
+/* ---- failed, as an errand ---- */
 
 /* The smallest names beyond `after`. */
 struct names {
@@ -214,7 +214,7 @@ static void list_failed(struct inquiry *inquiry)
         next_part(inquiry);
 }
 
-/* ---- done, in the pool ---- */
+/* ---- done, as an errand ---- */
 
 static json_t *done_json(const struct target *target, const struct ledger_row *row)
 {
@@ -247,10 +247,11 @@ static void list_done(struct inquiry *inquiry)
 
 void inquiry_list_ended(struct inquiry *inquiry)
 {
+    size_t target = inquiry->cursor.target; /* the others have errands of their own */
     for (enum part part; !inquiry->full;) {
         skip_parts(inquiry);
         part = inquiry->cursor.part;
-        if (inquiry->cursor.target >= inquiry->n_targets || part == PART_LIVE)
+        if (inquiry->cursor.target != target || part == PART_LIVE)
             return;
         if (!target_of(inquiry)->spool)
             next_part(inquiry);

@@ -1,17 +1,21 @@
 /* Clients: accepted, read, written to, closed. */
-#include "daemon/serve/jobs_internal.h"
+#include "daemon/serve/jobs_socket_internal.h"
 
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define CLIENTS_MAX     256
-#define OF_ONE_USER_MAX 128
 #define MESSAGES_A_TURN 16
 #define OUTGOING_MAX    1024 /* messages that a client has not read: then it is closed */
+#define READ_TIME       UINT64_C(30000000000) /* nanoseconds that a result may wait to be read */
+#define TICK            250                   /* milliseconds */
 
 static void on_client(uv_poll_t *poll, int status, int events);
 
@@ -21,72 +25,179 @@ void jobs_release(struct jobs_socket *server)
         free(server);
 }
 
+/* Nothing is read of a client that does not read, nor while a receiver reads. */
+static void poll_client(struct jobs_client *client)
+{
+    int events = UV_READABLE;
+    if (!STAILQ_EMPTY(&client->outgoing))
+        events = UV_WRITABLE | UV_DISCONNECT;
+    else if (client->reception)
+        events = UV_DISCONNECT;
+    if (!client->broken && !client->closed)
+        uv_poll_start(&client->poll, events, on_client);
+}
+
 /* ---- sending ---- */
 
-static void free_outgoing(struct jobs_outgoing *message)
+/* Out of its list already. */
+static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *message)
 {
     text_finish(&message->json);
     if (message->fd >= 0)
         close(message->fd);
+    service_release_result(client->server->service, client->account, message->held);
+    client->held -= message->held;
     free(message);
 }
 
-static bool try_to_send(struct jobs_client *client, const struct text *json, int fd)
+/* Bytes in the socket, as the kernel counts them, that the client has not read. */
+static unsigned unread_bytes(const struct jobs_client *client)
+{
+    int bytes = 0;
+    ioctl(client->fd, SIOCOUTQ, &bytes);
+    return bytes > 0 ? (unsigned)bytes : 0;
+}
+
+/* What was sent is read in its order. */
+static void note_read(struct jobs_client *client)
+{
+    struct jobs_outgoing *first;
+    if (STAILQ_EMPTY(&client->unread))
+        return;
+    unsigned left = unread_bytes(client);
+    while ((first = STAILQ_FIRST(&client->unread)) != NULL &&
+           (left == 0 || client->n_unread_bytes >= left + first->bytes)) {
+        STAILQ_REMOVE_HEAD(&client->unread, next);
+        client->n_unread_bytes -= first->bytes;
+        client->read_at = clock_now();
+        free_outgoing(client, first);
+    }
+}
+
+/* False: the socket has no room. */
+static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *message)
 {
     struct fault fault = FAULT_INIT;
-    int result = message_send_encoded(client->fd, json, &fd, fd >= 0 ? 1 : 0, &fault);
-    if (result != 0 && result != FAULT_BUSY)
+    unsigned before = unread_bytes(client);
+    int result =
+        message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0, &fault);
+    if (result == FAULT_BUSY)
+        return false;
+    if (result != 0)
         jobs_break(client);
-    return result != FAULT_BUSY;
+    unsigned after = unread_bytes(client);
+    message->bytes = after > before ? after - before : 0;
+    return true;
 }
 
-static void keep_for_later(struct jobs_client *client, struct text *json, int fd)
-{
-    struct jobs_outgoing *later = malloc(sizeof *later);
-    if (!later || client->n_outgoing >= OUTGOING_MAX) {
-        free(later);
-        if (fd >= 0)
-            close(fd);
-        jobs_break(client);
-        return;
-    }
-    *later = (struct jobs_outgoing){.json = *json, .fd = fd};
-    *json = (struct text){0};
-    STAILQ_INSERT_TAIL(&client->outgoing, later, next);
-    client->n_outgoing++;
-    /* Nothing is read of a client that does not read. */
-    uv_poll_start(&client->poll, UV_WRITABLE | UV_DISCONNECT, on_client);
-}
-
-void jobs_send(struct jobs_client *client, struct text *json, int fd)
-{
-    if (json->failed)
-        jobs_break(client);
-    if (client->broken || client->closed) {
-        if (fd >= 0)
-            close(fd);
-    } else if (!STAILQ_EMPTY(&client->outgoing) || !try_to_send(client, json, fd)) {
-        keep_for_later(client, json, fd);
-    } else if (fd >= 0) {
-        close(fd);
-    }
-    text_finish(json);
-}
+static void on_tick(uv_timer_t *timer);
 
 static void send_outgoing(struct jobs_client *client)
 {
     struct jobs_outgoing *first;
+    note_read(client);
     while (!client->broken && (first = STAILQ_FIRST(&client->outgoing)) != NULL) {
-        if (!try_to_send(client, &first->json, first->fd))
-            return;
+        if (!try_to_send(client, first))
+            break;
         STAILQ_REMOVE_HEAD(&client->outgoing, next);
         client->n_outgoing--;
-        free_outgoing(first);
+        text_finish(&first->json);
+        if (first->fd >= 0)
+            close(first->fd);
+        first->fd = -1;
+        if (STAILQ_EMPTY(&client->unread))
+            client->read_at = clock_now();
+        client->n_unread_bytes += first->bytes;
+        STAILQ_INSERT_TAIL(&client->unread, first, next);
     }
-    uv_poll_start(&client->poll, UV_READABLE, on_client);
+    if (client->held > 0 && !uv_is_active((uv_handle_t *)&client->server->tick))
+        uv_timer_start(&client->server->tick, on_tick, TICK, TICK);
+    poll_client(client);
+}
+
+void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held)
+{
+    struct jobs_outgoing *message = calloc(1, sizeof *message);
+    if (!message || json->failed || client->n_outgoing >= OUTGOING_MAX)
+        jobs_break(client);
+    if (!message || client->broken || client->closed) {
+        if (fd >= 0)
+            close(fd);
+        service_release_result(client->server->service, client->account, held);
+        text_finish(json);
+        free(message);
+        return;
+    }
+    *message = (struct jobs_outgoing){.json = *json, .fd = fd, .held = held};
+    *json = (struct text){0};
+    STAILQ_INSERT_TAIL(&client->outgoing, message, next);
+    client->n_outgoing++;
+    client->held += held;
+    if (client->n_outgoing == 1)
+        send_outgoing(client);
 }
 
 /* ---- reading ---- */
+
+static void end_reception(struct jobs_client *client)
+{
+    client->reception = NULL;
+    text_finish(&client->message);
+    poll_client(client);
+}
+
+static bool receive_one(struct jobs_client *client);
+
+static void on_received(struct reception *reception, const struct receipt *receipt,
+                        const int given[2])
+{
+    struct jobs_client *client = reception->how.user;
+    int fds[2] = {given[0], given[1]};
+    if (receipt->fault.code == FAULT_NONE)
+        client_take(client, text_string(&client->message), client->message.length, reception,
+                    receipt, fds);
+    else if (receipt->fault.code == FAULT_DATA)
+        client_say_fault(client, -1, &receipt->fault, NULL);
+    else
+        jobs_break(client);
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    end_reception(client);
+    if (!client->broken && STAILQ_EMPTY(&client->outgoing))
+        receive_one(client); /* the next one, while the receiver is awake */
+}
+
+/* Its descriptors hang, or the message is still there: nothing that follows can be read. */
+static void on_lost(struct reception *reception, const struct fault *fault)
+{
+    struct jobs_client *client = reception->how.user;
+    client_say_fault(client, -1, fault, NULL);
+    end_reception(client);
+    jobs_break(client);
+}
+
+/* No descriptor of a stranger's becomes ours: a call on it, its close too, may wait for ever. */
+static void hand_over(struct jobs_client *client, const char *bytes, size_t size)
+{
+    struct fault fault = FAULT_INIT;
+    struct reception_how how = {.uid = client->peer.uid,
+                                .client_fd = client->fd,
+                                .order = RECEIVER_TAKE,
+                                .received = on_received,
+                                .lost = on_lost,
+                                .user = client};
+    text_append_bytes(&client->message, bytes, size);
+    if (!client->message.failed &&
+        reception_start(&client->reception, &client->server->receptions, &how, &fault) == 0) {
+        poll_client(client);
+        return;
+    }
+    fault_set(&fault, FAULT_MEMORY, "no memory for a message with descriptors");
+    client_say_fault(client, -1, &fault, NULL);
+    text_finish(&client->message);
+    jobs_break(client);
+}
 
 static bool receive_one(struct jobs_client *client)
 {
@@ -94,6 +205,12 @@ static bool receive_one(struct jobs_client *client)
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
     size_t size, n_fds;
+    bool has_descriptors;
+    ssize_t peeked = receptions_peek(client->fd, buffer, sizeof buffer, &has_descriptors);
+    if (has_descriptors) {
+        hand_over(client, buffer, (size_t)peeked);
+        return false;
+    }
     int result = message_receive_bytes(client->fd, buffer, &size, fds, &n_fds, &fault);
     if (result == FAULT_BUSY)
         return false;
@@ -105,7 +222,7 @@ static bool receive_one(struct jobs_client *client)
         jobs_break(client);
         return false;
     }
-    client_take(client, buffer, size, fds, n_fds);
+    client_take(client, buffer, size, NULL, NULL, fds);
     return !client->broken && STAILQ_EMPTY(&client->outgoing);
 }
 
@@ -116,6 +233,7 @@ static void on_client(uv_poll_t *poll, int status, int events)
         jobs_break(client);
         return;
     }
+    note_read(client);
     if (events & UV_WRITABLE)
         send_outgoing(client);
     for (int i = 0; (events & UV_READABLE) && i < MESSAGES_A_TURN && receive_one(client); i++)
@@ -132,25 +250,41 @@ static void on_poll_closed(uv_handle_t *handle)
     jobs_release(server);
 }
 
+static void drop(struct jobs_client *client, struct jobs_messages *list)
+{
+    while (!STAILQ_EMPTY(list)) {
+        struct jobs_outgoing *message = STAILQ_FIRST(list);
+        STAILQ_REMOVE_HEAD(list, next);
+        free_outgoing(client, message);
+    }
+}
+
+/* Its connection counts until here. */
 static void close_client(struct jobs_client *client)
 {
     struct jobs_socket *server = client->server;
-    if (!client->broken)
-        send_outgoing(client); /* what still fits */
-    client->closed = true;
-    client_cancel_all(client);
-    client_forget_questions(client);
-    while (!STAILQ_EMPTY(&client->outgoing)) {
-        struct jobs_outgoing *message = STAILQ_FIRST(&client->outgoing);
-        STAILQ_REMOVE_HEAD(&client->outgoing, next);
-        free_outgoing(message);
-    }
+    drop(client, &client->unread);
     LIST_REMOVE(client, in_list);
     listener_left(&server->listener, client->peer.uid);
     server->service->n_jobs_clients--;
-    uv_poll_stop(&client->poll);
+    account_leave(client->account);
     uv_close((uv_handle_t *)&client->poll, on_poll_closed);
-    close(client->fd);
+    receptions_bury(&server->receptions, client->peer.uid, client->fd);
+}
+
+/* Results that a client has not read stay in its socket until that has gone, and count as long. */
+static void cut_client(struct jobs_client *client)
+{
+    if (!client->broken)
+        send_outgoing(client); /* what still fits */
+    client->closed = true;
+    uv_poll_stop(&client->poll);
+    reception_cancel(&client->reception);
+    text_finish(&client->message);
+    client_cancel_all(client);
+    client_forget_questions(client);
+    drop(client, &client->outgoing);
+    shutdown(client->fd, SHUT_RDWR);
 }
 
 static void on_sweep(uv_idle_t *idle)
@@ -160,10 +294,36 @@ static void on_sweep(uv_idle_t *idle)
     uv_idle_stop(idle);
     for (client = LIST_FIRST(&server->clients); client; client = next) {
         next = LIST_NEXT(client, in_list);
-        if (client->broken)
+        if (client->broken && !client->closed)
+            cut_client(client);
+        note_read(client);
+        if (client->closed && client->held == 0)
             close_client(client);
     }
     server->changed(server->context);
+}
+
+/* While there are results that are not read: a client that takes none for long is cut off. */
+static void on_tick(uv_timer_t *timer)
+{
+    struct jobs_socket *server = timer->data;
+    struct jobs_client *client;
+    uint64_t now = clock_now();
+    bool any = false;
+    LIST_FOREACH(client, &server->clients, in_list)
+    {
+        note_read(client);
+        any |= client->held > 0;
+        if (client->closed && client->held == 0)
+            jobs_want_sweep(server);
+        if (client->held == 0 || client->broken || now - client->read_at < READ_TIME)
+            continue;
+        log_info("process %d of user %u does not read its results: it is cut off",
+                 (int)client->peer.pid, (unsigned)client->peer.uid);
+        jobs_break(client);
+    }
+    if (!any)
+        uv_timer_stop(timer);
 }
 
 void jobs_want_sweep(struct jobs_socket *server)
@@ -185,23 +345,29 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
 {
     struct jobs_socket *server = context;
     struct jobs_client *client = full ? NULL : calloc(1, sizeof *client);
-    if (client && uv_poll_init(server->service->loop, &client->poll, fd) != 0) {
+    if (client)
+        client->account = service_account(server->service, peer->uid);
+    if (client &&
+        (!client->account || uv_poll_init(server->service->loop, &client->poll, fd) != 0)) {
+        account_leave(client->account);
         free(client);
         client = NULL;
     }
     if (!client) {
         if (!full)
             listener_left(&server->listener, peer->uid);
-        close(fd); /* the client reads the end of it */
+        receptions_bury(&server->receptions, peer->uid, fd); /* the client reads the end of it */
         return;
     }
     client->server = server;
     client->fd = fd;
     client->peer = *peer;
+    client->flow.user = &client->account->flow;
     client->poll.data = client;
     LIST_INIT(&client->requests);
     LIST_INIT(&client->questions);
     STAILQ_INIT(&client->outgoing);
+    STAILQ_INIT(&client->unread);
     LIST_INSERT_HEAD(&server->clients, client, in_list);
     server->n_users++;
     server->service->n_jobs_clients++;
@@ -210,7 +376,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
 
 /* ---- life ---- */
 
-static void on_sweep_closed(uv_handle_t *handle)
+static void on_handle_closed(uv_handle_t *handle)
 {
     jobs_release(handle->data);
 }
@@ -232,15 +398,16 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
     s->changed = changed;
     s->context = context;
     LIST_INIT(&s->clients);
+    receptions_init(&s->receptions, service->loop);
     s->listener = (struct listener){.type = SOCK_SEQPACKET,
                                     .total = CLIENTS_MAX,
-                                    .each = OF_ONE_USER_MAX,
                                     .accepted = on_accepted,
                                     .closed = on_listener_closed,
                                     .context = s};
     uv_idle_init(service->loop, &s->sweep);
-    s->sweep.data = s;
-    s->n_users = 1;
+    uv_timer_init(service->loop, &s->tick);
+    s->sweep.data = s->tick.data = s;
+    s->n_users = 2;
     int result = listener_open(&s->listener, service->loop, settings, fault);
     *socket = s;
     if (result == 0)
@@ -262,8 +429,14 @@ void jobs_socket_close(struct jobs_socket **socket)
     *socket = NULL;
     if (!s)
         return;
-    while (!LIST_EMPTY(&s->clients))
-        close_client(LIST_FIRST(&s->clients));
+    while (!LIST_EMPTY(&s->clients)) {
+        struct jobs_client *client = LIST_FIRST(&s->clients);
+        if (!client->closed)
+            cut_client(client);
+        close_client(client);
+    }
+    receptions_close(&s->receptions);
     listener_close(&s->listener);
-    uv_close((uv_handle_t *)&s->sweep, on_sweep_closed);
+    uv_close((uv_handle_t *)&s->sweep, on_handle_closed);
+    uv_close((uv_handle_t *)&s->tick, on_handle_closed);
 }

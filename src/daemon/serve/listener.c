@@ -10,7 +10,12 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
+#include "daemon/serve/service.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 #define BACKLOG        256
 #define ACCEPTS_A_TURN 32
@@ -35,8 +40,10 @@ static unsigned *count_of(struct listener *listener, uid_t uid)
 static bool enter(struct listener *listener, uid_t uid)
 {
     unsigned *count = count_of(listener, uid);
-    if (!count || listener->n_connections >= listener->total ||
-        (uid != 0 && *count >= listener->each))
+    if (!count || listener->n_connections >= listener->total)
+        return false;
+    unsigned others = listener->n_connections - *count;
+    if (uid != 0 && *count > 0 && *count >= service_share(listener->total, others))
         return false;
     ++*count;
     listener->n_connections++;
@@ -187,6 +194,13 @@ static bool adopt(struct listener *listener, const char *wanted)
     return true;
 }
 
+/* A byte stream takes no descriptors; reading past one would close it, which may wait for ever.
+ * Connections inherit it. Kernels before 6.16 know no such thing. */
+static void refuse_descriptors(int fd)
+{
+    (void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
+}
+
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault)
 {
@@ -198,6 +212,8 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
         result = fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     else if (!adopted)
         result = bind_path(listener, settings, fault);
+    if (result == 0 && listener->type == SOCK_STREAM)
+        refuse_descriptors(listener->fd);
     int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

@@ -19,8 +19,8 @@ struct peer {
 };
 
 struct listener {
-    int type;             /* SOCK_STREAM or SOCK_SEQPACKET */
-    unsigned total, each; /* connections: all together, and of one user but root */
+    int type;       /* SOCK_STREAM or SOCK_SEQPACKET */
+    unsigned total; /* connections; of one user but root its share (service_share) */
     /* A new connection, non-blocking, the callee's. `full`: one too many, to be told and closed. */
     void (*accepted)(void *context, int fd, const struct peer *peer, bool full);
     /* After listener_close: its memory may go. Not called where listener_open has failed. */

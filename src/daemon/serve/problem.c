@@ -87,7 +87,8 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
         status = 422; /* the format that was asked for cannot hold what came out */
         code = "shape";
     }
-    problem_set(problem, status, code, "%s", fault->text);
+    problem_set(problem, status, code, "%s%s", fault->text,
+                status == 415 ? "; the body is the picture itself (curl --data-binary @FILE)" : "");
     problem->position = subject ? fault->position : -1;
     problem->length = fault->length;
     problem->stage = known_step(step);

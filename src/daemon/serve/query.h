@@ -2,11 +2,14 @@
 #ifndef SLUICE_DAEMON_SERVE_QUERY_H
 #define SLUICE_DAEMON_SERVE_QUERY_H
 
+#include <stdbool.h>
+
 #include "base/fault.h"
 
 struct query {
     char *path;                   /* owned, as all of these; decoded */
     char *chain, *format, *input; /* NULL: not given */
+    bool has_unknown;             /* a parameter of another name: query_parse refused it */
     char *file, *state, *limit, *after, *failed;
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/serve/service.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,19 +10,27 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/watch/folder.h"
+#include "base/number.h"
 #include "daemon/spool/json_text.h"
+#include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/stint.h"
 #include "daemon/work/supervise.h"
 #include "version.h"
 
 #define DESCRIPTION_MAX (4u << 20)
 
+/* Of the queue's places every user may have one in so many, though others have taken all. */
+#define PLACES_PART 16
+
 void service_init(struct service *service)
 {
     service->started = clock_now();
     service->description_fd = -1;
+    LIST_INIT(&service->accounts);
+    service->inquiries = (struct inquiries){.loop = service->loop,
+                                            .queue = service->queue,
+                                            .folder = service->folder,
+                                            .context = service->context};
     inquiries_init(&service->inquiries);
 }
 
@@ -103,19 +112,95 @@ unsigned service_retry_after(const struct service *service)
     return seconds < 600 ? (unsigned)seconds + 1 : 600;
 }
 
+/* ---- what users share ---- */
+
+struct account *account_use(struct account *account)
+{
+    account->n_uses++;
+    return account;
+}
+
+struct account *service_account(struct service *service, uid_t uid)
+{
+    struct account *account;
+    LIST_FOREACH(account, &service->accounts, in_list)
+    if (account->uid == uid)
+        return account_use(account);
+    account = calloc(1, sizeof *account);
+    if (!account)
+        return NULL;
+    account->uid = uid;
+    LIST_INSERT_HEAD(&service->accounts, account, in_list);
+    return account_use(account);
+}
+
+void account_leave(struct account *account)
+{
+    if (!account || --account->n_uses > 0)
+        return;
+    LIST_REMOVE(account, in_list);
+    free(account);
+}
+
 /* As much as one input at its largest, and what pictures may take beside. */
-bool service_take(struct service *service, uint64_t bytes)
+bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
 {
     uint64_t total = service->settings->max_file + service->settings->memory;
-    if (service->bodies + bytes > total)
+    bool fits = service->bytes + bytes <= total;
+    if (account->bytes > own)
+        fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
+    if (!fits)
         return false;
-    service->bodies += bytes;
+    service->bytes += bytes;
+    account->bytes += bytes;
     return true;
 }
 
-void service_give(struct service *service, uint64_t bytes)
+void service_give(struct service *service, struct account *account, uint64_t bytes)
 {
-    service->bodies -= bytes;
+    service->bytes -= bytes;
+    account->bytes -= bytes;
+}
+
+void service_hold_result(struct service *service, struct account *account, uint64_t bytes)
+{
+    service->bytes += bytes;
+    account->bytes += bytes;
+    account->results += bytes;
+}
+
+void service_release_result(struct service *service, struct account *account, uint64_t bytes)
+{
+    service_give(service, account, bytes);
+    account->results -= bytes;
+}
+
+int service_check_results(const struct service *service, const struct account *account,
+                          struct fault *fault)
+{
+    if (account->results <= service->settings->memory / 2)
+        return 0;
+    return fault_set(fault, FAULT_BUSY,
+                     "results of %s wait to be read by this user's clients (half of memory %s)",
+                     number_size(account->results), number_size(service->settings->memory));
+}
+
+int service_check_queue(const struct service *service, const struct account *account,
+                        struct fault *fault)
+{
+    const struct queue *queue = service->queue;
+    unsigned others = queue->n_client_jobs - account->n_jobs;
+    if (queue->draining)
+        return fault_set(fault, FAULT_BUSY, "the daemon is ending");
+    if (account->n_jobs == 0 || account->n_jobs < queue->limit / PLACES_PART)
+        return 0;
+    if (queue_client_room(queue) == 0)
+        return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
+    if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
+        return fault_set(fault, FAULT_BUSY,
+                         "the queue (%u jobs) has %u of this user and %u of others; try later",
+                         queue->limit, account->n_jobs, others);
+    return 0;
 }
 
 /* ---- answers ---- */
@@ -132,12 +217,13 @@ static json_t *queue_json(const struct queue *q)
 
 static json_t *worker_json(const struct supervisor *s)
 {
-    const struct stint *stint = s->current;
-    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", stint ? stint->pid : 0,
-                     "ready", (int)supervisor_is_ready(s), "device", stint ? stint->name : "",
-                     "sandbox", stint ? stint->sandbox : "", "starts", (int)s->n_starts, "jobs",
-                     (json_int_t)s->n_jobs, "builds", (json_int_t)(stint ? stint->builds : 0),
-                     "cache_hits", (json_int_t)(stint ? stint->cache_hits : 0));
+    const struct worker *worker = supervisor_at_work(s);
+    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", worker ? worker->pid : 0,
+                     "ready", (int)supervisor_is_ready(s), "device", worker ? worker->name : "",
+                     "sandbox", worker ? worker->sandbox : "", "starts", (int)s->n_starts, "jobs",
+                     (json_int_t)supervisor_jobs(s), "builds",
+                     (json_int_t)(worker ? worker->builds : 0), "cache_hits",
+                     (json_int_t)(worker ? worker->cache_hits : 0));
 }
 
 /* Monotonic nanoseconds as a time of the day; JSON's null for 0. */
@@ -187,18 +273,15 @@ static json_t *folders_json(const struct service *service)
     return list;
 }
 
-static json_t *stint_json(const struct stint *stint)
+static json_t *one_worker_json(const struct worker *worker)
 {
-    static const char *const phases[] = {[STINT_STARTING] = "starting",
-                                         [STINT_READY] = "ready",
-                                         [STINT_LEAVING] = "leaving",
-                                         [STINT_KILLED] = "killed"};
     unsigned done, of;
-    stint_progress(stint, &done, &of);
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", stint->pid, "state",
-                     phases[stint->phase], "device", stint->name, "sandbox", stint->sandbox,
-                     "uptime_s", (double)(clock_now() - stint->started) * 1e-9, "jobs",
-                     (json_int_t)stint->n_jobs, "running", (int)stint->in_flight, "preparing",
+    worker_progress(worker, &done, &of);
+    return json_pack("{s:i, s:s, s:b, s:s, s:s, s:f, s:I, s:i, s:o}", "pid", worker->pid, "state",
+                     worker_state_name(worker->state), "quarantine", (int)worker->quarantine,
+                     "device", worker->name, "sandbox", worker->sandbox, "uptime_s",
+                     (double)(clock_now() - worker->started) * 1e-9, "jobs",
+                     (json_int_t)worker->n_jobs, "running", (int)worker->in_flight, "preparing",
                      of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
 }
 
@@ -206,15 +289,10 @@ static json_t *workers_json(const struct service *service)
 {
     json_t *list = json_array();
     const struct supervisor *s;
-    const struct stint *stint;
-    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++) {
-        if (s->current)
-            json_array_append_new(list, stint_json(s->current));
-        if (s->next)
-            json_array_append_new(list, stint_json(s->next));
-        LIST_FOREACH(stint, &s->leaving, in_list)
-        json_array_append_new(list, stint_json(stint));
-    }
+    const struct worker *worker;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
+        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
+            json_array_append_new(list, one_worker_json(worker));
     return list;
 }
 

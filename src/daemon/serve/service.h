@@ -6,9 +6,21 @@
 #include "daemon/serve/inquiry.h"
 #include "daemon/work/queue.h"
 #include <jansson.h>
+#include <sys/types.h>
 
 struct folder;
 struct metrics;
+
+/* What one user has of what all users share. It is there as long as somebody uses it. */
+struct account {
+    uid_t uid;
+    uint64_t bytes;   /* of inputs, and of results that are not read yet */
+    uint64_t results; /* of these the results */
+    unsigned n_jobs;  /* in the queue */
+    struct job_flow flow;
+    unsigned n_uses;
+    LIST_ENTRY(account) in_list;
+};
 
 struct service {
     uv_loop_t *loop;
@@ -34,7 +46,8 @@ struct service {
     json_t *description; /* stages and devices, as the worker last told; NULL: not yet */
     int description_fd;  /* what it writes to */
     struct inquiries inquiries;
-    uint64_t bodies;                 /* bytes of inputs that clients' jobs hold */
+    uint64_t bytes; /* of inputs and results that clients' jobs hold */
+    LIST_HEAD(, account) accounts;
     unsigned n_http, n_jobs_clients; /* connections */
     struct job_flow nobody;          /* of jobs whose clients have gone */
 };
@@ -56,9 +69,36 @@ const char *service_chain(const struct service *service, const char *chain);
 /* Seconds until there will be room in the queue. */
 unsigned service_retry_after(const struct service *service);
 
-/* Room for so many bytes of an input; they are given back with service_give. */
-bool service_take(struct service *service, uint64_t bytes);
-void service_give(struct service *service, uint64_t bytes);
+/* The account of a user, to be left again. NULL without memory. */
+struct account *service_account(struct service *service, uid_t uid);
+/* Another use of one. */
+struct account *account_use(struct account *account);
+/* Takes NULL. */
+void account_leave(struct account *account);
+
+/* How much of `total` somebody may have while the others have so much: half of what they leave, so
+ * that whoever comes next finds some. */
+static inline uint64_t service_share(uint64_t total, uint64_t others)
+{
+    return total > others ? (total - others) / 2 : 0;
+}
+
+/* Room for so many bytes more of an input, of which `own` are taken already; within the user's
+ * share, or all that the user has. They are given back with service_give. */
+bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
+void service_give(struct service *service, struct account *account, uint64_t bytes);
+
+/* A result, which is there already, until its client has read it. */
+void service_hold_result(struct service *service, struct account *account, uint64_t bytes);
+void service_release_result(struct service *service, struct account *account, uint64_t bytes);
+
+/* FAULT_BUSY: results that nobody reads leave the user no room for another one. */
+int service_check_results(const struct service *service, const struct account *account,
+                          struct fault *fault);
+
+/* FAULT_BUSY: the queue has no room for a job of this user's. */
+int service_check_queue(const struct service *service, const struct account *account,
+                        struct fault *fault);
 
 /* New references; NULL without memory. */
 json_t *service_status(const struct service *service);

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "daemon/serve/http.h"
 #include "daemon/serve/jobs_socket.h"
-#include "daemon/front/manager.h"
+#include "daemon/serve/manager.h"
 
 #include <sys/socket.h>
 

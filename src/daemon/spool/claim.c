@@ -175,9 +175,17 @@ static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
              NAME_BYTES, base);
 }
 
+static int remove_hidden(void *context, const char *name, unsigned char kind)
+{
+    (void)kind;
+    if (name[0] == '.')
+        unlinkat(*(const int *)context, name, 0);
+    return 0;
+}
+
 static void remove_empty(int other_fd, int folder_fd, const char *folder)
 {
-    note_remove(folder_fd);
+    disk_list(folder_fd, remove_hidden, &folder_fd);
     unlinkat(other_fd, folder, AT_REMOVEDIR);
 }
 
@@ -214,11 +222,16 @@ static int take_over(struct claim *claim, int other_fd, int folder_fd, const cha
 }
 
 /* A file that stayed in its place may be gone from there, and been done with. */
-static bool is_left(const struct spool *spool, const char *name)
+static int check_left(const struct spool *spool, const char *name, bool *left, struct fault *fault)
 {
     struct identity identity;
-    return !spool->in_place || (spool_look(spool, name, &identity) == SPOOL_FILE &&
-                                !ledger_knows(spool->world->ledger, spool->folder, &identity));
+    bool done = false;
+    int result = 0;
+    *left = !spool->in_place || spool_look(spool, name, &identity) == SPOOL_FILE;
+    if (spool->in_place && *left)
+        result = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, fault);
+    *left &= !done;
+    return result;
 }
 
 static void remove_placeholder(int folder_fd, const char *name)
@@ -237,15 +250,20 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
     if (folder_fd < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     int result = 0;
+    bool left = false;
     if (disk_list(folder_fd, keep_visible_name, name) < 0)
         result = fault_set_errno(fault, FAULT_IO, "read a claim's folder");
-    else if (whole_name(folder_fd, name, whole), !name[0] || !is_left(spool, whole)) {
+    else if (name[0]) {
+        whole_name(folder_fd, name, whole);
+        result = check_left(spool, whole, &left, fault);
+    }
+    if (result == 0 && !left) {
         if (spool->in_place)
             remove_placeholder(folder_fd, name);
         remove_empty(other_fd, folder_fd, folder);
-    } else if ((*claim = create(spool, whole)) == NULL)
+    } else if (result == 0 && (*claim = create(spool, whole)) == NULL)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
-    else
+    else if (result == 0)
         result = take_over(*claim, other_fd, folder_fd, folder, fault);
     close(folder_fd);
     if (result != 0)
@@ -334,7 +352,10 @@ int claim_write_note(struct claim *claim, struct fault *fault)
     int folder = claim_open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int result = note_write(folder, &claim->note, claim->spool->rules->sync == SYNC_EACH, fault);
+    int rule = claim->spool->rules->sync;
+    /* A batch is synced for the sake of verdicts; what takes one back is not among them. */
+    bool durable = rule == SYNC_EACH || (rule == SYNC_BATCH && claim->note.verdict == NOTE_OPEN);
+    int result = note_write(folder, &claim->note, durable, fault);
     close(folder);
     return result;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/log.h"
 
 /* What errno says about one of the folders: "PATH: REASON". */
@@ -145,7 +146,10 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
     free(claim->note.reason);
     claim->note.reason = copy;
     claim->note.verdict = NOTE_FAILED;
-    return choose_failed_number(claim, fault);
+    int result = choose_failed_number(claim, fault);
+    if (result != 0)
+        claim->note.verdict = NOTE_OPEN;
+    return result;
 }
 
 /* The reason's text under its name. */
@@ -160,7 +164,7 @@ static int write_reason(const struct claim *claim, int failed_fd, name_buffer re
     snprintf(tag, sizeof tag, "%s-%s", spool->instance, claim->folder);
     name_of_temporary(temporary, reason, tag);
     const char *text = claim->note.reason;
-    return disk_write_file(failed_fd, reason, temporary, text, strlen(text),
+    return file_write_whole(failed_fd, reason, temporary, text, strlen(text),
                            spool->rules->sync != SYNC_OFF, fault);
 }
 

@@ -25,6 +25,36 @@ static void temporary_name(name_buffer name, const struct claim *claim, const ch
     name_of_temporary(name, final, whole_tag);
 }
 
+/* Where a result has its second name, from before the decision until the original has moved, so
+ * that nobody takes it away with the result: in the claim's folder, or in OUT where that is another
+ * file system. As long as the temporary name, so that it is cut at the same place. */
+struct reservation {
+    char kept[sizeof((struct claim *)0)->folder + sizeof NOTE_RESULT + 20]; /* below the instance */
+    name_buffer in_out;
+};
+
+static void reservation_of(struct reservation *r, const struct claim *claim, size_t index,
+                           const char *temporary)
+{
+    snprintf(r->kept, sizeof r->kept, "%s/" NOTE_RESULT, claim->folder, index);
+    snprintf(r->in_out, sizeof r->in_out, "%s", temporary);
+    *strrchr(r->in_out, '-') = '+';
+}
+
+static void unreserve(const struct reservation *r, const struct claim *claim, int fd)
+{
+    unlinkat(claim->spool->instance_fd, r->kept, 0);
+    unlinkat(fd, r->in_out, 0);
+}
+
+static void remove_temporary(const struct claim *claim, size_t index, int fd, const char *temporary)
+{
+    struct reservation reservation;
+    reservation_of(&reservation, claim, index, temporary);
+    unlinkat(fd, temporary, 0);
+    unreserve(&reservation, claim, fd);
+}
+
 static void make_tag(char tag[48], const struct claim *claim)
 {
     snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
@@ -51,7 +81,8 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     draft->temporary = strdup(path);
     if (draft->temporary) {
-        unlinkat(place.fd, name, 0); /* of an earlier try that could not be removed */
+        remove_temporary(claim, index, place.fd,
+                         name); /* of an earlier try that could not be removed */
         draft->fd =
             openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
@@ -75,18 +106,45 @@ void draft_forget(struct draft *draft)
     *draft = (struct draft)DRAFT_INIT;
 }
 
-void draft_discard(struct draft *draft, const struct spool *spool)
+void draft_discard(struct draft *draft, const struct claim *claim, size_t index)
 {
-    if (draft->temporary)
-        disk_unlink(spool->out_fd, draft->temporary);
+    struct disk_place place;
+    if (draft->temporary && disk_place(&place, claim->spool->out_fd, draft->temporary, 0) == 0) {
+        remove_temporary(claim, index, place.fd, place.name);
+        disk_place_leave(&place);
+    }
     draft_forget(draft);
 }
 
-static int finish_one(struct draft *draft, const struct spool *spool, struct note_result *result,
-                      struct fault *fault)
+/* A link, so that the sync of the result covers it; where there are none, an empty file. */
+static int reserve(const struct draft *draft, const struct claim *claim, size_t index)
 {
+    struct disk_place place;
+    struct reservation r;
+    if (disk_place(&place, claim->spool->out_fd, draft->temporary, 0) != 0)
+        return -1;
+    reservation_of(&r, claim, index, place.name);
+    int result = linkat(place.fd, place.name, claim->spool->instance_fd, r.kept, 0);
+    if (result != 0)
+        result = linkat(place.fd, place.name, place.fd, r.in_out, 0);
+    if (result != 0) {
+        int fd =
+            openat(place.fd, r.in_out, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        result = fd < 0 ? -1 : close(fd);
+    }
+    int error = errno;
+    disk_place_leave(&place);
+    errno = error;
+    return result;
+}
+
+static int finish_one(struct draft *draft, const struct claim *claim, size_t index,
+                      struct note_result *result, struct fault *fault)
+{
+    const struct spool *spool = claim->spool;
     struct stat status;
-    if ((spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
+    if (reserve(draft, claim, index) != 0 ||
+        (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
         fstat(draft->fd, &status) != 0)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
     struct identity identity = identity_of(&status);
@@ -177,7 +235,7 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
     for (size_t i = 0; i < count; i++) {
-        int result = finish_one(&drafts[i], claim->spool, &results[i], fault);
+        int result = finish_one(&drafts[i], claim, i, &results[i], fault);
         if (result != 0) {
             free(results);
             return result;
@@ -210,24 +268,50 @@ static bool is_result(int out_fd, const char *name, const struct note_result *re
     return found.size == result->size && (apart == 0 || coarse);
 }
 
-/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. */
+/* The names of one result of a noted verdict, without the folders on the way. */
+struct names {
+    name_buffer final, temporary;
+    struct reservation reservation;
+};
+
+static void names_of(struct names *names, const struct claim *claim, size_t index)
+{
+    draft_final_name(claim, index, names->final);
+    temporary_name(names->temporary, claim, claim->note.tag, claim->note.extension, index);
+    reservation_of(&names->reservation, claim, index, names->temporary);
+}
+
+/* `inode`: of the result, if it is a link, else 0. */
+static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
+                        const struct note_result *result, ino_t *inode)
+{
+    struct stat status;
+    if (fstatat(claim->spool->instance_fd, r->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
+        fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    *inode = status.st_size == result->size ? status.st_ino : 0;
+    return true;
+}
+
+/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. One that
+ * had its name and was taken away has left its reservation. */
 static int place_one(const struct claim *claim, int fd, size_t index)
 {
-    const struct note *note = &claim->note;
-    name_buffer final, temporary;
-    draft_final_name(claim, index, final);
-    temporary_name(temporary, claim, note->tag, note->extension, index);
-    ino_t placed = 0, waiting = 0;
-    bool is_placed = is_result(fd, final, &note->results[index], &placed);
-    bool waits = is_result(fd, temporary, &note->results[index], &waiting);
+    const struct note_result *result = &claim->note.results[index];
+    struct names names;
+    ino_t placed = 0, waiting = 0, reserved;
+    names_of(&names, claim, index);
+    bool is_placed = is_result(fd, names.final, result, &placed);
+    bool waits = is_result(fd, names.temporary, result, &waiting);
     if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
-        return unlinkat(fd, temporary, 0);
+        return unlinkat(fd, names.temporary, 0);
     if (!waits) {
         errno = ENOENT;
-        return is_placed ? 0 : -1;
+        return is_placed || is_reserved(claim, fd, &names.reservation, result, &reserved) ? 0 : -1;
     }
-    return note->on_exists == EXISTS_OVERWRITE ? renameat(fd, temporary, fd, final)
-                                               : disk_rename_new(fd, temporary, fd, final);
+    return claim->note.on_exists == EXISTS_OVERWRITE
+               ? renameat(fd, names.temporary, fd, names.final)
+               : disk_rename_new(fd, names.temporary, fd, names.final);
 }
 
 /* Takes the names back that were given under a number that will not do. */
@@ -235,14 +319,38 @@ static void take_back(const struct claim *claim, int fd)
 {
     const struct note *note = &claim->note;
     for (size_t i = 0; i < note->n_results; i++) {
-        name_buffer final, temporary;
-        draft_final_name(claim, i, final);
-        temporary_name(temporary, claim, note->tag, note->extension, i);
-        if (!is_result(fd, temporary, &note->results[i], NULL) &&
-            is_result(fd, final, &note->results[i], NULL) &&
-            disk_rename_new(fd, final, fd, temporary) != 0)
-            log_warning("%s: %s stays beside the result under another number", claim->name, final);
+        struct names names;
+        names_of(&names, claim, i);
+        if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
+            is_result(fd, names.final, &note->results[i], NULL) &&
+            disk_rename_new(fd, names.final, fd, names.temporary) != 0)
+            log_warning("%s: %s stays beside the result under another number", claim->name,
+                        names.final);
     }
+}
+
+/* Removes results, wherever they are by now. */
+static void remove_results(const struct claim *claim, int fd)
+{
+    for (size_t i = 0; i < claim->note.n_results; i++) {
+        const struct note_result *result = &claim->note.results[i];
+        struct names names;
+        ino_t placed, reserved = 0;
+        names_of(&names, claim, i);
+        is_reserved(claim, fd, &names.reservation, result, &reserved);
+        if (!is_result(fd, names.temporary, result, NULL) &&
+            is_result(fd, names.final, result, &placed) && (reserved == 0 || placed == reserved))
+            unlinkat(fd, names.final, 0);
+        remove_temporary(claim, i, fd, names.temporary);
+    }
+}
+
+static void take_verdict_back(struct claim *claim)
+{
+    struct fault fault = FAULT_INIT;
+    claim->note.verdict = NOTE_OPEN;
+    if (claim_write_note(claim, &fault) != 0)
+        log_warning("%s: its note is not up to date: %s", claim->name, fault.text);
 }
 
 static int place_all(const struct claim *claim, int fd)
@@ -262,10 +370,15 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
             return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
         take_back(claim, fd);
         int result = choose_number(claim, fd, fault);
+        if (result == 0 && claim->spool->rules->sync == SYNC_BATCH &&
+            syncfs(claim->spool->instance_fd) != 0)
+            result = fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
+        if (result != 0 && result != FAULT_EXISTS) { /* which number is on the disk? */
+            remove_results(claim, fd);
+            take_verdict_back(claim);
+        }
         if (result != 0)
             return result;
-        if (claim->spool->rules->sync == SYNC_BATCH && syncfs(claim->spool->instance_fd) != 0)
-            return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
     }
     return 0;
 }
@@ -285,10 +398,26 @@ void drafts_withdraw(const struct claim *claim, int out_fd)
     struct disk_place place;
     if (open_place(&place, claim, out_fd) != 0)
         return;
+    remove_results(claim, place.fd);
+    disk_place_leave(&place);
+}
+
+void drafts_void(struct claim *claim, int out_fd)
+{
+    if (claim->note.verdict == NOTE_DONE)
+        drafts_withdraw(claim, out_fd);
+    take_verdict_back(claim);
+}
+
+void drafts_release(const struct claim *claim, int out_fd)
+{
+    struct disk_place place;
+    if (open_place(&place, claim, out_fd) != 0)
+        return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
-        name_buffer temporary;
-        temporary_name(temporary, claim, claim->note.tag, claim->note.extension, i);
-        unlinkat(place.fd, temporary, 0);
+        struct names names;
+        names_of(&names, claim, i);
+        unreserve(&names.reservation, claim, place.fd);
     }
     disk_place_leave(&place);
 }

@@ -342,7 +342,7 @@ static void find_gone(struct fate *fate, const struct spool *spool)
         set_done(fate);
     } else {
         fate->original[0] = '\0';
-        fate_set(fate, "unknown", "never-seen", "there is no such file, and never was to be known");
+        fate_set(fate, "unknown", "never-seen", "no such file is there, and none was seen before");
     }
 }
 
@@ -350,6 +350,8 @@ static void find_input(struct fate *fate, const struct spool *spool)
 {
     struct stat status;
     struct ledger_row row;
+    struct fault fault = FAULT_INIT;
+    bool known = false;
     if (!look(spool->in_fd, fate->name, &status)) {
         find_gone(fate, spool);
         return;
@@ -363,8 +365,12 @@ static void find_input(struct fate *fate, const struct spool *spool)
     }
     fate->identity = identity_of(&status);
     if (spool_remembers(spool) &&
-        ledger_knows(spool->world->ledger, spool->folder, &fate->identity) &&
-        ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row)) {
+        ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0) {
+        fate->where = FATE_IN_PLACE;
+        fate_set(fate, "waiting", "folder-unreadable", "%s", fault.text);
+        return;
+    }
+    if (known && ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row)) {
         find_kept(fate, spool, &row);
         ledger_row_finish(&row);
         return;
@@ -430,6 +436,8 @@ static void find_result(struct fate *fate, const struct spool *spool)
 
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
 {
+    struct fault fault = FAULT_INIT;
+    bool known;
     fate_init(fate);
     snprintf(fate->name, sizeof fate->name, "%s", place->name);
     switch (place->kind) {
@@ -450,4 +458,8 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         fate_set(fate, "unknown", "not-watched", "it is in no watched folder");
         break;
     }
+    if (fate->reason && strcmp(fate->reason, "never-seen") == 0 &&
+        ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0)
+        fate_set(fate, "unknown", "ledger-silent", "what became of it cannot be told: %s",
+                 fault.text);
 }

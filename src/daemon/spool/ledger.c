@@ -1,16 +1,21 @@
 #include "daemon/spool/ledger_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/name.h"
 
 #define FILE_NAME  "ledger.db"
-#define BUSY_LIMIT 5000 /* milliseconds that another daemon may take */
+#define BUSY_LIMIT 5000                 /* milliseconds that another daemon may take */
+#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds, to open one that cannot be */
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
@@ -44,6 +49,11 @@ static const char *const texts[STATEMENTS] = {
                    "ORDER BY last DESC,rowid DESC",
     [PAGE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND state=?2 AND rowid>?3 "
              "ORDER BY rowid LIMIT ?4",
+    [TIME_GET] = "SELECT boot,seen,up,today,quiet,ahead FROM clock WHERE one=1",
+    [TIME_PUT] = "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)",
+    [KEPT_GET] = "SELECT since,marked FROM kept WHERE root=?1 AND path=?2 AND changed=?3",
+    [KEPT_PUT] = "INSERT OR REPLACE INTO kept VALUES(?1,?2,?3,?4,?5)",
+    [KEPT_DROP] = "DELETE FROM kept WHERE root=?1 AND marked<?2",
     [FORGET_FILE] = "DELETE FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4",
 };
 
@@ -56,14 +66,36 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS by_name ON files(folder,name);"
     "CREATE INDEX IF NOT EXISTS by_result ON files(folder,result);"
     "CREATE INDEX IF NOT EXISTS by_state ON files(folder,state);"
+    "CREATE TABLE IF NOT EXISTS clock(one INTEGER PRIMARY KEY, boot TEXT, seen INT, up INT, "
+    "today INT, quiet INT, ahead INT);"
+    "CREATE TABLE IF NOT EXISTS kept(root TEXT, path TEXT, changed INT, since INT, "
+    "marked INT, PRIMARY KEY(root,path)) WITHOUT ROWID;"
     "PRAGMA user_version=1;";
 
-static bool is_damage(int code)
+static bool can_be_read(const char *path)
 {
-    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+    char buffer[1 << 16];
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (off_t at = 0; fd >= 0 && (got = pread(fd, buffer, sizeof buffer, at)) > 0; at += got)
+        ;
+    if (fd < 0)
+        return errno == ENOENT;
+    close(fd);
+    return got == 0;
 }
 
-static void close_database(struct ledger *ledger)
+/* SQLite calls a file malformed, too, that the disk does not give out. That may pass. */
+static int tell_damage(const struct ledger *ledger, int code)
+{
+    char log[4200];
+    snprintf(log, sizeof log, "%s-wal", ledger->path);
+    if ((code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB)
+        return code;
+    return can_be_read(ledger->path) && can_be_read(log) ? SQLITE_CORRUPT : SQLITE_IOERR;
+}
+
+void ledger_close_database(struct ledger *ledger)
 {
     for (int i = 0; i < STATEMENTS; i++) {
         sqlite3_finalize(ledger->statements[i]);
@@ -112,7 +144,7 @@ static void set_aside(struct ledger *ledger)
     static const char *const tails[] = {"", "-wal", "-shm"};
     char from[4200], to[4200];
     unsigned number = 1;
-    close_database(ledger);
+    ledger_close_database(ledger);
     do
         snprintf(to, sizeof to, "%.*sdamaged-%u", (int)(strlen(ledger->path) - 2), ledger->path,
                  number);
@@ -133,16 +165,19 @@ static void set_aside(struct ledger *ledger)
 /* Opens it, in place of a damaged one if need be. */
 static int open_or_replace(struct ledger *ledger, struct fault *fault)
 {
-    int code = open_database(ledger);
-    if (is_damage(code)) {
+    char *directory = strndup(ledger->path, (size_t)(path_name(ledger->path) - ledger->path));
+    if (directory)
+        path_make_directories(directory, 0700, NULL); /* if it fails, so does what follows */
+    free(directory);
+    int code = tell_damage(ledger, open_database(ledger));
+    if (code == SQLITE_CORRUPT) {
         set_aside(ledger);
         code = open_database(ledger);
     }
     if (code == SQLITE_OK)
         return 0;
-    fault_set(fault, FAULT_IO, "%s: %s", ledger->path,
-              ledger->db ? sqlite3_errmsg(ledger->db) : sqlite3_errstr(code));
-    close_database(ledger);
+    fault_set(fault, FAULT_IO, "%s: %s", ledger->path, sqlite3_errstr(code));
+    ledger_close_database(ledger);
     return FAULT_IO;
 }
 
@@ -156,11 +191,13 @@ int ledger_open(struct ledger **ledger, const char *directory, struct fault *fau
         return fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
     }
     snprintf(l->path, size, "%s/" FILE_NAME, directory);
-    pthread_mutex_init(&l->lock, NULL);
-    int result = open_or_replace(l, fault);
-    if (result != 0)
-        ledger_close(&l);
-    *ledger = l;
+    int result = ledger_thread_start(l, fault);
+    if (result == 0) {
+        *ledger = l;
+        return 0;
+    }
+    free(l->path);
+    free(l);
     return result;
 }
 
@@ -168,10 +205,8 @@ void ledger_close(struct ledger **ledger)
 {
     struct ledger *l = *ledger;
     *ledger = NULL;
-    if (!l)
+    if (!l || !ledger_thread_end(l))
         return;
-    close_database(l);
-    pthread_mutex_destroy(&l->lock);
     free(l->path);
     free(l);
 }
@@ -184,27 +219,33 @@ int ledger_step(struct ledger *ledger, enum statement which)
     return code;
 }
 
-bool ledger_is_open(struct ledger *ledger)
+int ledger_open_again(struct ledger *ledger, struct fault *fault)
 {
-    return ledger->db || open_or_replace(ledger, NULL) == 0;
+    if (ledger->db)
+        return 0;
+    if (clock_now() >= ledger->next_try) {
+        fault_clear(&ledger->trouble);
+        open_or_replace(ledger, &ledger->trouble);
+        ledger->next_try = clock_now() + TRY_EVERY;
+    }
+    return fault_set(fault, ledger->trouble.code, "%s", ledger->trouble.text);
 }
 
-void ledger_replace_if_damaged(struct ledger *ledger, int code)
+int ledger_end(struct ledger *ledger, int code, struct fault *fault)
 {
-    if (!is_damage(code))
-        return;
-    set_aside(ledger);
-    open_or_replace(ledger, NULL);
-}
-
-int ledger_end_write(struct ledger *ledger, int code, struct fault *fault)
-{
-    int result = 0;
+    if (code == SQLITE_DONE)
+        return 0;
+    code = tell_damage(ledger, code);
     /* The connection's own message is that of the rollback by now. */
-    if (code != SQLITE_DONE)
-        result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "the ledger: %s",
-                           sqlite3_errstr(code));
-    ledger_replace_if_damaged(ledger, code);
+    int result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
+                           ledger->path, sqlite3_errstr(code));
+    if (code == SQLITE_CORRUPT) {
+        set_aside(ledger);
+        open_or_replace(ledger, NULL);
+    } else if ((code & 0xff) == SQLITE_IOERR) {
+        ledger_close_database(
+            ledger); /* what its log lacks since a failed sync comes from the memory */
+    }
     return result;
 }
 
@@ -215,21 +256,21 @@ void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct ident
     sqlite3_bind_int64(statement, first + 2, identity->mtime);
 }
 
-bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity)
+int ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity,
+                 bool *known, struct fault *fault)
 {
-    int code = SQLITE_DONE;
-    if (!ledger)
-        return false;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        sqlite3_stmt *statement = ledger->statements[KNOWS];
-        sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
-        ledger_bind_identity(statement, 2, identity);
-        code = ledger_step(ledger, KNOWS);
-        ledger_replace_if_damaged(ledger, code);
-    }
-    pthread_mutex_unlock(&ledger->lock);
-    return code == SQLITE_ROW;
+    *known = false;
+    int result = ledger_enter(ledger, fault);
+    if (result != 0)
+        return result;
+    sqlite3_stmt *statement = ledger->statements[KNOWS];
+    sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
+    ledger_bind_identity(statement, 2, identity);
+    int code = ledger_step(ledger, KNOWS);
+    *known = code == SQLITE_ROW;
+    result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
+    ledger_leave(ledger);
+    return result;
 }
 
 int ledger_set_durable(struct ledger *ledger, bool durable)
@@ -244,62 +285,27 @@ int ledger_set_durable(struct ledger *ledger, bool durable)
     return code;
 }
 
-static int put(struct ledger *ledger, const struct ledger_entry *entry)
-{
-    sqlite3_stmt *s = ledger->statements[PUT];
-    sqlite3_bind_text(s, 1, entry->folder, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, entry->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 3, (sqlite3_int64)entry->identity.device);
-    ledger_bind_identity(s, 4, &entry->identity);
-    sqlite3_bind_text(s, 7, entry->state, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 8, entry->attempts);
-    sqlite3_bind_text(s, 9, entry->reason, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 10, entry->result, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 11, entry->remembered);
-    sqlite3_bind_int64(s, 12, (sqlite3_int64)time(NULL));
-    int code = ledger_step(ledger, PUT);
-    sqlite3_clear_bindings(s);
-    return code;
-}
-
-static int write_all(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
-                     bool durable)
-{
-    int code = ledger_set_durable(ledger, durable);
-    if (code == SQLITE_OK && (code = ledger_step(ledger, BEGIN)) == SQLITE_DONE) {
-        for (size_t i = 0; i < count && code == SQLITE_DONE; i++)
-            code = put(ledger, &entries[i]);
-        if (code == SQLITE_DONE)
-            code = ledger_step(ledger, COMMIT);
-        if (code != SQLITE_DONE)
-            ledger_step(ledger, ROLLBACK);
-    }
-    return code;
-}
-
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault)
 {
-    int result = 0;
-    if (!ledger)
-        return durable ? fault_set(fault, FAULT_IO, "there is no ledger") : 0;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        int code = write_all(ledger, entries, count, durable);
-        result = ledger_end_write(ledger, code, fault);
-    } else {
-        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
+    struct ledger_task *task = ledger_task_create();
+    bool needed = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger_entry *e = &entries[i];
+        const struct identity *id = &e->identity;
+        needed |= e->remembered;
+        ledger_task_add(task, PUT, "ttiiiitittii", e->folder, e->name, (int64_t)id->device,
+                        (int64_t)id->inode, id->size, id->mtime, e->state, (int64_t)e->attempts,
+                        e->reason, e->result, (int64_t)e->remembered, (int64_t)time(NULL));
     }
-    pthread_mutex_unlock(&ledger->lock);
-    return result;
+    return ledger_submit(ledger, task,
+                         durable  ? LEDGER_LASTS
+                         : needed ? LEDGER_ROOM
+                                  : LEDGER_WHENEVER,
+                         fault);
 }
 
 unsigned ledger_generation(struct ledger *ledger)
 {
-    if (!ledger)
-        return 0;
-    pthread_mutex_lock(&ledger->lock);
-    unsigned generation = ledger->generation;
-    pthread_mutex_unlock(&ledger->lock);
-    return generation;
+    return ledger ? ledger->generation : 0;
 }

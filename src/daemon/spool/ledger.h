@@ -5,7 +5,9 @@
  * A ledger that is damaged is set aside as ledger.damaged-N, loudly, and begun anew; folders that
  * depend on it are to be rebuilt from what stands in their directories.
  *
- * Any thread; calls wait for the disk and for each other. Several daemons may share one. */
+ * It has a thread of its own, which opens it and writes to it. Any thread may call what follows,
+ * but not the loop's, unless it says so: entries are left to the thread, questions wait for what
+ * was left before, up to 5 s without any progress. Several daemons may share one. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_H
 
@@ -15,10 +17,11 @@
 
 struct ledger;
 
-/* Opens or makes DIRECTORY/ledger.db. */
+/* DIRECTORY/ledger.db is opened or made soon; while that fails it is tried again, and what needs it
+ * gets the fault. FAULT_MEMORY. */
 int ledger_open(struct ledger **ledger, const char *directory, struct fault *fault);
 
-/* Takes NULL; clears the pointer. */
+/* When all is written; one that hangs is abandoned after 5 s. Takes NULL; clears the pointer. */
 void ledger_close(struct ledger **ledger);
 
 struct ledger_entry {
@@ -32,12 +35,16 @@ struct ledger_entry {
     bool remembered;    /* the file stays in its folder, and must not be done again */
 };
 
-/* True for a file, by its identity, that the ledger has been told to remember. The device's number
- * does not count: it changes when a stick is put in again, the folder's path does not. */
-bool ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity);
+/* Whether the ledger has been told to remember a file, by its identity. The device's number does
+ * not count: it changes when a stick is put in again, the folder's path does not. A fault means
+ * that nobody knows: such a file must neither be done nor be taken for done. */
+int ledger_knows(struct ledger *ledger, const char *folder, const struct identity *identity,
+                 bool *known, struct fault *fault);
 
 /* Writes entries in one transaction, new or in the place of older ones of the same file. `durable`:
- * when this returns 0 they outlive a power cut. */
+ * when this returns 0 they outlive a power cut, however long that takes. Else they are written
+ * later, and what goes wrong then is logged; of files not remembered they may be lost, if it lags.
+ */
 int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size_t count,
                  bool durable, struct fault *fault);
 
@@ -68,19 +75,42 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
 size_t ledger_page(struct ledger *ledger, const char *folder, const char *state, int64_t after,
                    size_t limit, struct ledger_row *rows);
 
-/* Forgets files, in one transaction; those that it does not know are no fault. */
+/* Forgets files, in one transaction, as ledger_write; those that it does not know are no fault. */
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
                   size_t count, bool durable, struct fault *fault);
 
-/* Old entries are dropped: of files not remembered after 30 days, or beyond 200 000 of them; of
+/* Old entries are dropped: of files not remembered after 30 days, not in the hour after a jump of
+ * the date, or beyond 200 000 of them; of
  * remembered ones of this folder when `exists` (may be NULL) says that the file is not there any
  * more. It is asked without the ledger's lock, so it may take its time. */
 void ledger_prune(struct ledger *ledger, const char *folder,
                   bool (*exists)(void *context, const char *name, const struct identity *identity),
                   void *context);
 
-/* How often it was set aside. A folder that has seen another number before rebuilds what it needs
- * to have remembered. */
+/* A file that is kept for a time, and since when it is known to be where it is. */
+struct ledger_kept {
+    const char *path; /* below the root */
+    int64_t size;     /* the caller's */
+    int64_t changed;  /* by which another file of its name is told; any unit */
+    int64_t since;    /* by the clock of ledger_now */
+};
+
+/* The time that this machine has seen, in seconds: it goes on over restarts of daemon and machine
+ * and is never set. */
+struct ledger_now {
+    int64_t seen;
+    bool quiet; /* today's date has jumped within the last hour: nothing is to be deleted */
+};
+
+/* Fills in `since`: for a file that is new below `root` (any text) now. */
+int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kept *files,
+                      size_t count, struct ledger_now *now, struct fault *fault);
+
+/* Any thread. Since when somebody has been at it, monotonic nanoseconds; 0: nobody is. */
+uint64_t ledger_since(const struct ledger *ledger);
+
+/* Any thread. How often it was set aside. A folder that has seen another number before rebuilds
+ * what it needs to have remembered. */
 unsigned ledger_generation(struct ledger *ledger);
 
 #endif

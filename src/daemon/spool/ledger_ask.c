@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/name.h"
 
 void ledger_row_finish(struct ledger_row *row)
 {
@@ -74,22 +75,18 @@ static bool first_row(struct ledger *ledger, enum statement which,
 bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
                  const struct identity *identity, struct ledger_row *row)
 {
-    bool found = false;
     *row = (struct ledger_row){0};
-    if (!ledger)
+    if (ledger_enter(ledger, NULL) != 0)
         return false;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        enum statement which = identity ? FIND_FILE : FIND_NAME;
-        sqlite3_stmt *s = ledger->statements[which];
-        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-        if (identity)
-            ledger_bind_identity(s, 2, identity);
-        else
-            sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
-        found = first_row(ledger, which, NULL, NULL, row);
-    }
-    pthread_mutex_unlock(&ledger->lock);
+    enum statement which = identity ? FIND_FILE : FIND_NAME;
+    sqlite3_stmt *s = ledger->statements[which];
+    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+    if (identity)
+        ledger_bind_identity(s, 2, identity);
+    else
+        sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
+    bool found = first_row(ledger, which, NULL, NULL, row);
+    ledger_leave(ledger);
     return found;
 }
 
@@ -135,19 +132,15 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
                         const char *result, struct ledger_row *row)
 {
     struct wanted wanted = {.below = below};
-    bool found = false;
     *row = (struct ledger_row){0};
-    if (!ledger)
+    if (ledger_enter(ledger, NULL) != 0)
         return false;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        sqlite3_stmt *s = ledger->statements[FIND_RESULT];
-        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 2, result, -1, SQLITE_STATIC);
-        found = first_row(ledger, FIND_RESULT, is_result, &wanted, row) ||
-                find_plane(ledger, folder, &wanted, result, row);
-    }
-    pthread_mutex_unlock(&ledger->lock);
+    sqlite3_stmt *s = ledger->statements[FIND_RESULT];
+    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, result, -1, SQLITE_STATIC);
+    bool found = first_row(ledger, FIND_RESULT, is_result, &wanted, row) ||
+                 find_plane(ledger, folder, &wanted, result, row);
+    ledger_leave(ledger);
     return found;
 }
 
@@ -155,63 +148,34 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
                    size_t limit, struct ledger_row *rows)
 {
     size_t count = 0;
-    if (!ledger)
+    if (ledger_enter(ledger, NULL) != 0)
         return 0;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        sqlite3_stmt *s = ledger->statements[PAGE];
-        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 3, after);
-        sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
-        while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
-            struct ledger_row row = row_of(s);
-            if (!copy_row(&rows[count], &row))
-                break;
-            count++;
-        }
-        sqlite3_reset(s);
-        sqlite3_clear_bindings(s);
+    sqlite3_stmt *s = ledger->statements[PAGE];
+    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 3, after);
+    sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
+    while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
+        struct ledger_row row = row_of(s);
+        if (!copy_row(&rows[count], &row))
+            break;
+        count++;
     }
-    pthread_mutex_unlock(&ledger->lock);
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    ledger_leave(ledger);
     return count;
-}
-
-static int forget_all(struct ledger *ledger, const char *folder, const struct identity *identities,
-                      size_t count)
-{
-    int code = ledger_step(ledger, BEGIN);
-    if (code != SQLITE_DONE)
-        return code;
-    for (size_t i = 0; i < count && code == SQLITE_DONE; i++) {
-        sqlite3_stmt *s = ledger->statements[FORGET_FILE];
-        sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-        ledger_bind_identity(s, 2, &identities[i]);
-        code = ledger_step(ledger, FORGET_FILE);
-        sqlite3_clear_bindings(s);
-    }
-    if (code == SQLITE_DONE)
-        code = ledger_step(ledger, COMMIT);
-    if (code != SQLITE_DONE)
-        ledger_step(ledger, ROLLBACK);
-    return code;
 }
 
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,
                   size_t count, bool durable, struct fault *fault)
 {
-    int result = 0;
+    struct ledger_task *task;
     if (!ledger || count == 0)
         return 0;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger)) {
-        int code = ledger_set_durable(ledger, durable);
-        if (code == SQLITE_OK)
-            code = forget_all(ledger, folder, identities, count);
-        result = ledger_end_write(ledger, code, fault);
-    } else {
-        result = fault_set(fault, FAULT_IO, "the ledger cannot be opened");
-    }
-    pthread_mutex_unlock(&ledger->lock);
-    return result;
+    task = ledger_task_create();
+    for (size_t i = 0; i < count; i++)
+        ledger_task_add(task, FORGET_FILE, "tiii", folder, (int64_t)identities[i].inode,
+                        identities[i].size, identities[i].mtime);
+    return ledger_submit(ledger, task, durable ? LEDGER_LASTS : LEDGER_ROOM, fault);
 }

@@ -1,5 +1,5 @@
 /* Old entries of the ledger. Files that are remembered are looked at a page at a time and without
- * the lock, which everyone else waits for: a hundred thousand files on a slow card take minutes. */
+ * keeping others from the ledger: a hundred thousand files on a slow card take minutes. */
 #include "daemon/spool/ledger_internal.h"
 
 #include <stdint.h>
@@ -24,41 +24,6 @@ struct page {
     struct remembered after; /* the row that it begins behind; owned */
     unsigned generation;     /* the ledger's, when the page was read */
 };
-
-/* The clock may be wrong by decades at boot; then nothing is old, or everything is and goes: only
- * what people may ask for. */
-static void drop_old(struct ledger *ledger)
-{
-    sqlite3_bind_int64(ledger->statements[DROP_OLD], 1,
-                       (sqlite3_int64)time(NULL) - KEEP_DAYS * 86400);
-    ledger_step(ledger, DROP_OLD);
-    sqlite3_bind_int64(ledger->statements[DROP_MANY], 1, KEEP_ROWS);
-    ledger_step(ledger, DROP_MANY);
-}
-
-static void forget(struct ledger *ledger, const struct remembered *row)
-{
-    sqlite3_stmt *statement = ledger->statements[FORGET];
-    sqlite3_bind_int64(statement, 1, row->row);
-    sqlite3_bind_int64(statement, 2, row->last);
-    ledger_step(ledger, FORGET);
-}
-
-/* Under the lock, in one transaction: the page's rows, or old ones without a page. */
-static void delete_rows(struct ledger *ledger, const struct page *page)
-{
-    ledger_set_durable(ledger, false);
-    if (ledger_step(ledger, BEGIN) != SQLITE_DONE)
-        return;
-    if (!page)
-        drop_old(ledger);
-    for (size_t i = 0; page && i < page->n_rows; i++)
-        forget(ledger, &page->rows[i]);
-    int code = ledger_step(ledger, COMMIT);
-    if (code != SQLITE_DONE)
-        ledger_step(ledger, ROLLBACK); /* else no other could begin */
-    ledger_end_write(ledger, code, NULL);
-}
 
 static void take_row(struct page *page, sqlite3_stmt *list)
 {
@@ -121,19 +86,21 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
                                           const struct identity *identity),
                            void *context)
 {
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger))
-        read_page(ledger, folder, page);
-    pthread_mutex_unlock(&ledger->lock);
+    if (ledger_enter(ledger, NULL) != 0)
+        return false;
+    read_page(ledger, folder, page);
+    ledger_leave(ledger);
     bool more = page->n_rows == PAGE_ROWS;
     if (page->n_rows > 0)
         look(page, exists, context);
     if (page->n_rows > 0) {
-        pthread_mutex_lock(&ledger->lock);
-        /* In a ledger begun anew these numbers are other files' rows. */
-        if (ledger_is_open(ledger) && ledger->generation == page->generation)
-            delete_rows(ledger, page);
-        pthread_mutex_unlock(&ledger->lock);
+        struct ledger_task *task = ledger_task_create();
+        for (size_t i = 0; i < page->n_rows; i++)
+            ledger_task_add(task, FORGET, "ii", (int64_t)page->rows[i].row,
+                            (int64_t)page->rows[i].last);
+        if (task)
+            task->generation = page->generation + 1;
+        ledger_submit(ledger, task, LEDGER_ROOM, NULL);
     }
     finish_rows(page);
     return more && page->after.name;
@@ -143,12 +110,14 @@ void ledger_prune(struct ledger *ledger, const char *folder,
                   bool (*exists)(void *context, const char *name, const struct identity *identity),
                   void *context)
 {
-    if (!ledger)
+    if (ledger_enter(ledger, NULL) != 0)
         return;
-    pthread_mutex_lock(&ledger->lock);
-    if (ledger_is_open(ledger))
-        delete_rows(ledger, NULL);
-    pthread_mutex_unlock(&ledger->lock);
+    int64_t before = ledger_date_before(ledger, KEEP_DAYS * 86400);
+    ledger_leave(ledger);
+    struct ledger_task *task = ledger_task_create();
+    ledger_task_add(task, DROP_OLD, "i", before);
+    ledger_task_add(task, DROP_MANY, "i", (int64_t)KEEP_ROWS);
+    ledger_submit(ledger, task, LEDGER_ROOM, NULL);
     struct page *page = exists ? calloc(1, sizeof *page) : NULL;
     if (!page)
         return;

@@ -156,7 +156,7 @@ int note_write(int folder_fd, const struct note *note, bool durable, struct faul
     json_t *object = make_note(note);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     int result =
-        text ? disk_write_file(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
+        text ? file_write_whole(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
              : fault_set(fault, FAULT_MEMORY, "no memory for a note");
     free(text);
     json_decref(object);
@@ -193,4 +193,9 @@ void note_remove(int folder_fd)
     static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, NOTE_FROM};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlinkat(folder_fd, names[i], 0); /* what stays is looked at again at the next start */
+    char result[sizeof NOTE_RESULT + 20];
+    size_t n = 0;
+    do
+        snprintf(result, sizeof result, NOTE_RESULT, n++);
+    while (unlinkat(folder_fd, result, 0) == 0);
 }

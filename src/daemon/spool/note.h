@@ -63,4 +63,7 @@ void note_remove(int folder_fd);
 /* In which folder below the watched one the file was, beside it until it leaves; "" for none. */
 #define NOTE_FROM ".from"
 
+/* A result's second name until its original has moved (draft.c), by its number. */
+#define NOTE_RESULT ".result-%zu"
+
 #endif

@@ -29,11 +29,17 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     }
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
-    if (drafts_sync_names(claim, out_fd) != 0)
-        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+    if (drafts_sync_names(claim, out_fd) != 0) {
+        log_warning("%s: %s: %s; it is done again", claim->name, claim->spool->out_path,
+                    strerror(errno));
+        drafts_void(claim, out_fd);
+        return 0;
+    }
     int result = record_write(claim, fault);
     if (result == 0)
         result = claim_done(claim, fault);
+    if (result == 0)
+        drafts_release(claim, out_fd);
     *ended = result == 0;
     return result;
 }
@@ -61,7 +67,8 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
 struct remains {
     char id[SPOOL_INSTANCE_ID + 1];
     int fd, lock_fd;
-    int out_fd; /* where its results went; −1: nowhere that could be opened */
+    int out_fd;    /* where its results went; −1: nowhere that could be opened */
+    bool has_work; /* some of it could not be taken over */
     struct remains *next;
 };
 
@@ -149,6 +156,7 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
     if (fault.code != FAULT_NONE) {
         log_warning("%s: %s", claim ? claim->name : folder, fault.text);
         fault_set(&r->fault, fault.code, "%s", fault.text);
+        r->at->has_work |= !claim;
     }
     if (ended) {
         log_info("%s: was all but %s when an earlier run ended", claim->name,
@@ -186,6 +194,8 @@ static void tell_unreadable(void *context, const char *path, int error)
 static void bury(struct recovery *r, struct remains *remains)
 {
     struct sweep sweep = {r->spool, remains->id};
+    if (remains->has_work)
+        return;
     if (remains->out_fd >= 0 && walk(remains->out_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;
     if (walk(r->spool->failed_fd, visit_temporary, tell_unreadable, &sweep) < 0)

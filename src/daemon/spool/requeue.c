@@ -95,8 +95,10 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
     bytes_finish(&bytes);
     if (fd >= 0)
         close(fd);
-    return whose[0] && spool_look(spool, whose, &identity) == SPOOL_FILE &&
-           ledger_knows(spool->world->ledger, spool->folder, &identity);
+    if (!whose[0] || spool_look(spool, whose, &identity) != SPOOL_FILE)
+        return false;
+    bool known; /* in doubt the reason stays */
+    return ledger_knows(spool->world->ledger, spool->folder, &identity, &known, NULL) != 0 || known;
 }
 
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name)

@@ -17,30 +17,30 @@
 #include "base/walk.h"
 #include "daemon/spool/identity.h"
 
-/* A file that may go. */
-struct kept {
-    char *path; /* below the directory; owned */
-    uint64_t size;
-    int64_t since; /* nanoseconds since 1970 */
-};
+#define SECOND UINT64_C(1000000000)
 
 struct tidying {
     int root_fd;
     size_t count, capacity;
-    struct kept *files;
+    struct ledger_kept *files; /* their paths are owned; sizes by blocks */
     uint64_t total;
 };
 
-static int64_t since(const struct stat *status)
+static int64_t changed(const struct stat *status)
 {
     return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
 }
 
-static bool keep(struct tidying *t, const char *path, const struct stat *status, uint64_t size)
+static int64_t blocks(const struct stat *status)
+{
+    return (int64_t)status->st_blocks * 512;
+}
+
+static bool keep(struct tidying *t, const char *path, const struct stat *status, int64_t size)
 {
     if (t->count == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 64;
-        struct kept *files = realloc(t->files, capacity * sizeof *files);
+        struct ledger_kept *files = realloc(t->files, capacity * sizeof *files);
         if (!files)
             return false;
         t->files = files;
@@ -49,8 +49,8 @@ static bool keep(struct tidying *t, const char *path, const struct stat *status,
     char *copy = strdup(path);
     if (!copy)
         return false;
-    t->files[t->count++] = (struct kept){copy, size, since(status)};
-    t->total += size;
+    t->files[t->count++] = (struct ledger_kept){copy, size, changed(status), 0};
+    t->total += (uint64_t)size;
     return true;
 }
 
@@ -74,21 +74,23 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
         (name_is_reason(entry->name) && has_file(fd, entry->name)))
         return WALK_ON;
-    uint64_t size = (uint64_t)status.st_size;
+    int64_t size = blocks(&status);
     name_of_reason(reason_name, entry->name);
     if (fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
-        size += (uint64_t)reason.st_size;
+        size += blocks(&reason);
     return keep(t, entry->path, &status, size) ? WALK_ON : WALK_STOP;
 }
 
 static int compare(const void *a, const void *b)
 {
-    int64_t first = ((const struct kept *)a)->since, second = ((const struct kept *)b)->since;
-    return (first > second) - (first < second);
+    const struct ledger_kept *first = a, *second = b;
+    if (first->since != second->since)
+        return first->since < second->since ? -1 : 1;
+    return (first->changed > second->changed) - (first->changed < second->changed);
 }
 
 /* The file first: a reason that is left alone is found and removed another time. */
-static bool remove_one(const struct tidying *t, const struct kept *file)
+static bool remove_one(const struct tidying *t, const struct ledger_kept *file)
 {
     char reason[PATH_MAX];
     if (disk_unlink(t->root_fd, file->path) != 0 && errno != ENOENT) {
@@ -100,23 +102,21 @@ static bool remove_one(const struct tidying *t, const struct kept *file)
     return true;
 }
 
-static void remove_oldest(struct tidying *t, const struct retention *rule, const char *label)
+static void remove_oldest(struct tidying *t, const struct retention *rule, int64_t now,
+                          const char *label)
 {
-    struct timespec clock;
     uint64_t bytes = 0;
     size_t removed = 0;
-    clock_gettime(CLOCK_REALTIME, &clock);
-    int64_t now = clock.tv_sec * INT64_C(1000000000) + clock.tv_nsec;
     qsort(t->files, t->count, sizeof *t->files, compare);
     for (size_t i = 0; i < t->count; i++) {
-        const struct kept *file = &t->files[i];
-        bool old = now > file->since && (uint64_t)(now - file->since) > rule->age;
+        const struct ledger_kept *file = &t->files[i];
+        bool old = (uint64_t)(now - file->since) > rule->age / SECOND;
         if (!old && t->total <= rule->keep)
             break;
         if (!remove_one(t, file))
             continue;
-        t->total -= file->size;
-        bytes += file->size;
+        t->total -= (uint64_t)file->size;
+        bytes += (uint64_t)file->size;
         removed++;
     }
     if (removed > 0)
@@ -124,8 +124,11 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, const
                  number_size(bytes));
 }
 
-void retention_apply(int directory_fd, const struct retention *rule, const char *label)
+void retention_apply(int directory_fd, const struct retention *rule, struct ledger *ledger,
+                     const char *label)
 {
+    struct ledger_now now;
+    struct fault fault = FAULT_INIT;
     if (rule->keep == RETENTION_ALL && rule->age == RETENTION_ALL)
         return;
     struct tidying *t = calloc(1, sizeof *t);
@@ -134,10 +137,12 @@ void retention_apply(int directory_fd, const struct retention *rule, const char 
     t->root_fd = directory_fd;
     if (walk(directory_fd, visit, NULL, t) < 0)
         log_warning("%s: %s", label, strerror(errno));
-    if (t->count > 0)
-        remove_oldest(t, rule, label);
+    if (ledger_date_files(ledger, label, t->files, t->count, &now, &fault) != 0)
+        log_warning("%s: nothing is removed while ages are not known: %s", label, fault.text);
+    else if (!now.quiet)
+        remove_oldest(t, rule, now.seen, label);
     for (size_t i = 0; i < t->count; i++)
-        free(t->files[i].path);
+        free((char *)(uintptr_t)t->files[i].path);
     free(t->files);
     free(t);
 }

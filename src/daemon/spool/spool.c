@@ -88,8 +88,18 @@ static int check_owner(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* Of a folder that is not to be written to in the state directory, under a name that only this path
- * has. */
+/* The directory that ours is in. Of a folder that is not to be written to it is the state directory,
+ * which is made if it is not there. */
+static int open_root(const struct spool *spool)
+{
+    struct fault fault = FAULT_INIT;
+    if (!spool->in_place)
+        return fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
+    path_make_directories(spool->world->state_path, 0700, &fault);
+    return open(spool->world->state_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* In the state directory under a name that only this path has. */
 static int open_hidden(struct spool *spool)
 {
     struct disk_place place;
@@ -101,18 +111,23 @@ static int open_hidden(struct spool *spool)
     const char *name = spool->in_place ? apart : SPOOL_HIDDEN;
     text_printf(&path, "%s/%s", root, name);
     spool->hidden_path = path.data;
-    if (path.failed || disk_place(&place, spool->in_place ? spool->world->state_fd : spool->in_fd,
-                                  name, 0777) != 0)
-        return -1;
-    int fd = disk_open_directory(place.fd, place.name, 0777), error = errno;
-    disk_place_leave(&place);
+    int fd = -1, root_fd = open_root(spool);
+    if (!path.failed && root_fd >= 0 && disk_place(&place, root_fd, name, 0777) == 0) {
+        fd = disk_open_directory(place.fd, place.name, 0777);
+        int error = errno;
+        disk_place_leave(&place);
+        errno = error;
+    }
+    int error = errno;
+    if (root_fd >= 0)
+        close(root_fd);
     errno = error;
     return fd;
 }
 
 static int open_own(struct spool *spool, struct fault *fault)
 {
-    int hidden = open_hidden(spool);
+    int hidden = spool->hidden_fd = open_hidden(spool);
     if (!spool->hidden_path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     if (hidden >= 0) {
@@ -122,12 +137,12 @@ static int open_own(struct spool *spool, struct fault *fault)
         if (spool->done_fd >= 0)
             spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
     }
-    int result = 0;
-    if (spool->failed_fd < 0)
-        result = fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
-    if (hidden >= 0)
-        close(hidden);
-    return result ? result : check_owner(spool, fault);
+    if (spool->failed_fd < 0 && errno == EACCES && !spool->in_place)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s: %s; --claim none takes pictures from a folder that is not written to",
+                         spool->hidden_path, strerror(errno));
+    return spool->failed_fd < 0 ? fault_set_errno(fault, FAULT_CREATE, spool->hidden_path)
+                                : check_owner(spool, fault);
 }
 
 static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
@@ -165,15 +180,13 @@ static bool make_instance(struct spool *spool)
  * synced: a temporary result must not survive the folder that it belongs to. */
 static int open_instance(struct spool *spool, struct fault *fault)
 {
-    char *out = NULL;
     for (int tries = 0; spool->lock_fd < 0; tries++)
         if (!make_instance(spool) && tries == 10)
             return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
-    out = realpath(spool->out_path, NULL);
+    const char *out = spool->out_folder = realpath(spool->out_path, NULL);
     if (!out)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
     int result = file_write(spool->lock_fd, out, strlen(out), fault);
-    free(out);
     if (result == 0 &&
         (fsync(spool->lock_fd) != 0 || disk_sync_directory(spool->instance_fd) != 0 ||
          disk_sync_directory(spool->work_fd) != 0))
@@ -210,15 +223,17 @@ static void close_instance(struct spool *spool)
     close_fd(spool->instance_fd);
 }
 
-static void spool_destroy(struct spool *spool)
+void spool_destroy(struct spool *spool)
 {
     close_instance(spool);
     close_fd(spool->failed_fd);
     close_fd(spool->done_fd);
     close_fd(spool->work_fd);
+    close_fd(spool->hidden_fd);
     close_fd(spool->out_fd);
     close_fd(spool->in_fd);
     free(spool->folder);
+    free(spool->out_folder);
     free(spool->in_path);
     free(spool->out_path);
     free(spool->hidden_path);
@@ -240,6 +255,7 @@ int spool_open(struct spool **spool, const struct watch_settings *rules,
                         .out_path = strdup(out_path),
                         .in_fd = -1,
                         .out_fd = -1,
+                        .hidden_fd = -1,
                         .work_fd = -1,
                         .instance_fd = -1,
                         .lock_fd = -1,
@@ -251,7 +267,7 @@ int spool_open(struct spool **spool, const struct watch_settings *rules,
         result = fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     if (result == 0 && (s->in_fd = open_watched(in_path, FAULT_NO_INPUT, fault)) < 0)
         result = fault->code;
-    if (result == 0 && (s->out_fd = open_watched(out_path, FAULT_CREATE, fault)) < 0)
+    if (result == 0 && (s->out_fd = open_watched(out_path, FAULT_NO_INPUT, fault)) < 0)
         result = fault->code;
     if (result == 0 && (s->folder = realpath(in_path, NULL)) == NULL)
         result = fault_set_errno(fault, FAULT_NO_INPUT, in_path);
@@ -276,9 +292,10 @@ struct spool *spool_use(struct spool *spool)
 
 void spool_leave(struct spool **spool)
 {
-    if (*spool && --(*spool)->users == 0)
-        spool_destroy(*spool);
+    struct spool *s = *spool;
     *spool = NULL;
+    if (s && --s->users == 0)
+        (s->left ? s->left(s->context, s) : spool_destroy(s));
 }
 
 static bool leads_to(const char *path, int fd, struct fault *fault)
@@ -292,11 +309,34 @@ static bool leads_to(const char *path, int fd, struct fault *fault)
     return fault->code == FAULT_NONE;
 }
 
+/* Somebody may have removed it, or what is in it. */
+static bool has_hidden(const struct spool *spool, struct fault *fault)
+{
+    char instance[sizeof "work/" + SPOOL_INSTANCE_ID];
+    snprintf(instance, sizeof instance, "work/%s", spool->instance);
+    const struct {
+        const char *name;
+        int fd;
+    } rows[] = {
+        {instance, spool->instance_fd}, {"done", spool->done_fd}, {"failed", spool->failed_fd}};
+    if (!leads_to(spool->hidden_path, spool->hidden_fd, fault))
+        return false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stat there, here;
+        if (fstatat(spool->hidden_fd, rows[i].name, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+            fstat(rows[i].fd, &here) != 0 || there.st_dev != here.st_dev ||
+            there.st_ino != here.st_ino)
+            return fault_set(fault, FAULT_NO_INPUT, "%s in it is gone", rows[i].name) == 0;
+    }
+    return true;
+}
+
 const char *spool_lost_path(const struct spool *spool, struct fault *fault)
 {
     const struct watch_settings *rules = spool->rules;
     return !leads_to(rules->input, spool->in_fd, fault)     ? rules->input
            : !leads_to(rules->output, spool->out_fd, fault) ? rules->output
+           : !has_hidden(spool, fault)                      ? spool->hidden_path
                                                             : NULL;
 }
 
@@ -355,12 +395,14 @@ struct scan {
     const char *const *ignore;
     bool (*found)(void *context, const char *name, const struct identity *identity);
     void *context;
+    struct fault *fault;
 };
 
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     const struct scan *scan = context;
     const struct spool *spool = scan->spool;
+    bool done = false;
     struct stat status;
     if (name_is_ignored(entry->name, scan->ignore))
         return WALK_PAST;
@@ -372,7 +414,9 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_ON;
     struct identity identity = identity_of(&status);
     if (identity.size > 0 && spool_remembers(spool) &&
-        ledger_knows(spool->world->ledger, spool->folder, &identity))
+        ledger_knows(spool->world->ledger, spool->folder, &identity, &done, scan->fault) != 0)
+        return WALK_STOP;
+    if (done)
         return WALK_ON;
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }
@@ -381,9 +425,10 @@ int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault)
 {
-    struct scan scan = {.spool = spool, .ignore = ignore, .found = found, .context = context};
+    struct scan scan = {
+        .spool = spool, .ignore = ignore, .found = found, .context = context, .fault = fault};
     int result = walk(spool->in_fd, visit, NULL, &scan);
-    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : 0;
+    return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : (int)fault->code;
 }
 
 struct count {

@@ -35,8 +35,7 @@ struct ledger;
 /* What all spools share. */
 struct spool_world {
     struct ledger *ledger;
-    const char *state_path;
-    int state_fd;
+    const char *state_path; /* absolute; the directory may come later */
 };
 
 struct spool {
@@ -46,16 +45,20 @@ struct spool {
     char *in_path, *out_path; /* as configured; owned */
     char *hidden_path;        /* of the hidden folder, for messages; owned */
     char *folder;             /* where in_path led: what the ledger calls it; owned */
+    char *out_folder;         /* where out_path led; owned */
     int in_fd, out_fd;
-    int work_fd, instance_fd, lock_fd;
+    int hidden_fd, work_fd, instance_fd, lock_fd;
     int done_fd, failed_fd;
     char instance[SPOOL_INSTANCE_ID + 1];
     atomic_uint serial; /* of the latest claim */
     unsigned users;     /* counted on the loop's thread: the watched folder, and each claim */
+    void (*left)(void *context, struct spool *spool); /* NULL; else destroys it for the last user */
+    void *context;
 };
 
 /* Opens the folders and makes ours, with a new instance that is locked. FAULT_NO_INPUT: there is no
- * IN; FAULT_CREATE: no OUT; FAULT_PERMISSION; FAULT_CONFIG: both are one. One user: the caller. */
+ * IN, or no OUT; FAULT_CREATE, FAULT_PERMISSION; FAULT_CONFIG: both are one. One user: the caller.
+ */
 int spool_open(struct spool **spool, const struct watch_settings *rules,
                const struct spool_world *world, struct fault *fault);
 
@@ -66,13 +69,16 @@ bool spool_remembers(const struct spool *spool);
  * there is enough. */
 const char *spool_short_of_space(const struct spool *spool);
 
-/* On the loop's thread alone. The last user's leave takes the instance's folder away, if nothing is
- * left in it, and closes all (short, and without a wait for the disk). Clears the pointer. */
+/* On the loop's thread alone. After the last user's leave it is destroyed, by `left` if there is
+ * one. Clears the pointer. */
 struct spool *spool_use(struct spool *spool);
 void spool_leave(struct spool **spool);
 
-/* NULL while both paths still lead to the directories that are open; else the one that does not, as
- * in the rules. The fault says why. */
+/* Takes the instance's folder away, if nothing is left in it, and closes all. */
+void spool_destroy(struct spool *spool);
+
+/* NULL while both paths, and that of our hidden folder, still lead to the directories that are
+ * open; else the one that does not, as in the rules, or spool->hidden_path. The fault says why. */
 const char *spool_lost_path(const struct spool *spool, struct fault *fault);
 
 /* What a name in IN is. */

@@ -1,11 +1,9 @@
 #include "daemon/spool/state.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 
@@ -29,24 +27,13 @@ static bool find(const char *told, char path[PATH_MAX])
            (home && put_path(path, home, strlen(home), "/.local/state/sluice"));
 }
 
-int state_open(const char *told, char **found, int *fd, struct fault *fault)
+int state_find(const char *told, char **found, struct fault *fault)
 {
     char path[PATH_MAX];
-    *fd = -1;
     *found = NULL;
     if (!find(told, path))
         return fault_set(fault, FAULT_CREATE,
                          "no state directory: say --state DIR (or set XDG_STATE_HOME or HOME)");
-    int result = path_make_directories(path, 0700, fault);
-    if (result != 0)
-        return result;
-    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*fd >= 0 && faccessat(*fd, ".", W_OK | X_OK, AT_EACCESS) == 0 &&
-        (*found = realpath(path, NULL)) != NULL)
-        return 0;
-    result = fault_set_errno(fault, FAULT_CREATE, path);
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-    return result;
+    *found = path_absolute(path);
+    return *found ? 0 : fault_set_errno(fault, FAULT_CREATE, path);
 }

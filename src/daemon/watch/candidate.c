@@ -12,18 +12,28 @@
  * `stable`: programs leak descriptors. */
 #define PATIENCE 30
 
-static bool is_due(const struct candidate_facts *facts, enum spool_writer writer, uint64_t now,
-                   uint64_t stable)
+/* Closed after writing, and whoever opened it since has left it. */
+static bool is_left(const struct candidate_heard *heard)
 {
-    uint64_t unchanged = now - facts->since;
-    if (writer == SPOOL_WRITTEN)
-        return unchanged >= PATIENCE * stable;
-    return (facts->closed && !facts->truncated) || unchanged >= stable;
+    return heard->closed && !heard->open;
 }
 
-enum candidate_verdict candidate_judge(struct candidate_facts *facts, enum spool_sight sight,
+static bool is_due(const struct candidate_facts *facts, const struct candidate_heard *heard,
+                   uint64_t now, const struct candidate_times *times)
+{
+    uint64_t unchanged = now - facts->since;
+    uint64_t touched = heard->touched > facts->since ? heard->touched : facts->since;
+    if (facts->written)
+        return unchanged >= PATIENCE * times->stable;
+    return unchanged >= times->stable ||
+           (!facts->truncated &&
+            (heard->whole || (is_left(heard) && now - touched >= times->settle)));
+}
+
+enum candidate_verdict candidate_judge(struct candidate_facts *facts,
+                                       const struct candidate_heard *heard, enum spool_sight sight,
                                        const struct identity *identity, enum spool_writer writer,
-                                       uint64_t now, uint64_t stable)
+                                       uint64_t now, const struct candidate_times *times)
 {
     if (sight == SPOOL_GONE || sight == SPOOL_NO_FILE)
         return CANDIDATE_DROP;
@@ -32,18 +42,21 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts, enum spool
         return CANDIDATE_WAIT;
     if (identity->size == 0)
         return CANDIDATE_REST;
+    facts->written = writer == SPOOL_WRITTEN;
     if (!facts->has_seen || !identity_equal(&facts->seen, identity)) {
         facts->has_seen = true;
         facts->seen = *identity;
-        facts->since = now;
+        /* What was written before it was closed is no news now. */
+        facts->since = is_left(heard) && heard->touched > facts->since ? heard->touched : now;
         facts->truncated = false;
     }
-    return is_due(facts, writer, now, stable) ? CANDIDATE_TAKE : CANDIDATE_WAIT;
+    return is_due(facts, heard, now, times) ? CANDIDATE_TAKE : CANDIDATE_WAIT;
 }
 
-int candidates_init(struct candidates *candidates, struct fault *fault)
+int candidates_init(struct candidates *candidates, struct candidate_times times,
+                    struct fault *fault)
 {
-    *candidates = (struct candidates){.n_buckets = BUCKETS_FIRST};
+    *candidates = (struct candidates){.times = times, .n_buckets = BUCKETS_FIRST};
     for (int i = 0; i < CANDIDATE_STATES; i++)
         TAILQ_INIT(&candidates->lists[i]);
     if (getrandom(&candidates->seed, sizeof candidates->seed, 0) < 0)
@@ -156,46 +169,78 @@ void candidates_move(struct candidates *candidates, struct candidate *candidate,
     candidates->counts[state]++;
 }
 
-void candidates_hint(struct candidates *candidates, const char *name, bool closed)
+/* True when the name has to be known from now on. */
+static bool is_of_a_file_to_come(enum candidate_news news)
 {
-    struct candidate *c = candidates_add(candidates, name);
+    return news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
+}
+
+static void note(struct candidate_heard *heard, enum candidate_news news, uint64_t now)
+{
+    if (news == NEWS_CREATED || news == NEWS_RENAMED) /* another file than before */
+        *heard = (struct candidate_heard){.whole = news == NEWS_RENAMED};
+    heard->touched = now;
+    heard->created = news == NEWS_CREATED || (heard->created && news == NEWS_CHANGED);
+    heard->closed |= news == NEWS_CLOSED;
+    if (news == NEWS_OPENED || news == NEWS_CLOSED || news == NEWS_LEFT)
+        heard->open = news == NEWS_OPENED;
+}
+
+/* It may be complete after `settle`. */
+static bool settles(const struct candidates *candidates, const struct candidate *c)
+{
+    const struct candidate_times *times = &candidates->times;
+    return is_left(&c->heard) && !c->facts.truncated && !c->facts.unreadable && !c->facts.written &&
+           times->settle > 0 && times->settle < times->stable;
+}
+
+void candidates_hear(struct candidates *candidates, const char *name, enum candidate_news news,
+                     uint64_t now)
+{
+    bool comes = is_of_a_file_to_come(news);
+    struct candidate *c =
+        comes ? candidates_add(candidates, name) : candidates_find(candidates, name);
     if (!c)
         return;
-    if (closed && c->returned > 0) { /* our own doing: it says nothing */
+    if (news == NEWS_RENAMED && c->returned > 0) { /* our own doing: it says nothing */
         c->returned--;
         return;
     }
-    c->facts.closed |= closed;
+    note(&c->heard, news, now);
+    c->facts.written &= news != NEWS_CLOSED;
     if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_TAKEN)
-        c->hinted = true;
-    else if (c->state == CANDIDATE_WAITING || c->state == CANDIDATE_EMPTY)
+        c->hinted |= comes;
+    else if (settles(candidates, c) && (comes || c->state == CANDIDATE_WAITING))
+        candidates_wait(candidates, c, now);
+    else if (comes && c->state != CANDIDATE_HINTED && c->state != CANDIDATE_READY)
         candidates_move(candidates, c, CANDIDATE_HINTED);
 }
 
-/* All wait equally long, so the list of those that wait is in the order in which they are due. */
-void candidates_wait(struct candidates *candidates, struct candidate *c, uint64_t now,
-                     uint64_t stable)
+/* All in one list wait equally long, so it is in the order in which they are due. */
+void candidates_wait(struct candidates *candidates, struct candidate *c, uint64_t now)
 {
-    c->due = now + stable;
-    candidates_move(candidates, c, CANDIDATE_WAITING);
+    bool soon = settles(candidates, c);
+    c->due = now + (soon ? candidates->times.settle : candidates->times.stable);
+    candidates_move(candidates, c, soon ? CANDIDATE_SETTLING : CANDIDATE_WAITING);
 }
 
 void candidates_found(struct candidates *candidates, const char *name,
-                      const struct identity *identity, uint64_t now, uint64_t stable)
+                      const struct identity *identity, uint64_t now)
 {
     struct candidate *c = candidates_find(candidates, name);
     if (c || (c = candidates_add(candidates, name)) == NULL)
         return; /* known already: it has its own course */
-    if (candidate_judge(&c->facts, SPOOL_FILE, identity, SPOOL_WRITER_UNKNOWN, now, stable) ==
-        CANDIDATE_REST)
+    if (candidate_judge(&c->facts, &c->heard, SPOOL_FILE, identity, SPOOL_WRITER_UNKNOWN, now,
+                        &candidates->times) == CANDIDATE_REST)
         candidates_rest(candidates, c);
     else
-        candidates_wait(candidates, c, now, stable);
+        candidates_wait(candidates, c, now);
 }
 
 void candidates_rest(struct candidates *candidates, struct candidate *c)
 {
     c->facts = (struct candidate_facts){0};
+    c->heard = (struct candidate_heard){0};
     if (candidates->counts[CANDIDATE_EMPTY] < CANDIDATES_EMPTY_MAX)
         candidates_move(candidates, c, CANDIDATE_EMPTY);
     else
@@ -210,8 +255,7 @@ void candidates_stir(struct candidates *candidates)
 }
 
 void candidates_return(struct candidates *candidates, const char *name,
-                       const struct identity *identity, bool truncated, uint64_t now,
-                       uint64_t stable)
+                       const struct identity *identity, bool truncated, uint64_t now)
 {
     struct candidate *c = candidates_add(candidates, name);
     if (!c)
@@ -222,7 +266,8 @@ void candidates_return(struct candidates *candidates, const char *name,
         return;
     c->facts = (struct candidate_facts){
         .has_seen = true, .seen = *identity, .since = now, .truncated = truncated};
-    candidates_wait(candidates, c, now, stable);
+    c->heard = (struct candidate_heard){0};
+    candidates_wait(candidates, c, now);
 }
 
 void candidates_take(struct candidates *candidates, const char *name)
@@ -245,13 +290,21 @@ void candidates_let_go(struct candidates *candidates, const char *name)
         candidates_remove(candidates, c);
 }
 
-uint64_t candidates_wake(struct candidates *candidates, uint64_t now)
+/* 0: nothing in that state waits. */
+static uint64_t wake(struct candidates *candidates, enum candidate_state state, uint64_t now)
 {
     struct candidate *c;
-    while ((c = TAILQ_FIRST(&candidates->lists[CANDIDATE_WAITING])) != NULL) {
+    while ((c = TAILQ_FIRST(&candidates->lists[state])) != NULL) {
         if (c->due > now)
             return c->due;
         candidates_move(candidates, c, CANDIDATE_HINTED);
     }
     return 0;
+}
+
+uint64_t candidates_wake(struct candidates *candidates, uint64_t now)
+{
+    uint64_t settling = wake(candidates, CANDIDATE_SETTLING, now);
+    uint64_t waiting = wake(candidates, CANDIDATE_WAITING, now);
+    return settling == 0 || (waiting > 0 && waiting < settling) ? waiting : settling;
 }

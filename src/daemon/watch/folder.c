@@ -1,25 +1,35 @@
 #include "daemon/watch/folder_internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
+#include "daemon/spool/ledger.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
-#define POLL_EVERY (2 * SECOND) /* where there is no inotify, and for a directory that is gone */
+#define POLL_EVERY (2 * SECOND) /* where there is no inotify */
 
 /* How often the paths are looked at. The kernel says nothing when a directory is removed that we
  * have open, nor when another is mounted over it. */
-#define CHECK_EVERY (5 * SECOND)
+#define CHECK_EVERY (3 * SECOND)
 
-/* How long a directory may take to answer until it counts as hanging. */
-#define HANGS_AFTER (10 * SECOND)
+/* How long a job may take to be opened until no more are meanwhile. How long a thread at its disks
+ * may take to come back or get on: until it is told that the folder hangs, and until one that has
+ * to stop is left to itself. How often that is looked at while there is any. */
+#define STALLS_AFTER  (SECOND / 2)
+#define HANGS_AFTER   (6 * SECOND)
+#define ABANDON_AFTER (10 * SECOND)
+#define FEEL_EVERY    (SECOND / 4)
 
 bool folder_is_live(const struct folder *folder)
 {
@@ -28,12 +38,12 @@ bool folder_is_live(const struct folder *folder)
 
 /* ---- the watch's news ---- */
 
-static void on_hint(void *context, const char *name, bool closed)
+static void on_hint(void *context, const char *name, enum candidate_news news)
 {
     struct folder *folder = context;
     if (!folder_is_live(folder) || name_is_ignored(name, folder->settings->ignore))
         return;
-    candidates_hint(&folder->candidates, name, closed);
+    candidates_hear(&folder->candidates, name, news, clock_now());
     folder_pump(folder);
 }
 
@@ -58,61 +68,152 @@ static const struct watch_events watch_events = {
 
 /* ---- the directories come and go ---- */
 
-/* First the watch, then the scan: what comes between the two is seen twice, not never. */
-static void begin(struct folder *folder)
+/* The first scan is over, or cannot be for now: nobody waits for it. */
+void folder_tell_scanned(struct folder *folder)
+{
+    if (folder->told_scanned)
+        return;
+    folder->told_scanned = true;
+    folder->world->events->scanned(folder->world->context);
+}
+
+struct reopening {
+    struct errand errand;
+    struct folder *folder;
+    struct spool *spool;
+    int watch_fd;                  /* −1: it is polled, … */
+    struct fault fault, unwatched; /* … for this reason, unless it is told to be */
+};
+
+/* Whatever else is wrong with the path shows when it is opened. */
+static void make_if_missing(const char *path)
 {
     struct fault fault = FAULT_INIT;
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        return;
+    if (path_make_directories(path, 0777, &fault) == 0)
+        log_info("%s: there was no such folder; it is made", path);
+}
+
+/* First the watch, then the scan: what comes between the two is seen twice, not never. */
+static void reopen(struct errand *errand)
+{
+    struct reopening *r = (struct reopening *)errand;
+    const struct watch_settings *settings = r->folder->settings;
+    if (r->folder->world->make_folders && !r->folder->told_scanned) {
+        make_if_missing(settings->input);
+        make_if_missing(settings->output);
+    }
+    if (spool_open(&r->spool, settings, &r->folder->world->spools, &r->fault) != 0)
+        return;
+    errand_moves(errand);
+    if (settings->mode != MODE_POLL)
+        r->watch_fd =
+            watch_descriptor(settings->input, settings->mode == MODE_INOTIFY, &r->unwatched);
+}
+
+static void destroy_spool(struct errand *errand);
+static void after_spool(struct errand *errand);
+
+struct spool_end {
+    struct errand errand;
+    struct folder *folder;
+    struct spool *spool;
+};
+
+/* The last user has left it. */
+static void on_spool_left(void *context, struct spool *spool)
+{
+    struct folder *folder = context;
+    struct spool_end *end = calloc(1, sizeof *end);
+    if (!end) {
+        log_error("%s: no memory to close a folder", folder->settings->input);
+        abort(); /* what is claimed is safe, and the next start finds it */
+    }
+    end->folder = folder;
+    end->spool = spool;
+    errands_add(folder->errands, &end->errand, destroy_spool, after_spool);
+}
+
+static void destroy_spool(struct errand *errand)
+{
+    spool_destroy(((struct spool_end *)errand)->spool);
+}
+
+static void after_spool(struct errand *errand)
+{
+    struct folder *folder = ((struct spool_end *)errand)->folder;
+    folder->n_spools--;
+    free(errand);
+    if (folder_is_live(folder)) {
+        folder->next_scan = clock_now(); /* what was left in it can be had now */
+        folder_pump(folder);
+    }
+    folder_check_stopped(folder);
+}
+
+static void begin(struct folder *folder, struct reopening *r)
+{
     const struct watch_settings *settings = folder->settings;
     const char *path = settings->input;
     folder->state = FOLDER_WATCHING;
     folder->well_since = clock_now();
+    folder->n_tries = 0;
+    if (r->watch_fd >= 0)
+        watch_open(&folder->watch, folder->loop, r->watch_fd, &watch_events, folder, &r->unwatched);
     if (settings->mode == MODE_POLL)
         log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
                  number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
-    else if (watch_open(&folder->watch, folder->loop, path, settings->mode == MODE_INOTIFY,
-                        &watch_events, folder, &fault) == 0)
+    else if (folder->watch)
         log_info("watching %s (inotify%s), chain '%s', results as %s in %s", path,
                  settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
                  settings->format, settings->output);
     else
         log_warning("watching %s by reading it every %s: %s", path, number_duration(POLL_EVERY),
-                    fault.text);
+                    r->unwatched.text);
     folder->next_scan = clock_now();
     folder_pump(folder);
 }
 
-struct reopening {
-    uv_work_t work;
-    struct folder *folder;
-    struct spool *spool;
-    struct fault fault;
-};
-
-static void reopen(uv_work_t *work)
+/* After 1 s, 2 s, 4 s, then every 8 s: a folder that is mended is taken up soon. */
+static void note_refusal(struct folder *folder, const struct fault *fault)
 {
-    struct reopening *r = work->data;
-    folder_enter_disk(r->folder);
-    spool_open(&r->spool, r->folder->settings, &r->folder->world->spools, &r->fault);
-    folder_leave_disk(r->folder);
+    const char *out = folder->settings->output;
+    size_t length = strlen(out);
+    bool same = folder->lost.since && strcmp(folder->lost.text, fault->text) == 0;
+    bool of_out = strncmp(fault->text, out, length) == 0 && fault->text[length] == ':';
+    folder->lost_path = of_out ? out : folder->settings->input;
+    folder->unusable = fault->code != FAULT_NO_INPUT;
+    folder->next_scan = clock_now() + (SECOND << folder->n_tries);
+    folder->n_tries += folder->n_tries < 3;
+    folder_note(folder, &folder->lost, fault->text);
+    if (!same)
+        log_warning("%s; it is tried again", fault->text);
+    folder_tell_scanned(folder);
 }
 
-static void after_reopen(uv_work_t *work, int status)
+static void after_reopen(struct errand *errand)
 {
-    struct reopening *r = work->data;
+    struct reopening *r = (struct reopening *)errand;
     struct folder *folder = r->folder;
-    (void)status;
     folder->reopening = false;
+    if (r->spool) {
+        r->spool->left = on_spool_left;
+        r->spool->context = folder;
+        folder->n_spools++;
+    }
     if (r->spool && folder->state == FOLDER_LOST) {
         folder->spool = r->spool;
         r->spool = NULL;
-        folder_note(folder, &folder->lost, NULL);
-        log_info("%s is back", folder->lost_path);
+        if (folder_note(folder, &folder->lost, NULL))
+            log_info("%s is back", folder->lost_path);
         queue_hurry(folder->queue);
-        begin(folder);
+        begin(folder, r);
     } else {
-        folder_note(folder, &folder->lost, r->fault.text);
-        log_debug("%s", r->fault.text);
-        folder->next_scan = clock_now() + POLL_EVERY;
+        if (folder->state == FOLDER_LOST)
+            note_refusal(folder, &r->fault);
+        if (r->watch_fd >= 0)
+            close(r->watch_fd);
     }
     spool_leave(&r->spool);
     free(r);
@@ -127,12 +228,11 @@ static void start_reopening(struct folder *folder)
     if (!r)
         return;
     r->folder = folder;
-    r->work.data = r;
+    r->watch_fd = -1;
     fault_clear(&r->fault);
-    if (uv_queue_work(folder->loop, &r->work, reopen, after_reopen) == 0)
-        folder->reopening = true;
-    else
-        free(r);
+    fault_clear(&r->unwatched);
+    folder->reopening = true;
+    errands_add(folder->errands, &r->errand, reopen, after_reopen);
 }
 
 bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text)
@@ -152,14 +252,16 @@ bool folder_note(struct folder *folder, struct folder_trouble *trouble, const ch
 void folder_lose(struct folder *folder, const char *path, const char *why)
 {
     char text[sizeof folder->lost.text];
+    bool own = folder->spool && path == folder->spool->hidden_path;
     if (!folder_is_live(folder))
         return;
     snprintf(text, sizeof text, "%s: %s", path, why);
-    log_warning("%s; it is taken up again when it returns", text);
+    log_warning("%s; it is %s", text, own ? "made anew" : "taken up again when it returns");
+    folder->unusable = own;
     folder_note(folder, &folder->lost, text);
     folder_note(folder, &folder->unread, NULL);
     folder_note(folder, &folder->no_space, NULL);
-    folder->lost_path = path;
+    folder->lost_path = own ? folder->settings->input : path;
     folder->state = FOLDER_LOST;
     watch_close(&folder->watch);
     candidates_clear(&folder->candidates);
@@ -169,6 +271,44 @@ void folder_lose(struct folder *folder, const char *path, const char *why)
 }
 
 /* ---- what is due ---- */
+
+static void abandon(struct folder *folder);
+
+/* A job of it is not opened in time. */
+static bool is_stalled(const struct folder *folder, uint64_t now)
+{
+    const struct job *job;
+    TAILQ_FOREACH(job, &folder->queue->lists[JOB_OPENING], in_list)
+    if (job->owner == folder)
+        return now - job->since > STALLS_AFTER;
+    return false;
+}
+
+/* How its threads get on. */
+static void feel(struct folder *folder)
+{
+    uint64_t now = clock_now(), since = errands_since(folder->errands);
+    uint64_t waits = since > 0 && now > since ? now - since : 0;
+    bool stalled = is_stalled(folder, now), hanging = waits > HANGS_AFTER;
+    if (folder->stalled != stalled)
+        queue_hold(folder->queue,
+                   folder->queue->held); /* a turn: others, or its own, may be opened */
+    if (hanging && !folder->hanging)
+        log_warning("%s or %s: no answer for %s: the folder hangs; nothing else waits for it",
+                    folder->settings->input, folder->settings->output,
+                    number_duration(waits / SECOND * SECOND));
+    if (folder->hanging && !hanging) {
+        log_info("%s, %s: there is an answer again", folder->settings->input,
+                 folder->settings->output);
+        folder->well_since = now;
+    }
+    folder->stalled = stalled;
+    folder->hanging = hanging;
+    if (hanging)
+        folder_tell_scanned(folder);
+    if (folder->state == FOLDER_STOPPING && waits > ABANDON_AFTER)
+        abandon(folder);
+}
 
 static void on_timer(uv_timer_t *timer)
 {
@@ -180,25 +320,34 @@ static void on_timer(uv_timer_t *timer)
  * timer that is due at once again before it looks at anything else. */
 void folder_arm_timer(struct folder *folder)
 {
-    uint64_t now = clock_now(), due = folder->next_scan;
-    if (folder->state == FOLDER_WATCHING && folder->next_check < due)
-        due = folder->next_check;
-    if (folder->scanning || folder->reopening)
-        due = now + SCAN_EVERY;
-    if (folder->state != FOLDER_WATCHING && folder->state != FOLDER_LOST) {
-        uv_timer_stop(&folder->timer);
+    uint64_t now = clock_now(), due = now + SCAN_EVERY, wake = 0;
+    if (folder->state >= FOLDER_STOPPED)
         return;
-    }
-    uint64_t wake = candidates_wake(&folder->candidates, now);
+    bool open = folder->state == FOLDER_WATCHING || folder->state == FOLDER_LOST;
+    if (open && !folder->scanning && !folder->reopening)
+        due = folder->next_scan;
+    if (folder->state == FOLDER_WATCHING && !folder->scanning && folder->next_check < due)
+        due = folder->next_check;
+    if (open)
+        wake = candidates_wake(&folder->candidates, now);
     if (wake != 0 && wake < due)
         due = wake;
+    bool busy = errands_count(folder->errands) > 0 || folder->state == FOLDER_STOPPING;
+    if (busy && now + FEEL_EVERY < due)
+        due = now + FEEL_EVERY;
+    else if (!open)
+        return;
     uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 1, 0);
 }
 
 void folder_pump(struct folder *folder)
 {
     uint64_t now = clock_now();
+    if (folder->state >= FOLDER_STOPPED)
+        return;
+    feel(folder);
     folder_settle(folder);
+    folder_check_stopped(folder);
     if (folder->state == FOLDER_LOST && !folder->reopening && now >= folder->next_scan)
         start_reopening(folder);
     if (folder_is_live(folder)) {
@@ -236,15 +385,16 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                          .share = UINT_MAX,
                          .well_since = clock_now()};
     STAILQ_INIT(&f->to_settle);
-    int result = spool_open(&f->spool, settings, &world->spools, fault);
+    int result = candidates_init(
+        &f->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
     if (result == 0)
-        result = candidates_init(&f->candidates, fault);
+        result = errands_create(&f->errands, world->loop, fault);
     int error = result == 0 ? uv_timer_init(world->loop, &f->timer) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     if (result != 0) {
         candidates_finish(&f->candidates);
-        spool_leave(&f->spool);
+        errands_destroy(&f->errands);
         free(f);
         return result;
     }
@@ -257,7 +407,8 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
 void folder_start(struct folder *folder, const char *extension)
 {
     snprintf(folder->extension, sizeof folder->extension, "%s", extension);
-    begin(folder);
+    folder->state = FOLDER_LOST;
+    folder_pump(folder);
 }
 
 void folder_set_share(struct folder *folder, unsigned share)
@@ -277,18 +428,9 @@ void folder_stop(struct folder *folder)
     folder->state = FOLDER_STOPPING;
     watch_close(&folder->watch);
     candidates_clear(&folder->candidates);
-    uv_timer_stop(&folder->timer);
     queue_withdraw(folder->queue, folder);
     folder_check_stopped(folder);
-}
-
-void folder_check_stopped(struct folder *folder)
-{
-    if (folder->state != FOLDER_STOPPING || folder->n_jobs > 0 || folder->scanning ||
-        folder->looking || folder->settling || folder->reopening)
-        return;
-    folder->state = FOLDER_STOPPED;
-    folder->world->events->stopped(folder->world->context, folder);
+    folder_arm_timer(folder);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -298,6 +440,53 @@ static void on_closed(uv_handle_t *handle)
     free(folder);
 }
 
+/* The errands of a folder that was abandoned may come back long after it was destroyed. */
+static void free_if_unused(struct folder *folder)
+{
+    if (!folder->destroyed || !folder->errands || folder->n_jobs > 0 || folder->n_spools > 0 ||
+        errands_count(folder->errands) > 0)
+        return;
+    candidates_finish(&folder->candidates);
+    errands_destroy(&folder->errands);
+    uv_close((uv_handle_t *)&folder->timer, on_closed);
+}
+
+void folder_check_stopped(struct folder *folder)
+{
+    if (folder->state != FOLDER_STOPPING) {
+        free_if_unused(folder);
+        return;
+    }
+    if (folder->n_jobs > 0 || errands_count(folder->errands) > 0)
+        return;
+    spool_leave(&folder->spool); /* → once more, from after_spool */
+    if (folder->n_spools > 0)
+        return;
+    folder->state = FOLDER_STOPPED;
+    uv_timer_stop(&folder->timer);
+    folder->world->events->stopped(folder->world->context, folder);
+}
+
+/* It has to stop, and hangs: its jobs leave the queue, but those that the worker has, which go when
+ * they end. What they have claimed stays there, for whoever opens the folder when it answers. */
+static void abandon(struct folder *folder)
+{
+    struct queue *queue = folder->queue;
+    log_warning("%s: it hangs, and is left behind", folder->settings->input);
+    folder->state = FOLDER_ABANDONED;
+    for (int i = 0; i < JOB_LANES + JOB_STATES; i++) {
+        struct job *job, *next;
+        struct job_list *list = i < JOB_LANES ? &queue->queued[i] : &queue->lists[i - JOB_LANES];
+        for (job = TAILQ_FIRST(list); job; job = next) {
+            next = TAILQ_NEXT(job, in_list);
+            if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
+                folder_lay_down(folder_job_of(job));
+        }
+    }
+    uv_timer_stop(&folder->timer);
+    folder->world->events->stopped(folder->world->context, folder);
+}
+
 void folder_destroy(struct folder **folder)
 {
     struct folder *f = *folder;
@@ -305,9 +494,10 @@ void folder_destroy(struct folder **folder)
     if (!f)
         return;
     watch_close(&f->watch);
-    candidates_finish(&f->candidates);
+    uv_timer_stop(&f->timer);
     spool_leave(&f->spool);
-    uv_close((uv_handle_t *)&f->timer, on_closed);
+    f->destroyed = true;
+    free_if_unused(f);
 }
 
 bool folder_is_quiet(const struct folder *folder)
@@ -340,40 +530,72 @@ static void count_jobs(const struct folder *folder, const struct job_list *list,
     }
 }
 
+const char *folder_trouble(const struct folder *folder, const char **text)
+{
+    const struct folder_trouble *trouble = folder->lost.since       ? &folder->lost
+                                           : folder->no_space.since ? &folder->no_space
+                                           : folder->unread.since   ? &folder->unread
+                                                                    : NULL;
+    *text = folder->hanging ? "its folder does not answer; it is taken up again when it does"
+            : trouble       ? trouble->text
+                            : "";
+    return folder->hanging                ? "folder-hanging"
+           : !trouble                     ? NULL
+           : trouble == &folder->no_space ? "no-space"
+           : trouble == &folder->unread   ? "folder-unreadable"
+           : folder->unusable             ? "folder-unusable"
+                                          : "folder-gone";
+}
+
+static void tell_hanging(const struct folder *folder, struct folder_census *census)
+{
+    uint64_t now = clock_now(), since = errands_since(folder->errands);
+    census->since = since ? since : now;
+    snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
+             folder->settings->input, folder->settings->output,
+             number_duration((now - census->since) / SECOND * SECOND));
+}
+
+/* It can end no file while the ledger, on which it depends, does not answer. */
+static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
+{
+    uint64_t since = ledger_since(folder->world->spools.ledger);
+    if (folder->settings->originals != ORIGINALS_KEEP || since == 0 || now - since <= HANGS_AFTER)
+        return false;
+    census->state = "hanging";
+    census->reason = "folder-hanging";
+    census->since = since;
+    snprintf(census->message, sizeof census->message, "%s: no answer for %s",
+             folder->world->spools.state_path, number_duration((now - since) / SECOND * SECOND));
+    return true;
+}
+
 /* The worst of what is known. */
 static void judge(const struct folder *folder, const struct job *stuck,
                   struct folder_census *census)
 {
-    uint64_t moved = folder->moved, now = clock_now();
-    const struct folder_trouble *trouble = NULL;
-    if (folder->state == FOLDER_LOST) {
-        trouble = &folder->lost;
-        census->state = "lost";
-        census->reason = "folder-gone";
-        census->next_try = folder->next_scan;
-    } else if (folder->n_at_disk > 0 && now - moved > HANGS_AFTER) {
-        census->state = "hanging";
-        census->reason = "folder-hanging";
-        census->since = moved;
-        snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
-                 folder->settings->input, folder->settings->output,
-                 number_duration((now - moved) / SECOND * SECOND));
-    } else if (folder->no_space.since || folder->unread.since) {
-        bool space = folder->no_space.since != 0;
-        trouble = space ? &folder->no_space : &folder->unread;
-        census->state = "degraded";
-        census->reason = space ? "no-space" : "folder-unreadable";
-        census->next_try = space ? folder->next_check : folder->next_scan;
+    const char *text;
+    if (hangs_by_ledger(folder, clock_now(), census))
+        return;
+    census->reason = folder_trouble(folder, &text);
+    if (census->reason) {
+        bool gone = folder->lost.since && !folder->unusable;
+        census->state = folder->hanging ? "hanging" : gone ? "lost" : "degraded";
+        census->since = folder->lost.since       ? folder->lost.since
+                        : folder->no_space.since ? folder->no_space.since
+                                                 : folder->unread.since;
+        census->next_try = folder->no_space.since ? folder->next_check : folder->next_scan;
+        snprintf(census->message, sizeof census->message, "%s", text);
+        if (folder->hanging) {
+            census->next_try = 0;
+            tell_hanging(folder, census);
+        }
     } else if (stuck) {
         census->state = "degraded";
         census->reason = fault_name(stuck->trouble.code);
         census->since = stuck->since;
         census->next_try = stuck->not_before;
         snprintf(census->message, sizeof census->message, "%s", stuck->trouble.text);
-    }
-    if (trouble) {
-        census->since = trouble->since;
-        snprintf(census->message, sizeof census->message, "%s", trouble->text);
     }
 }
 
@@ -408,7 +630,8 @@ void folder_count(const struct folder *folder, struct folder_census *census)
 
 void folder_log_state(const struct folder *folder)
 {
-    static const char *const states[] = {"not started", "watching", "gone", "stopping", "stopped"};
+    static const char *const states[] = {"not started", "watching", "gone",
+                                         "stopping",    "stopped",  "left behind"};
     const struct candidates *c = &folder->candidates;
     size_t ready = c->counts[CANDIDATE_READY], taken = c->counts[CANDIDATE_TAKEN];
     log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "

@@ -1,19 +1,21 @@
 /* One watched folder: hints and scans become claims, claims become jobs, jobs end in OUT and in
  * done, in failed, or back where they came from. It survives its directory: one that vanishes is
- * waited for. All on the loop's thread; what waits for the disk goes to the pool. */
+ * waited for. All on the loop's thread; what waits for its disks are errands on its own threads. */
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_H
 #define SLUICE_DAEMON_WATCH_FOLDER_H
 
-#include "daemon/work/queue.h"
 #include "config/rulebook.h"
 #include "daemon/spool/spool.h"
+#include "daemon/watch/errands.h"
+#include "daemon/work/queue.h"
 
 struct folder;
 
 struct folder_events {
-    /* The first scan is over: what was there is known. */
+    /* The first scan is over: what was there is known; or that there cannot be one for now. Once.
+     */
     void (*scanned)(void *context);
-    /* After folder_stop: nothing of it is under way any more. */
+    /* After folder_stop: nothing of it is under way any more, or all that is hangs. */
     void (*stopped)(void *context, struct folder *folder);
 };
 
@@ -22,15 +24,17 @@ struct folder_world {
     uv_loop_t *loop;
     struct queue *queue;
     struct spool_world spools;
+    bool make_folders; /* that are not there when one is opened first */
     const struct folder_events *events;
     void *context; /* of the events */
 };
 
-/* Opens the directories, now. `settings` are in `book`, which is used until the end. */
+/* `settings` are in `book`, which is used until the end. */
 int folder_create(struct folder **folder, const struct folder_world *world, struct rulebook *book,
                   const struct watch_settings *settings, struct fault *fault);
 
-/* Begins to watch and to take files. `extension` is what results get. */
+/* Opens the directories, and begins to watch and to take files; what cannot be opened is tried
+ * again. `extension` is what results get. */
 void folder_start(struct folder *folder, const char *extension);
 
 /* How many jobs of the queue it may have at most, so that the others come to their turn. */
@@ -42,7 +46,7 @@ const struct watch_settings *folder_settings(const struct folder *folder);
 void folder_pump(struct folder *folder);
 
 /* Takes nothing more. `stopped` comes when its jobs have left the queue; those that wait for their
- * turn are given back. */
+ * turn are given back. Of a folder that hangs they stay claimed. */
 void folder_stop(struct folder *folder);
 
 /* Closes what is left, after `stopped` or before folder_start. The loop must run once more. Takes
@@ -82,6 +86,13 @@ void folder_log_state(const struct folder *folder);
 /* ---- for those who ask ---- */
 
 struct fate;
+
+/* True while a thread at its disks does not come back: nobody is to wait for it. */
+bool folder_hangs(const struct folder *folder);
+
+/* What somebody else needs of its disks. */
+void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
+                void (*after)(struct errand *));
 
 /* Its directories now, counted; NULL while they are gone. */
 struct spool *folder_use_spool(const struct folder *folder);

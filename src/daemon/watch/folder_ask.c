@@ -12,6 +12,18 @@ struct spool *folder_use_spool(const struct folder *folder)
     return folder->spool ? spool_use(folder->spool) : NULL;
 }
 
+bool folder_hangs(const struct folder *folder)
+{
+    return folder->hanging;
+}
+
+void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
+                void (*after)(struct errand *))
+{
+    errands_add(folder->errands, errand, run, after);
+    folder_arm_timer(folder);
+}
+
 struct rulebook *folder_use_book(const struct folder *folder)
 {
     return rulebook_use(folder->book);
@@ -76,7 +88,7 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
                  : job->lane == JOB_LAST  ? "last"
                                           : NULL,
                  "it waits for its turn%s; %u jobs wait, %u run",
-                 job->lane == JOB_SUSPECT ? " to run alone, since a worker died while it had it"
+                 job->lane == JOB_SUSPECT ? " for the worker in quarantine, since another one died while it had it"
                  : job->lane == JOB_LAST
                      ? " to run last and alone, since we went down with it before"
                      : "",
@@ -106,7 +118,7 @@ static void explain_candidate(const struct folder *folder, const struct candidat
     uint64_t now = clock_now();
     const struct candidate_facts *facts = &c->facts;
     const char *stable = number_duration(folder->settings->stable);
-    bool due_known = c->state == CANDIDATE_WAITING;
+    bool due_known = c->state == CANDIDATE_WAITING || c->state == CANDIDATE_SETTLING;
     if (facts->has_seen)
         fate->age = seconds_between(facts->since, now);
     if (due_known)
@@ -119,6 +131,10 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "truncated",
                  "it ended too early: it is tried once more when it has not changed for %s",
                  stable);
+    else if (c->state == CANDIDATE_SETTLING)
+        fate_set(fate, "waiting", "not-settled",
+                 "it is closed: it is taken when nobody has opened or changed it for %s",
+                 number_duration(folder->settings->settle));
     else if (c->state == CANDIDATE_WAITING && strcmp(fate->reason, "not-seen") == 0)
         fate_set(fate, "waiting", "not-stable",
                  "nobody has said that it is complete: it is taken when it has not changed for "
@@ -128,23 +144,36 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "looked-at", "it is looked at now");
 }
 
+static void explain_trouble(const struct folder *folder, struct fate *fate)
+{
+    const char *text, *reason = folder_trouble(folder, &text), *end = "";
+    if (folder->lost.since && !folder->hanging)
+        end = folder->unusable ? "; it is taken up when that is mended"
+                               : "; it is taken up again when it returns";
+    if (reason)
+        fate_set(fate, "waiting", reason, "%s%s", text, end);
+}
+
 bool folder_explain(const struct folder *folder, struct fate *fate)
 {
     struct search search = {.name = fate->name};
     each_job(folder, has_name, &search);
     if (search.job) {
         explain_job(folder, search.job, fate);
+        if (folder->hanging && search.job->state != JOB_SENT && search.job->state != JOB_BEGUN)
+            explain_trouble(folder, fate);
         return true;
     }
-    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0 && folder->lost.since)
-        fate_set(fate, "waiting", "folder-gone", "%s; it is taken up again when it returns",
-                 folder->lost.text);
+    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0)
+        explain_trouble(folder, fate);
     const struct candidate *c = candidates_find(&folder->candidates, fate->name);
     bool waiting = strcmp(fate->state, "waiting") == 0;
-    if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
+    if (waiting && folder->hanging)
+        explain_trouble(folder, fate);
+    else if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
         explain_candidate(folder, c, fate);
-    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0 && folder->no_space.since)
-        fate_set(fate, "waiting", "no-space", "%s", folder->no_space.text);
+    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0)
+        explain_trouble(folder, fate);
     return false;
 }
 
@@ -152,7 +181,7 @@ void folder_look_again(struct folder *folder, const char *name)
 {
     if (!folder_is_live(folder))
         return;
-    candidates_hint(&folder->candidates, name, true);
+    candidates_hear(&folder->candidates, name, NEWS_RENAMED, clock_now());
     folder_pump(folder);
 }
 

@@ -3,20 +3,22 @@
 #define SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 
 #include "base/clock.h"
-#include "daemon/watch/candidate.h"
 #include "daemon/spool/claim.h"
 #include "daemon/spool/draft.h"
+#include "daemon/watch/candidate.h"
+#include "daemon/watch/errands.h"
 #include "daemon/watch/folder.h"
 #include "daemon/watch/watch.h"
 
-#define LOOKS_AT_ONCE 64 /* names that one trip to the pool looks at */
+#define LOOKS_AT_ONCE 64 /* names that one errand looks at */
 
 enum folder_state {
     FOLDER_CREATED,
     FOLDER_WATCHING,
-    FOLDER_LOST, /* a directory is gone; it is looked for */
+    FOLDER_LOST, /* a directory is gone, or cannot be used; it is tried again */
     FOLDER_STOPPING,
-    FOLDER_STOPPED,
+    FOLDER_STOPPED,   /* nothing of it is under way … */
+    FOLDER_ABANDONED, /* … but what hangs, and is left to itself */
 };
 
 /* Something that is wrong with a folder for the time being. */
@@ -38,38 +40,44 @@ struct folder {
     unsigned share; /* jobs that it may have */
 
     enum folder_state state;
-    struct spool *spool; /* NULL while lost */
-    struct watch *watch; /* NULL: polled */
+    struct errands *errands; /* whatever waits for its disks */
+    bool stalled;            /* a job is not opened in time */
+    bool hanging;            /* one of the threads has not come back for a while, which is told */
+    bool destroyed;          /* nobody but what is under way knows it */
+    struct spool *spool;     /* NULL while lost */
+    unsigned n_spools;       /* that one, and older ones that somebody still uses */
+    struct watch *watch;     /* NULL: polled */
     struct candidates candidates;
     uv_timer_t timer;
-    uint64_t next_scan;  /* monotonic nanoseconds; while lost: the next look for the directory */
-    uint64_t next_check; /* whether the paths still lead here */
-    uint64_t next_tidy;  /* of done and failed */
-    uint64_t next_prune; /* of the ledger */
-    uint64_t put_away;   /* bytes, since the last time */
+    uint64_t next_scan;         /* monotonic nanoseconds; while lost: the next try to open it */
+    unsigned n_tries;           /* to open it, in vain */
+    uint64_t next_check;        /* whether the paths still lead here */
+    uint64_t next_tidy;         /* of done and failed */
+    uint64_t next_prune;        /* of the ledger */
+    uint64_t put_away;          /* bytes, since the last time */
     size_t n_done, n_failed;    /* files in done and in failed, as counted last, and those since */
     unsigned generation;        /* of the ledger */
     const char *lost_path;      /* … */
     struct folder_trouble lost; /* … */
+    bool unusable;              /* it is there, but not as it must be */
     struct folder_trouble unread;          /* the latest scan failed */
     struct folder_trouble no_space;        /* nothing is claimed */
     uint64_t well_since;                   /* the last of these ended, monotonic nanoseconds */
     uint64_t n_ended_done, n_ended_failed; /* jobs, since the start */
     struct folder_failure failure;
-    atomic_uint n_at_disk;  /* threads of the pool that are at the folder's files */
-    _Atomic uint64_t moved; /* when one of them came back or got on, monotonic nanoseconds */
-    bool told_first;        /* that a file was taken, and where originals go */
-    bool scanned;           /* once, since the start */
-    bool scanning;          /* in the pool, as the next three; one of each at a time */
-    bool looking;           /* … */
-    bool settling;          /* … */
-    bool reopening;         /* … */
-    unsigned n_overflows;   /* of inotify's queue */
+    bool told_first;      /* that a file was taken, and where originals go */
+    bool scanned;         /* once, since the start */
+    bool told_scanned;    /* or that it cannot be for now */
+    bool scanning;        /* an errand, as the next three; one of each at a time */
+    bool looking;         /* … */
+    bool settling;        /* … */
+    bool reopening;       /* … */
+    unsigned n_overflows; /* of inotify's queue */
     unsigned n_jobs;
     struct folder_jobs to_settle;
 };
 
-/* What is done for a job in the pool, one thing at a time. */
+/* What errands do for a job, one thing at a time. */
 enum folder_step {
     STEP_NONE,
     STEP_OPEN,
@@ -99,12 +107,14 @@ struct folder_job {
     char (*planes)[32]; /* as the worker told; owned */
     char step[20];      /* what the worker was at */
 
-    uv_work_t work;
-    enum folder_step at; /* in the pool, now */
+    struct errand errand;
+    enum folder_step at; /* the errand's, now */
     bool begun_wanted;   /* a step that has to wait for it */
     bool output_wanted;  /* … */
     bool open_wanted;    /* … */
     char plane[32];      /* of the output that is wanted */
+    bool settling;       /* an errand ends it */
+    bool laid_down;      /* no job of the queue any more */
     bool ended_on_disk;  /* STEP_OPEN found a verdict and carried it out */
     struct fault step_fault;
     enum folder_end end; /* wanted, then in the works */
@@ -112,12 +122,16 @@ struct folder_job {
     STAILQ_ENTRY(folder_job) next_to_settle;
 };
 
-/* folder.c. `path` is the input's or the output's, as in the settings. */
+/* folder.c. `path` is the input's or the output's, as in the settings, or that of our own. */
 void folder_lose(struct folder *folder, const char *path, const char *why);
+
+/* What is wrong with it: the code that is told, and the text; NULL: nothing. */
+const char *folder_trouble(const struct folder *folder, const char **text);
 
 /* True when that is news. `text` NULL: it is over. */
 bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text);
 void folder_arm_timer(struct folder *folder);
+void folder_tell_scanned(struct folder *folder); /* once */
 void folder_check_stopped(struct folder *folder);
 bool folder_is_live(const struct folder *folder); /* watching: new files may be taken */
 
@@ -129,7 +143,7 @@ void folder_look(struct folder *folder);
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance);
 void folder_drop_job(struct folder_job *fj);
 
-/* In the pool: the results so far are void. */
+/* On a thread: the results so far are void. */
 void folder_discard_drafts(struct folder_job *fj);
 
 /* Later once more; of a folder that is stopping it is given back. */
@@ -139,23 +153,13 @@ void folder_retry(struct folder_job *fj);
  * watched now. What is claimed stays there; once nobody holds its lock, a scan finds it. */
 bool folder_leave_behind(struct folder_job *fj);
 
+/* Of a folder that is abandoned: the job leaves the queue, if it is there, and is no more when no
+ * thread has it. */
+void folder_lay_down(struct folder_job *fj);
+
 /* folder_settle.c: `end` is set; waits for the steps that are under way. */
 void folder_end_job(struct folder_job *fj, enum folder_end end);
 void folder_settle(struct folder *folder);
-
-/* Around what a thread of the pool does there: one that does not come back is told as hanging. */
-static inline void folder_enter_disk(struct folder *folder)
-{
-    if (folder->n_at_disk == 0)
-        folder->moved = clock_now();
-    folder->n_at_disk++;
-}
-
-static inline void folder_leave_disk(struct folder *folder)
-{
-    folder->moved = clock_now();
-    folder->n_at_disk--;
-}
 
 static inline struct folder_job *folder_job_of(struct job *job)
 {

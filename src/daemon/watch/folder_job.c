@@ -1,5 +1,5 @@
-/* A claimed file as a job of the queue: what the queue asks of it is done in the pool, one step at
- * a time, since a claim belongs to one thread at a time. */
+/* A claimed file as a job of the queue: what the queue asks of it are errands, one at a time, since
+ * a claim belongs to one thread at a time. */
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>
@@ -15,12 +15,12 @@
 #define INTERRUPTIONS_UNTIL_LAST   3
 #define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, alone */
 
-/* ---- the steps, in the pool ---- */
+/* ---- the steps, as errands ---- */
 
 void folder_discard_drafts(struct folder_job *fj)
 {
     for (size_t i = 0; i < fj->n_drafts; i++)
-        draft_discard(&fj->drafts[i], fj->claim->spool);
+        draft_discard(&fj->drafts[i], fj->claim, i);
     fj->n_drafts = 0;
 }
 
@@ -70,10 +70,14 @@ static void do_open(struct folder_job *fj)
         claim_give_back(claim, NULL);
 }
 
-static void do_step(uv_work_t *work)
+static struct folder_job *job_of_errand(struct errand *errand)
 {
-    struct folder_job *fj = work->data;
-    folder_enter_disk(fj->folder);
+    return (struct folder_job *)((char *)errand - offsetof(struct folder_job, errand));
+}
+
+static void do_step(struct errand *errand)
+{
+    struct folder_job *fj = job_of_errand(errand);
     switch (fj->at) {
     case STEP_OPEN:
         do_open(fj);
@@ -83,12 +87,11 @@ static void do_step(uv_work_t *work)
             snprintf(fj->drafts[fj->n_drafts - 1].plane, sizeof fj->drafts->plane, "%s", fj->plane);
         break;
     case STEP_BEGUN:
-        claim_mark_begun(fj->claim, fj->job.lane != JOB_NORMAL, &fj->step_fault);
+        claim_mark_begun(fj->claim, fj->job.lane == JOB_LAST, &fj->step_fault);
         break;
     case STEP_NONE:
         break;
     }
-    folder_leave_disk(fj->folder);
 }
 
 /* ---- their ends, on the loop ---- */
@@ -125,12 +128,15 @@ static void opened(struct folder_job *fj)
     }
 }
 
-static void after_step(uv_work_t *work, int status)
+static void after_step(struct errand *errand)
 {
-    struct folder_job *fj = work->data;
+    struct folder_job *fj = job_of_errand(errand);
     enum folder_step at = fj->at;
-    (void)status;
     fj->at = STEP_NONE;
+    if (fj->folder->state == FOLDER_ABANDONED) {
+        folder_lay_down(fj);
+        return;
+    }
     if (at == STEP_OUTPUT)
         queue_give_output(fj->folder->queue, &fj->job, fj->plane,
                           fj->step_fault.code ? -1 : fj->drafts[fj->n_drafts - 1].fd,
@@ -146,18 +152,23 @@ static void after_step(uv_work_t *work, int status)
 static void start_step(struct folder_job *fj, enum folder_step step)
 {
     fj->at = step;
-    fj->work.data = fj;
     fault_clear(&fj->step_fault);
-    if (uv_queue_work(fj->folder->loop, &fj->work, do_step, after_step) != 0) {
-        log_error("%s: libuv takes no more work", fj->job.label);
-        abort(); /* it does so for no callback at all, which there is */
-    }
+    errands_add(fj->folder->errands, &fj->errand, do_step, after_step);
 }
 
 /* The mark of the beginning before a further output, both before the job is opened once more, and
  * its end when nothing else is left to do. */
 static void next_step(struct folder_job *fj)
 {
+    if (fj->folder->state == FOLDER_ABANDONED) {
+        fault_set(&fj->step_fault, FAULT_IO, "the folder does not answer");
+        if (fj->output_wanted)
+            queue_give_output(fj->folder->queue, &fj->job, fj->plane, -1, &fj->step_fault);
+        fj->output_wanted = false;
+        if (fj->open_wanted || fj->end != END_NONE) /* the worker has it no more */
+            folder_lay_down(fj);
+        return;
+    }
     if (fj->at != STEP_NONE)
         return;
     if (fj->begun_wanted) {
@@ -265,9 +276,9 @@ void folder_end_job(struct folder_job *fj, enum folder_end end)
 
 static enum job_lane lane_for(const struct note *note)
 {
-    if (note->crashes > 0)
-        return JOB_SUSPECT;
-    return note->interruptions >= INTERRUPTIONS_UNTIL_LAST ? JOB_LAST : JOB_NORMAL;
+    if (note->interruptions >= INTERRUPTIONS_UNTIL_LAST)
+        return JOB_LAST;
+    return note->crashes > 0 ? JOB_SUSPECT : JOB_NORMAL;
 }
 
 /* Somebody who tries a folder sees his picture vanish: it is said once where pictures go. */
@@ -311,6 +322,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                            .format = folder->settings->format,
                            .input = folder->settings->reading,
                            .counted = folder->settings->chain_name,
+                           .stalled = &folder->stalled,
                            .lane = lane_for(&claim->note),
                            .attempts = claim->note.attempts,
                            .crashes = claim->note.crashes};
@@ -340,22 +352,58 @@ bool folder_leave_behind(struct folder_job *fj)
     return true;
 }
 
-void folder_drop_job(struct folder_job *fj)
+static void do_close(struct errand *errand)
 {
-    struct folder *folder = fj->folder;
-    queue_remove(folder->queue, &fj->job);
+    struct folder_job *fj = job_of_errand(errand);
     if (fj->job.in_fd >= 0)
         close(fj->job.in_fd);
-    if (fj->claim->spool->in_place)
-        candidates_let_go(&folder->candidates, fj->claim->name);
     for (size_t i = 0; i < fj->n_drafts; i++)
         draft_forget(&fj->drafts[i]);
+}
+
+static void after_close(struct errand *errand)
+{
+    struct folder_job *fj = job_of_errand(errand);
+    struct folder *folder = fj->folder;
+    struct spool *spool = fj->claim->spool;
     free(fj->drafts);
     free(fj->planes);
-    struct spool *spool = fj->claim->spool;
     claim_destroy(&fj->claim);
     spool_leave(&spool);
     free(fj);
     folder->n_jobs--;
     folder_check_stopped(folder);
+}
+
+/* To close a file may mean to wait for its disk. */
+static void close_job(struct folder_job *fj)
+{
+    if (fj->job.in_fd >= 0 || fj->n_drafts > 0)
+        errands_add(fj->folder->errands, &fj->errand, do_close, after_close);
+    else
+        after_close(&fj->errand);
+}
+
+void folder_drop_job(struct folder_job *fj)
+{
+    queue_remove(fj->folder->queue, &fj->job);
+    if (fj->claim->spool->in_place)
+        candidates_let_go(&fj->folder->candidates, fj->claim->name);
+    close_job(fj);
+}
+
+void folder_lay_down(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    struct folder_job *waiting;
+    if (!fj->laid_down)
+        queue_remove(folder->queue, &fj->job);
+    fj->laid_down = true;
+    STAILQ_FOREACH(waiting, &folder->to_settle, next_to_settle)
+    if (waiting == fj) {
+        STAILQ_REMOVE(&folder->to_settle, fj, folder_job, next_to_settle);
+        break;
+    }
+    if (fj->at == STEP_NONE && !fj->settling)
+        close_job(fj);
 }

@@ -15,12 +15,12 @@
 #include "daemon/spool/record.h"
 
 struct settling {
-    uv_work_t work;
+    struct errand errand;
     struct folder *folder;
     struct folder_jobs jobs;
 };
 
-/* ---- in the pool ---- */
+/* ---- the errand ---- */
 
 /* Somebody wrote to the file while it was read: whatever came of it means nothing. */
 static bool has_changed(const struct folder_job *fj)
@@ -152,6 +152,15 @@ static void settle_one(struct folder_job *fj)
     }
 }
 
+/* A sync that serves several jobs voids all of them when it fails. */
+static void not_synced(struct folder_job *fj, const struct fault *fault)
+{
+    if (fault->code == FAULT_NONE)
+        return;
+    fault_set(&fj->end_fault, fault->code, "%s", fault->text);
+    drafts_void(fj->claim, fj->claim->spool->out_fd);
+}
+
 /* In place of a sync for each: the file systems of OUT and of the claims, once. */
 static void sync_batch(struct settling *settling)
 {
@@ -171,7 +180,7 @@ static void sync_batch(struct settling *settling)
             else if (syncfs(spool->instance_fd) != 0)
                 fault_set_errno(&fault, FAULT_IO, spool->hidden_path);
         }
-        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+        not_synced(fj, &fault);
     }
 }
 
@@ -192,7 +201,7 @@ static void sync_names(struct settling *settling)
             if (drafts_sync_names(fj->claim, synced->out_fd) != 0)
                 fault_set_errno(&fault, FAULT_IO, synced->out_path);
         }
-        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+        not_synced(fj, &fault);
     }
 }
 
@@ -237,27 +246,31 @@ static void enter_in_ledger(struct settling *settling)
 
 static void let_go(struct folder_job *fj)
 {
-    if (is_well(fj, END_DONE))
-        claim_done(fj->claim, &fj->end_fault);
+    if (is_well(fj, END_DONE) && claim_done(fj->claim, &fj->end_fault) == 0)
+        drafts_release(fj->claim, fj->claim->spool->out_fd);
     else if (is_well(fj, END_FAILED))
         claim_failed(fj->claim, &fj->end_fault);
 }
 
-static void do_settle(uv_work_t *work)
+static void each(struct settling *settling, void (*step)(struct folder_job *fj))
 {
-    struct settling *settling = work->data;
     struct folder_job *fj;
-    folder_enter_disk(settling->folder);
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    settle_one(fj);
+    {
+        step(fj);
+        errand_moves(&settling->errand);
+    }
+}
+
+static void do_settle(struct errand *errand)
+{
+    struct settling *settling = (struct settling *)errand;
+    each(settling, settle_one);
     sync_batch(settling);
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    place(fj);
+    each(settling, place);
     sync_names(settling);
     enter_in_ledger(settling);
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    let_go(fj);
-    folder_leave_disk(settling->folder);
+    each(settling, let_go);
 }
 
 /* ---- on the loop ---- */
@@ -320,8 +333,7 @@ static void return_file(struct folder_job *fj)
     struct folder *folder = fj->folder;
     if (folder_is_live(folder) && fj->claim->spool == folder->spool)
         candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
-                          fj->job.fault.code == FAULT_TRUNCATED, clock_now(),
-                          folder->settings->stable);
+                          fj->job.fault.code == FAULT_TRUNCATED, clock_now());
 }
 
 static void settled(struct folder_job *fj)
@@ -351,15 +363,18 @@ static void settled(struct folder_job *fj)
     folder_retry(fj);
 }
 
-static void after_settle(uv_work_t *work, int status)
+static void after_settle(struct errand *errand)
 {
-    struct settling *settling = work->data;
+    struct settling *settling = (struct settling *)errand;
     struct folder *folder = settling->folder;
-    (void)status;
     while (!STAILQ_EMPTY(&settling->jobs)) {
         struct folder_job *fj = STAILQ_FIRST(&settling->jobs);
         STAILQ_REMOVE_HEAD(&settling->jobs, next_to_settle);
-        settled(fj);
+        fj->settling = false;
+        if (folder->state == FOLDER_ABANDONED)
+            folder_lay_down(fj);
+        else
+            settled(fj);
     }
     free(settling);
     folder->settling = false;
@@ -376,16 +391,14 @@ void folder_settle(struct folder *folder)
         return; /* the next job that ends, or the timer, comes back to it */
     struct folder_job *fj;
     settling->folder = folder;
-    settling->work.data = settling;
     STAILQ_INIT(&settling->jobs);
     STAILQ_CONCAT(&settling->jobs, &folder->to_settle);
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    if (fj->end == END_RETURNED)
-        return_file(fj);
-    if (uv_queue_work(folder->loop, &settling->work, do_settle, after_settle) == 0) {
-        folder->settling = true;
-        return;
+    {
+        fj->settling = true;
+        if (fj->end == END_RETURNED)
+            return_file(fj);
     }
-    STAILQ_CONCAT(&folder->to_settle, &settling->jobs);
-    free(settling);
+    folder->settling = true;
+    errands_add(folder->errands, &settling->errand, do_settle, after_settle);
 }

@@ -1,7 +1,7 @@
-/* How files are found and become ours: scans and looks, in the pool; their findings, on the loop.
- */
+/* How files are found and become ours: scans and looks, as errands; their findings, on the loop. */
 #include "daemon/watch/folder_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct found {
 };
 
 struct scan {
-    uv_work_t work;
+    struct errand errand;
     struct folder *folder;
     struct spool *spool;
     bool whole; /* else only lost_path and short_of_space are wanted */
@@ -60,7 +60,7 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
     struct scan *scan = context;
-    scan->folder->moved = clock_now();
+    errand_moves(&scan->errand);
     if (scan->rebuild && identity->size > 0 &&
         record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
@@ -91,11 +91,12 @@ static void keep_claim(void *context, struct claim *claim)
 
 static void tidy(const struct spool *spool)
 {
-    char label[300];
-    snprintf(label, sizeof label, "%.250s: done", spool->in_path);
-    retention_apply(spool->done_fd, &spool->rules->done, label);
-    snprintf(label, sizeof label, "%.250s: failed", spool->in_path);
-    retention_apply(spool->failed_fd, &spool->rules->failed, label);
+    struct ledger *ledger = spool->world->ledger;
+    char label[PATH_MAX + 20];
+    snprintf(label, sizeof label, "%s: done", spool->folder);
+    retention_apply(spool->done_fd, &spool->rules->done, ledger, label);
+    snprintf(label, sizeof label, "%s: failed", spool->folder);
+    retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
 }
 
 /* Reasons count with their files; in place there are only reasons. */
@@ -117,8 +118,9 @@ static bool is_there(void *context, const char *name, const struct identity *ide
            (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
 }
 
-static void scan_in_pool(struct scan *scan)
+static void do_scan(struct errand *errand)
 {
+    struct scan *scan = (struct scan *)errand;
     struct spool *spool = scan->spool;
     scan->lost_path = spool_lost_path(spool, &scan->lost);
     if (scan->lost_path)
@@ -137,14 +139,6 @@ static void scan_in_pool(struct scan *scan)
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
 }
 
-static void do_scan(uv_work_t *work)
-{
-    struct scan *scan = work->data;
-    folder_enter_disk(scan->folder);
-    scan_in_pool(scan);
-    folder_leave_disk(scan->folder);
-}
-
 static void destroy_scan(struct scan *scan)
 {
     for (size_t i = 0; i < scan->n_found; i++)
@@ -161,8 +155,7 @@ static void take_findings(struct folder *folder, const struct scan *scan)
     if (scan->whole)
         candidates_stir(&folder->candidates);
     for (size_t i = 0; i < scan->n_found; i++)
-        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now,
-                         folder->settings->stable);
+        candidates_found(&folder->candidates, scan->found[i].name, &scan->found[i].identity, now);
     folder->candidates.overflowed |= scan->is_cut;
     if (scan->n_rebuilt > 0)
         log_warning("%s: %zu files count as done, since their results are there",
@@ -186,15 +179,16 @@ static void note_space(struct folder *folder, const char *short_of_space)
 /* It is told when it is new, and as long as it lasts in the status. */
 static void note_unread(struct folder *folder, const struct fault *fault)
 {
+    if (fault->code)
+        folder->next_scan = folder->next_check;
     if (folder_note(folder, &folder->unread, fault->code ? fault->text : NULL) && fault->code)
         log_warning("%s; it is tried again", fault->text);
 }
 
-static void after_scan(uv_work_t *work, int status)
+static void after_scan(struct errand *errand)
 {
-    struct scan *scan = work->data;
+    struct scan *scan = (struct scan *)errand;
     struct folder *folder = scan->folder;
-    (void)status;
     folder->scanning = false;
     for (size_t i = 0; i < scan->n_claims; i++) {
         if (scan->spool->in_place)
@@ -218,23 +212,26 @@ static void after_scan(uv_work_t *work, int status)
         if (scan->lost_path)
             folder_lose(folder, scan->lost_path, scan->lost.text);
     }
-    bool first = scan->whole && !folder->scanned;
     folder->scanned |= scan->whole;
     destroy_scan(scan);
-    if (first)
-        folder->world->events->scanned(folder->world->context);
+    if (folder->scanned)
+        folder_tell_scanned(folder);
     folder_pump(folder);
     folder_check_stopped(folder);
 }
 
-/* Done and failed once a minute, and before a lot has come to them. */
-static bool tidy_is_due(struct folder *folder, bool whole, uint64_t now)
+/* Done and failed once a minute, more often where ages are shorter, and before a lot has come to
+ * them. */
+static bool tidy_is_due(struct folder *folder, uint64_t now)
 {
-    uint64_t keep = folder->settings->done.keep;
+    const struct watch_settings *rules = folder->settings;
+    uint64_t keep = rules->done.keep, pause = MINUTE;
     bool much = keep != RETENTION_ALL && folder->put_away > keep / 8 + (1 << 20);
-    if (!much && (!whole || now < folder->next_tidy))
+    if (!much && now < folder->next_tidy)
         return false;
-    folder->next_tidy = now + MINUTE;
+    pause = rules->done.age < pause ? rules->done.age : pause;
+    pause = rules->failed.age < pause ? rules->failed.age : pause;
+    folder->next_tidy = now + pause;
     folder->put_away = 0;
     return true;
 }
@@ -258,25 +255,23 @@ void folder_scan(struct folder *folder, bool whole)
     scan->folder = folder;
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
-    scan->tidy = tidy_is_due(folder, whole, now);
+    scan->tidy = tidy_is_due(folder, now);
     scan->rebuild = rebuild_is_due(folder, whole);
     scan->prune = whole && now >= folder->next_prune;
     if (scan->prune)
         folder->next_prune = now + 60 * MINUTE;
-    scan->work.data = scan;
     fault_clear(&scan->fault);
     fault_clear(&scan->lost);
-    if (uv_queue_work(folder->loop, &scan->work, do_scan, after_scan) == 0)
-        folder->scanning = true;
-    else
-        destroy_scan(scan);
+    folder->scanning = true;
+    errands_add(folder->errands, &scan->errand, do_scan, after_scan);
 }
 
 /* ---- the look ---- */
 
-/* One name, on its way through the pool. */
+/* One name of an errand. */
 struct look_at {
     struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate_heard heard;
     struct candidate_facts facts;
     enum candidate_verdict verdict;
     struct claim *claim;
@@ -284,11 +279,12 @@ struct look_at {
 };
 
 struct look {
-    uv_work_t work;
+    struct errand errand;
     struct folder *folder;
     struct spool *spool;
     unsigned room;              /* claims that may be made */
     const char *short_of_space; /* the spool's */
+    struct fault unknown;       /* the ledger does not tell what is done */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -308,51 +304,64 @@ static void claim(struct look *look, struct look_at *at)
 static void look_at(struct look *look, struct look_at *at)
 {
     struct identity identity = {0};
-    uint64_t now = clock_now(), stable = look->folder->settings->stable;
+    uint64_t now = clock_now();
+    const struct candidate_times *times = &look->folder->candidates.times;
     enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
     enum spool_sight sight = spool_look(look->spool, at->candidate->name, &identity);
+    bool done = false;
     if (sight == SPOOL_FILE && spool_remembers(look->spool) &&
-        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity)) {
-        at->verdict = CANDIDATE_DROP; /* done already */
+        ledger_knows(look->spool->world->ledger, look->spool->folder, &identity, &done,
+                     &look->unknown) != 0) {
+        at->verdict = CANDIDATE_WAIT;
         return;
     }
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
-    if (at->verdict == CANDIDATE_REST && at->facts.closed)
-        log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    if (at->verdict != CANDIDATE_TAKE)
+    if (done) {
+        at->verdict = CANDIDATE_DROP;
         return;
+    }
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
+    if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
+        log_info("%s: empty; it waits until something is written to it", at->candidate->name);
+    if (at->verdict != CANDIDATE_TAKE || look->room == 0)
+        return; /* to probe is to open it, which would look like somebody else's doing later */
     sight = spool_probe(look->spool, at->candidate->name, &writer);
-    at->verdict = candidate_judge(&at->facts, sight, &identity, writer, now, stable);
+    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->facts.unreadable)
         fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
-    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
+    if (at->verdict == CANDIDATE_TAKE)
         claim(look, at);
 }
 
-static void do_look(uv_work_t *work)
+static void do_look(struct errand *errand)
 {
-    struct look *look = work->data;
-    folder_enter_disk(look->folder);
+    struct look *look = (struct look *)errand;
     look->short_of_space = spool_short_of_space(look->spool);
     if (look->short_of_space)
         look->room = 0;
-    for (size_t i = 0; i < look->count; i++)
+    for (size_t i = 0; i < look->count; i++, errand_moves(errand))
         look_at(look, &look->at[i]);
-    folder_leave_disk(look->folder);
 }
 
-/* What the look and events since then make of a candidate. */
-static void apply(struct folder *folder, struct look_at *at)
+/* What the look and news since then make of a candidate. `caught_up`: all news are known up to the
+ * look, so that what has bytes and was never opened was linked in. */
+static void apply(struct folder *folder, struct look_at *at, bool caught_up)
 {
     struct candidates *candidates = &folder->candidates;
     struct candidate *c = at->candidate;
-    bool closed = c->hinted && c->facts.closed;
     bool forget = at->claim || at->verdict == CANDIDATE_DROP;
     if (at->fault.code != FAULT_NONE && !c->complained)
         log_warning("%s: %s; it is tried again", c->name, at->fault.text);
     c->complained = at->fault.code != FAULT_NONE;
+    if (at->fault.code == FAULT_CREATE || at->fault.code == FAULT_IO)
+        folder->next_check = 0; /* our own folder may be gone */
     c->facts = forget ? (struct candidate_facts){0} : at->facts;
-    c->facts.closed |= closed;
+    if (forget && !c->hinted)
+        c->heard = (struct candidate_heard){0};
+    if (caught_up && c->heard.created && at->heard.created && at->verdict == CANDIDATE_WAIT &&
+        !at->facts.unreadable) {
+        c->heard = (struct candidate_heard){.touched = c->heard.touched, .whole = true};
+        c->hinted = true;
+    }
     if (at->claim && at->claim->spool->in_place)
         candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
     else if (c->hinted)
@@ -364,21 +373,21 @@ static void apply(struct folder *folder, struct look_at *at)
     else if (at->verdict == CANDIDATE_REST)
         candidates_rest(candidates, c);
     else
-        candidates_wait(candidates, c, clock_now(), folder->settings->stable);
+        candidates_wait(candidates, c, clock_now());
 }
 
-static void after_look(uv_work_t *work, int status)
+static void after_look(struct errand *errand)
 {
-    struct look *look = work->data;
+    struct look *look = (struct look *)errand;
     struct folder *folder = look->folder;
+    bool caught_up = watch_catch_up(folder->watch); /* which may lose the folder */
     bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
-    (void)status;
     folder->looking = false;
     for (size_t i = 0; i < look->count; i++) {
         struct look_at *at = &look->at[i];
         struct claim *claim = at->claim;
         if (of_this_folder)
-            apply(folder, at);
+            apply(folder, at, caught_up);
         else if (claim && claim->spool->in_place)
             candidates_move(&folder->candidates, at->candidate, CANDIDATE_TAKEN);
         else
@@ -386,6 +395,8 @@ static void after_look(uv_work_t *work, int status)
         if (claim)
             folder_add_job(folder, claim, at->facts.truncated);
     }
+    if (of_this_folder && look->unknown.code)
+        note_unread(folder, &look->unknown);
     if (of_this_folder)
         note_space(folder, look->short_of_space);
     else
@@ -408,7 +419,8 @@ static void choose(struct folder *folder, struct look *look)
                (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
             candidates_move(candidates, c, CANDIDATE_LOOKING);
             c->hinted = false;
-            look->at[look->count] = (struct look_at){.candidate = c, .facts = c->facts};
+            look->at[look->count] =
+                (struct look_at){.candidate = c, .heard = c->heard, .facts = c->facts};
             fault_clear(&look->at[look->count].fault);
             look->count++;
         }
@@ -435,15 +447,9 @@ void folder_look(struct folder *folder)
         return; /* the timer comes back to it */
     look->folder = folder;
     look->room = room;
-    look->work.data = look;
+    fault_clear(&look->unknown);
     look->spool = spool_use(folder->spool);
     choose(folder, look);
-    if (uv_queue_work(folder->loop, &look->work, do_look, after_look) == 0) {
-        folder->looking = true;
-        return;
-    }
-    for (size_t i = 0; i < look->count; i++)
-        candidates_move(&folder->candidates, look->at[i].candidate, CANDIDATE_HINTED);
-    spool_leave(&look->spool);
-    free(look);
+    folder->looking = true;
+    errands_add(folder->errands, &look->errand, do_look, after_look);
 }

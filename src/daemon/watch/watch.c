@@ -9,7 +9,9 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#define MASK (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define MASK                                                                                       \
+    (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_OPEN | IN_CLOSE_NOWRITE | IN_ATTRIB |           \
+     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define LOST (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
 
 /* Reads in one turn of the loop; what is left comes in the next, after everybody else. */
@@ -18,7 +20,7 @@
 struct watch {
     uv_poll_t poll;
     int fd;
-    bool closing;
+    bool closing, overflowed;
     const struct watch_events *events;
     void *context;
 };
@@ -31,15 +33,26 @@ static const char *why_lost(uint32_t mask)
                                    : "no longer watched by the kernel";
 }
 
+static enum candidate_news news_of(uint32_t mask)
+{
+    return mask & IN_MOVED_TO        ? NEWS_RENAMED
+           : mask & IN_CLOSE_WRITE   ? NEWS_CLOSED
+           : mask & IN_CREATE        ? NEWS_CREATED
+           : mask & IN_OPEN          ? NEWS_OPENED
+           : mask & IN_CLOSE_NOWRITE ? NEWS_LEFT
+                                     : NEWS_CHANGED;
+}
+
 static void take_event(struct watch *watch, const struct inotify_event *event)
 {
-    if (event->mask & IN_Q_OVERFLOW)
+    if (event->mask & IN_Q_OVERFLOW) {
+        watch->overflowed = true;
         watch->events->overflow(watch->context);
-    else if (event->mask & LOST)
+    } else if (event->mask & LOST) {
         watch->events->lost(watch->context, why_lost(event->mask));
-    else if (event->len > 0 && !(event->mask & IN_ISDIR))
-        watch->events->hint(watch->context, event->name,
-                            (event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0);
+    } else if (event->len > 0 && !(event->mask & IN_ISDIR)) {
+        watch->events->hint(watch->context, event->name, news_of(event->mask));
+    }
 }
 
 /* False when there is nothing more to read. */
@@ -79,6 +92,17 @@ static void on_closed(uv_handle_t *handle)
     free(watch);
 }
 
+bool watch_catch_up(struct watch *watch)
+{
+    bool more = watch && !watch->closing;
+    if (!more)
+        return false;
+    watch->overflowed = false;
+    for (int i = 0; i < READS_A_TURN && more; i++)
+        more = read_events(watch);
+    return !more && !watch->closing && !watch->overflowed;
+}
+
 /* Two of the kernel's answers mean other than they say. */
 static int refused(struct fault *fault)
 {
@@ -92,34 +116,36 @@ static int refused(struct fault *fault)
     return fault_set_errno(fault, FAULT_IO, "inotify");
 }
 
-int watch_open(struct watch **watch, uv_loop_t *loop, const char *path, bool insist,
-               const struct watch_events *events, void *context, struct fault *fault)
+int watch_descriptor(const char *path, bool insist, struct fault *fault)
+{
+    const char *kind = insist ? NULL : file_remote_kind(path);
+    if (kind) {
+        fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
+        return -1;
+    }
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (fd >= 0 && inotify_add_watch(fd, path, MASK) >= 0)
+        return fd;
+    refused(fault);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int watch_open(struct watch **watch, uv_loop_t *loop, int fd, const struct watch_events *events,
+               void *context, struct fault *fault)
 {
     struct watch *w = calloc(1, sizeof *w);
-    const char *kind = insist ? NULL : file_remote_kind(path);
     *watch = NULL;
-    if (kind) {
-        free(w);
-        return fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
-    }
-    if (!w)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a watch");
-    w->events = events;
-    w->context = context;
-    w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (w->fd < 0 || inotify_add_watch(w->fd, path, MASK) < 0) {
-        int result = refused(fault);
-        if (w->fd >= 0)
-            close(w->fd);
-        free(w);
-        return result;
-    }
-    int error = uv_poll_init(loop, &w->poll, w->fd);
+    int error = w ? uv_poll_init(loop, &w->poll, fd) : UV_ENOMEM;
     if (error < 0) {
-        close(w->fd);
+        close(fd);
         free(w);
         return fault_set(fault, FAULT_IO, "uv_poll_init: %s", uv_strerror(error));
     }
+    w->fd = fd;
+    w->events = events;
+    w->context = context;
     w->poll.data = w;
     error = uv_poll_start(&w->poll, UV_READABLE, on_readable);
     *watch = w;

@@ -13,6 +13,7 @@
 
 struct job;
 struct message;
+struct worker;
 
 enum job_state {
     JOB_QUEUED,   /* waits for its turn */
@@ -28,14 +29,16 @@ enum job_state {
 /* In which company a job may run. */
 enum job_lane {
     JOB_NORMAL,
-    JOB_SUSPECT, /* alone, and first: a worker died while it held this one among others */
+    JOB_SUSPECT, /* in quarantine, beside all others: a worker died of it, or of another one that it
+                    had at the time, or had to be killed because it did not end */
     JOB_LAST,    /* alone, and when nothing else is left: it was there when we went down, often */
     JOB_LANES
 };
 
-/* Jobs that take turns with others: those of one client. */
+/* Jobs that take turns with others: those of one client, and of all clients of one user. */
 struct job_flow {
-    uint64_t served; /* the turn in which one was taken last; turns.c's */
+    uint64_t served;       /* the turn in which one was taken last; turns.c's */
+    struct job_flow *user; /* of a client: its user's; NULL: none */
 };
 
 /* What a source does for its jobs when the queue asks. Each is answered by the function of queue.h
@@ -65,28 +68,37 @@ struct job {
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to read; NULL: as usual */
     const char *counted;        /* what metrics call the chain; NULL: by its text */
+    const bool *stalled;        /* its owner's: while true it is not opened; NULL: never true */
     int in_fd, out_fd;          /* while open; the source's */
     enum job_lane lane;
     unsigned attempts; /* times that a worker was given it */
-    unsigned crashes;  /* times that the worker died while it held this one alone */
+    unsigned crashes;  /* times that a worker died of it, while it had nothing else */
 
     /* the queue's own */
     int64_t id;
     enum job_state state;
-    uint64_t added;       /* when it entered the queue; monotonic nanoseconds */
-    uint64_t since;       /* when it entered its state; monotonic nanoseconds */
-    uint64_t sent;        /* when a worker was given it last; 0: never */
-    bool late;            /* it ran past its deadline, and the worker was killed for that */
-    uint64_t deadline;    /* while the worker has it; monotonic nanoseconds */
-    unsigned n_outputs;   /* that the worker has asked for, besides the first */
-    uint64_t not_before;  /* while it waits, or goes last */
-    unsigned retries;     /* after faults that may pass by themselves */
-    struct fault fault;   /* how the latest try ended */
-    struct fault trouble; /* while it waits to be tried again: why */
+    uint64_t added;        /* when it entered the queue; monotonic nanoseconds */
+    uint64_t since;        /* when it entered its state; monotonic nanoseconds */
+    uint64_t sent;         /* when a worker was given it last; 0: never */
+    struct worker *worker; /* that has it */
+    bool late;             /* it ran past its deadline, and its worker was killed for that */
+    unsigned taken;        /* times that its worker was killed for no reason of its own */
+    uint64_t deadline;     /* while a worker has it; monotonic nanoseconds */
+    unsigned n_outputs;    /* that the worker has asked for, besides the first */
+    uint64_t not_before;   /* while it waits, or goes last */
+    unsigned retries;      /* after faults that may pass by themselves */
+    struct fault fault;    /* how the latest try ended */
+    struct fault trouble;  /* while it waits to be tried again: why */
     TAILQ_ENTRY(job) in_list;
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* A disk that only its owner needs does not answer: it keeps nobody else waiting. */
+static inline bool job_is_stalled(const struct job *job)
+{
+    return job->stalled && *job->stalled;
+}
 
 /* How long it has been under way, for people: "52.1 ms, after 3300.0 ms in the queue". What came
  * before its latest try counts as the queue's. */

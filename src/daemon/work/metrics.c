@@ -42,6 +42,8 @@ static const struct {
                           "Pictures handed over to the device (in) and back (out).", KIND_COUNTER},
     [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
     [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
+    [METRIC_FOLDER_STATE] = {"sluice_folder_state", "How a watched folder is; the value is 1.",
+                             KIND_GAUGE},
     [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
                            KIND_GAUGE},
     [METRIC_WATCH_OVERFLOWS] = {"sluice_watch_overflows_total",
@@ -53,6 +55,9 @@ static const struct {
                              KIND_GAUGE},
     [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
                             "Jobs put off for trouble that is not their own.", KIND_COUNTER},
+    [METRIC_JOB_QUARANTINES] = {"sluice_job_quarantines_total",
+                                "Jobs that were given a worker of their own, after trouble in one.",
+                                KIND_COUNTER},
     [METRIC_DEVICE_FALLBACK] = {"sluice_device_fallback_total",
                                 "Times that work went to the fallback device.", KIND_COUNTER},
     [METRIC_DEVICE_ON_FALLBACK] = {"sluice_device_on_fallback",
@@ -107,7 +112,7 @@ static const enum metric unlabelled[] = {
     METRIC_DEVICES_LOST,      METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS, METRIC_CACHE_WIPES,
     METRIC_WORKER_STARTS,     METRIC_RELOAD_SUCCESS,
-    METRIC_BUFFER_BYTES,
+    METRIC_BUFFER_BYTES,      METRIC_JOB_QUARANTINES,
 };
 
 struct metrics *metrics_create(void)

@@ -23,11 +23,13 @@ enum metric {
     METRIC_CROSSINGS,          /* direction: in, out */
     METRIC_QUEUE_JOBS,         /* held now */
     METRIC_FILES,              /* dir, state */
+    METRIC_FOLDER_STATE,       /* dir, state: ok, degraded, hanging, lost; always 1 */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */
     METRIC_WATCH_OVERFLOWS,    /* dir: of inotify's queue */
     METRIC_RELOAD_SUCCESS,     /* 1: what was read last is in force */
     METRIC_BUFFER_BYTES,       /* of the device's memory, as the worker last told */
     METRIC_JOB_RETRIES,        /* after trouble that is not the file's */
+    METRIC_JOB_QUARANTINES,    /* tried again in a worker of their own */
     METRIC_DEVICE_FALLBACK,    /* reason: error, start, check, missing, stuck, crash */
     METRIC_DEVICE_ON_FALLBACK, /* 1 while something else does the device's work */
     METRIC_DEVICES_LOST,       /* stuck in the kernel: a reboot is due */
@@ -37,7 +39,7 @@ enum metric {
     METRIC_CACHE_WIPES,
     METRIC_WORKER_STARTS,
     METRIC_WORKER_ENDS, /* reason: recycled, replaced, refused, crashed, killed,
-                                  stuck, stopped */
+                                  taken, stuck, stopped */
     METRIC_CPU_SECONDS, /* of this process, as other programs name them */
     METRIC_RESIDENT_MEMORY,
     METRIC_VIRTUAL_MEMORY,

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
+#include "worker/message.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -18,9 +19,23 @@
 /* How long a job that goes last waits for a quiet moment at most. */
 #define LAST_WAITS (30 * SECOND)
 
-static unsigned under_way(const struct queue *queue)
+/* Jobs from being opened to their end in a worker, in quarantine or not. */
+static unsigned under_way(const struct queue *queue, bool quarantine)
 {
-    return queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN] + queue_with_worker(queue);
+    unsigned count = 0;
+    const struct job *job;
+    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
+        TAILQ_FOREACH(job, &queue->lists[state], in_list)
+    count += (job->lane == JOB_SUSPECT) == quarantine && !job_is_stalled(job);
+    return count;
+}
+
+static struct job *first_not_stalled(const struct job_list *list)
+{
+    struct job *job = TAILQ_FIRST(list);
+    while (job && job_is_stalled(job))
+        job = TAILQ_NEXT(job, in_list);
+    return job;
 }
 
 static struct job_list *list_of(struct queue *queue, const struct job *job)
@@ -74,7 +89,7 @@ void queue_enter(struct queue *queue, struct job *job, enum job_state state)
 
 static struct job *next_of_the_last(struct queue *queue)
 {
-    struct job *job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    struct job *job = first_not_stalled(&queue->queued[JOB_LAST]);
     bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
     return now ? job : NULL;
 }
@@ -82,46 +97,66 @@ static struct job *next_of_the_last(struct queue *queue)
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue)
 {
-    struct job *suspect = TAILQ_FIRST(&queue->queued[JOB_SUSPECT]);
+    struct job *suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT]);
     struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
-    unsigned busy = under_way(queue);
+    unsigned busy = under_way(queue, false), quarantined = under_way(queue, true);
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
-        const struct job *job = TAILQ_FIRST(&queue->lists[state]);
-        if (job && job->lane != JOB_NORMAL)
+        const struct job_list *list = &queue->lists[state];
+        const struct job *job = state == JOB_OPENING ? first_not_stalled(list) : TAILQ_FIRST(list);
+        if (job && job->lane == JOB_LAST)
             return NULL; /* it is alone */
     }
-    if (suspect)
-        return busy == 0 ? suspect : NULL;
+    if (suspect && quarantined == 0)
+        return suspect;
     if (normal)
         return busy < queue->slots + AHEAD ? normal : NULL;
-    return busy == 0 ? next_of_the_last(queue) : NULL;
+    return suspect || busy + quarantined > 0 ? NULL : next_of_the_last(queue);
 }
 
 static void open_jobs(struct queue *queue)
 {
     struct job *job;
     while (!queue->draining && (job = next_to_open(queue)) != NULL) {
-        turns_took(&queue->turns, job);
+        turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
         queue_enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
 }
 
+/* A job that is late by this much ends with its worker. The worker stops late jobs by itself, where
+ * it can. */
+static uint64_t grace(const struct queue *queue)
+{
+    uint64_t part = queue->job_time / 10;
+    return part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
+}
+
+static struct worker *worker_for(struct queue *queue, const struct job *job)
+{
+    struct worker *worker = job->lane == JOB_SUSPECT ? supervisor_quarantine(queue->supervisor)
+                                                     : supervisor_main(queue->supervisor);
+    unsigned room = job->lane == JOB_SUSPECT ? 1 : queue->slots;
+    return worker && worker->in_flight < room ? worker : NULL;
+}
+
 static void send_jobs(struct queue *queue)
 {
-    struct job *job;
-    while (supervisor_is_ready(queue->supervisor) && queue_with_worker(queue) < queue->slots &&
-           (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL) {
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(&queue->lists[JOB_OPEN]); job; job = next) {
+        struct worker *worker = worker_for(queue, job);
         uint64_t now = clock_now();
+        next = TAILQ_NEXT(job, in_list);
+        if (!worker)
+            continue;
         if (job->attempts++ == 0)
             metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
                             (double)(now - job->added) * 1e-9);
         job->late = false;
         job->n_outputs = 0;
         job->sent = now;
-        job->deadline = now + queue->job_time;
+        job->deadline = now + queue->job_time + grace(queue);
         queue_enter(queue, job, JOB_SENT);
-        supervisor_send_job(queue->supervisor, job);
+        queue_send(queue, job, worker);
     }
 }
 
@@ -135,25 +170,23 @@ static void wake_jobs(struct queue *queue, uint64_t now)
     }
 }
 
-/* A job past its deadline has a worker that hangs: there is no other way to end it than to end the
- * worker. queue_worker_died sorts out the rest. */
+/* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
+ * end it than to end the worker. queue_worker.c sorts out the rest. */
 static void check_deadlines(struct queue *queue, uint64_t now)
 {
-    static const enum job_state states[] = {JOB_SENT, JOB_BEGUN};
-    bool any = false;
-    for (int i = 0; i < 2; i++) {
-        struct job *job;
-        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
+    struct job *job;
+    for (int state = JOB_SENT; state <= JOB_BEGUN; state++) {
+        TAILQ_FOREACH(job, &queue->lists[state], in_list)
         {
-            if (job->deadline <= now && !job->late) {
-                job_log(job, LOG_LEVEL_WARNING,
-                        "%s: still not done after its time: the worker is killed", job->label);
-                job->late = any = true;
-            }
+            if (job->deadline > now)
+                continue;
+            job_log(job, LOG_LEVEL_WARNING,
+                    "%s: still not done after its time: the worker is killed", job->label);
+            job->late = true;
+            job->deadline = UINT64_MAX;
+            worker_kill(job->worker, WORKER_LATE);
         }
     }
-    if (any)
-        supervisor_kill(queue->supervisor);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -170,9 +203,9 @@ static void arm_timer(struct queue *queue, uint64_t now)
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     due = earlier(due, job->not_before);
     TAILQ_FOREACH(job, &queue->lists[JOB_SENT], in_list)
-    due = job->late ? due : earlier(due, job->deadline);
+    due = earlier(due, job->deadline);
     TAILQ_FOREACH(job, &queue->lists[JOB_BEGUN], in_list)
-    due = job->late ? due : earlier(due, job->deadline);
+    due = earlier(due, job->deadline);
     job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
     if (job && job->not_before > now)
         due = earlier(due, job->not_before);
@@ -299,8 +332,17 @@ void queue_opened(struct queue *queue, struct job *job)
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
                        const struct fault *fault)
 {
-    if (job->state == JOB_SENT || job->state == JOB_BEGUN) /* else it died meanwhile */
-        supervisor_send_output(queue->supervisor, job, plane, fd, fault);
+    struct message message;
+    (void)queue;
+    if (job->state != JOB_SENT && job->state != JOB_BEGUN)
+        return; /* its worker died meanwhile */
+    message_init(&message, MESSAGE_OUTPUT);
+    message.id = job->id;
+    message.plane = plane;
+    message.fds[0] = fd;
+    message.n_fds = fd >= 0 ? 1 : 0;
+    message.text = fd >= 0 ? NULL : fault->text;
+    worker_send(job->worker, &message);
 }
 
 void queue_remove(struct queue *queue, struct job *job)
@@ -350,6 +392,13 @@ void queue_try_again(struct queue *queue, struct job *job)
     queue_want_turn(queue);
 }
 
+void queue_put_back(struct queue *queue, struct job *job)
+{
+    queue_try_again(queue, job);
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
+}
+
 void queue_settle(struct queue *queue, struct job *job, const struct message *report)
 {
     queue_enter(queue, job, JOB_SETTLING);
@@ -364,7 +413,7 @@ void queue_give_up(struct queue *queue, struct job *job)
 
 /* ---- the end ---- */
 
-static void give_back(struct queue *queue, struct job *job)
+void queue_give_back(struct queue *queue, struct job *job)
 {
     queue_enter(queue, job, JOB_SETTLING);
     job->source->give_back(job);
@@ -375,7 +424,7 @@ static void give_back_all(struct queue *queue, struct job_list *list)
     struct job *job, *next;
     for (job = TAILQ_FIRST(list); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
-        give_back(queue, job);
+        queue_give_back(queue, job);
     }
 }
 
@@ -399,7 +448,7 @@ static void withdraw_from(struct queue *queue, struct job_list *list, const void
     for (job = TAILQ_FIRST(list); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
         if (job->owner == owner)
-            give_back(queue, job);
+            queue_give_back(queue, job);
     }
 }
 
@@ -425,8 +474,6 @@ bool queue_is_idle(const struct queue *queue)
 
 void queue_cancel(struct queue *queue)
 {
-    queue->draining = true;
-    give_back_all(queue, &queue->lists[JOB_SENT]);
-    give_back_all(queue, &queue->lists[JOB_BEGUN]);
-    queue_want_turn(queue);
+    queue->cancelled = true;
+    queue_drain(queue);
 }

@@ -9,6 +9,7 @@
 
 struct metrics;
 struct supervisor;
+struct worker_jobs;
 
 struct queue_events {
     /* A job has left, or there is room again. Called from the loop, not from within the call that
@@ -21,7 +22,7 @@ struct queue_events {
 struct queue {
     struct supervisor *supervisor; /* where jobs go */
     unsigned limit;                /* jobs that it holds at once, of folders; of clients again */
-    unsigned slots;                /* jobs that the worker has at once */
+    unsigned slots;                /* jobs that the main worker has at once */
     uint64_t job_time;             /* nanoseconds that one may take */
     struct queue_events events;
     void *context;
@@ -31,9 +32,10 @@ struct queue {
     struct job_list lists[JOB_STATES]; /* by state; those queued are in the lists above */
     unsigned counts[JOB_STATES];
     unsigned n_jobs, n_client_jobs;
-    struct turns turns;
+    struct turns turns, suspect_turns;
     int64_t last_id;
     bool draining;
+    bool cancelled;
     bool held;
     uint64_t n_done, n_failed; /* since the start */
     uv_timer_t timer;          /* deadlines, and jobs that wait */
@@ -73,10 +75,8 @@ void queue_hurry(struct queue *queue);
 /* Once more, in its turn. */
 void queue_try_again(struct queue *queue, struct job *job);
 
-/* The supervisor's news. */
-void queue_worker_ready(struct queue *queue);
-void queue_worker_said(struct queue *queue, const struct message *message);
-void queue_worker_died(struct queue *queue);
+/* What it does with news of workers; their context is the queue. */
+extern const struct worker_jobs queue_jobs;
 
 /* Nothing new is begun: jobs that no worker has are given back. */
 void queue_drain(struct queue *queue);
@@ -90,7 +90,7 @@ void queue_hold(struct queue *queue, bool hold);
 /* True when no worker has a job. */
 bool queue_is_idle(const struct queue *queue);
 
-/* Those that the worker has are given back, too; it is dead already. */
+/* Drains; and what workers have is given back when they end, which the caller sees to. */
 void queue_cancel(struct queue *queue);
 
 /* True when every job has left. */

@@ -13,6 +13,14 @@ void queue_want_turn(struct queue *queue);
 /* The worker is done with it, or died at it, or never gets it; its source has to end it. */
 void queue_settle(struct queue *queue, struct job *job, const struct message *report);
 
+/* It has to run once more in its turn, before those that never ran. */
+void queue_put_back(struct queue *queue, struct job *job);
+
+/* Hands it to the worker. */
+void queue_send(struct queue *queue, struct job *job, struct worker *worker);
+
+void queue_give_back(struct queue *queue, struct job *job);
+
 static inline unsigned queue_with_worker(const struct queue *queue)
 {
     return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN];

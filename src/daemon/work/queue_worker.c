@@ -1,41 +1,60 @@
-/* The queue's part with the worker: what it says about jobs, and what becomes of those that it had
- * when it died. */
+/* The queue's part with workers: what they are sent and say about jobs, and what becomes of those
+ * that one had when it died. */
 #include "daemon/work/queue_internal.h"
 
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/supervise.h"
+#include "daemon/work/worker.h"
 #include "worker/message.h"
 
 #define CRASHES_MAX 2
+#define TAKEN_MAX   2 /* after so many it waits between tries, and runs in quarantine */
 
-void queue_worker_ready(struct queue *queue)
+static void on_changed(void *context)
 {
-    queue_want_turn(queue);
+    queue_want_turn(context);
 }
 
-static struct job *find_with_worker(struct queue *queue, int64_t id)
+void queue_send(struct queue *queue, struct job *job, struct worker *worker)
 {
-    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
+    struct message message;
+    message_init(&message, MESSAGE_JOB);
+    message.id = job->id;
+    message.chain = job->chain;
+    message.format = job->format;
+    message.input = job->input;
+    message.time = (int64_t)queue->job_time;
+    message.fds[0] = job->in_fd;
+    message.fds[1] = job->out_fd;
+    message.n_fds = 2;
+    job->worker = worker;
+    worker->in_flight++;
+    worker_send(worker, &message);
+}
+
+static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
+
+static struct job *find_with(struct queue *queue, const struct worker *worker, int64_t id)
+{
     struct job *job;
     for (int i = 0; i < 2; i++)
-        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
-    if (job->id == id)
+        TAILQ_FOREACH(job, &queue->lists[with_worker[i]], in_list)
+    if (job->worker == worker && job->id == id)
         return job;
     return NULL;
 }
 
 /* A worker that asks for more than a picture has planes asks without end: it is told nothing more.
  */
-static void need_output(struct queue *queue, struct job *job, const char *plane)
+static void need_output(struct job *job, const char *plane)
 {
     if (++job->n_outputs < MESSAGE_PLANES_MAX) {
         job->source->need_output(job, plane);
     } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
         log_error("the worker asks for more than %d outputs of one job: it is killed",
                   MESSAGE_PLANES_MAX);
-        supervisor_kill(queue->supervisor);
+        worker_kill(job->worker, WORKER_CRASHED);
     }
 }
 
@@ -48,64 +67,96 @@ static void log_warnings(const struct job *job, const struct message *report)
         job_log(job, level, "%s: warning: %s", job->label, warning);
 }
 
-void queue_worker_said(struct queue *queue, const struct message *message)
+/* It goes where nobody else is harmed. */
+static void put_in_quarantine(struct queue *queue, struct job *job)
 {
-    struct job *job = find_with_worker(queue, message->id);
+    if (job->lane != JOB_SUSPECT)
+        metrics_add(queue->metrics, METRIC_JOB_QUARANTINES, NULL, 1);
+    job->lane = JOB_SUSPECT;
+}
+
+/* What took too long beside others may have been slowed down by them. */
+static bool was_alone(const struct job *job)
+{
+    return job->lane != JOB_NORMAL || job->worker->in_flight == 1;
+}
+
+static void job_done(struct queue *queue, struct job *job, const struct message *message)
+{
+    bool alone = was_alone(job);
+    worker_end_job(job->worker, message);
+    message_get_fault(message, &job->fault);
+    if (job->fault.code == FAULT_TIME && !alone) {
+        put_in_quarantine(queue, job);
+        queue_try_again(queue, job);
+        return;
+    }
+    log_warnings(job, message);
+    if (job->fault.code == FAULT_NONE)
+        metrics_count_report(queue->metrics, message);
+    queue_settle(queue, job, message);
+}
+
+static void on_said(void *context, struct worker *worker, const struct message *message)
+{
+    struct queue *queue = context;
+    struct job *job = find_with(queue, worker, message->id);
     if (!job) {
         log_error("the worker said '%s' about job %lld, which it does not have",
                   message_kind_name(message->kind), (long long)message->id);
-        return;
-    }
-    if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
+    } else if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
         queue_enter(queue, job, JOB_BEGUN);
         job->source->began(job);
     } else if (message->kind == MESSAGE_NEED_OUTPUT) {
-        need_output(queue, job, message->plane);
+        need_output(job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
-        message_get_fault(message, &job->fault);
-        log_warnings(job, message);
-        if (job->fault.code == FAULT_NONE)
-            metrics_count_report(queue->metrics, message);
-        queue_settle(queue, job, message);
+        job_done(queue, job, message);
     }
 }
 
-/* What becomes of one of the `held` jobs that a dead worker had, `killed` for being late or not. */
-static void judge_survivor(struct queue *queue, struct job *job, unsigned held, bool killed)
+/* What becomes of a job whose worker has ended. One that was not begun is not at fault, nor is any
+ * where the worker was killed for no reason of theirs; but one to which that happens time and again
+ * may be why memory runs out, or why nobody comes to begin. */
+static void judge(struct queue *queue, struct job *job)
 {
-    bool suspicious = killed ? job->late : job->state == JOB_BEGUN;
-    if (suspicious && held == 1 && killed)
-        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
-                  number_duration(queue->job_time));
-    else if (suspicious && held == 1 && ++job->crashes >= CRASHES_MAX)
-        fault_set(&job->fault, FAULT_CRASHED,
-                  "the worker died at this file %u times while it did nothing else", job->crashes);
-    if (job->fault.code != FAULT_NONE) {
-        queue_settle(queue, job, NULL);
+    enum worker_cause cause = job->worker->cause;
+    bool alone = was_alone(job), begun = job->state == JOB_BEGUN;
+    bool guilty = begun && (cause == WORKER_LATE ? job->late : cause == WORKER_CRASHED);
+    bool unlucky = begun ? cause == WORKER_TAKEN : job->late;
+    if (queue->cancelled) {
+        queue_give_back(queue, job);
         return;
     }
-    if (suspicious)
-        job->lane = JOB_SUSPECT;
-    queue_try_again(queue, job);
+    if (guilty && alone && cause == WORKER_LATE)
+        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
+                  number_duration(queue->job_time));
+    else if (guilty && alone && ++job->crashes >= CRASHES_MAX)
+        fault_set(&job->fault, FAULT_CRASHED,
+                  "the worker died at this file %u times while it did nothing else", job->crashes);
+    else if (unlucky && ++job->taken > TAKEN_MAX)
+        fault_set(
+            &job->fault, FAULT_BUSY,
+            "the worker was killed %u times while it had it, by somebody or for want of memory",
+            job->taken);
+    if (job->fault.code == FAULT_BUSY || (guilty && job->fault.code == FAULT_NONE))
+        put_in_quarantine(queue, job);
+    if (job->fault.code != FAULT_NONE)
+        queue_settle(queue, job, NULL);
+    else
+        queue_put_back(queue, job);
 }
 
-void queue_worker_died(struct queue *queue)
+static void on_died(void *context, struct worker *worker)
 {
-    struct job_list held = TAILQ_HEAD_INITIALIZER(held);
-    unsigned count = queue_with_worker(queue);
+    struct queue *queue = context;
     struct job *job, *next;
-    bool killed = false;
-    static const enum job_state states[] = {JOB_BEGUN, JOB_SENT};
-    for (int i = 0; i < 2; i++)
-        TAILQ_FOREACH(job, &queue->lists[states[i]], in_list)
-    killed |= job->late;
-    for (int i = 0; i < 2; i++) {
-        for (job = TAILQ_FIRST(&queue->lists[states[i]]); job; job = next) {
-            next = TAILQ_NEXT(job, in_list);
-            judge_survivor(queue, job, count, killed);
+    for (int i = 1; i >= 0; i--) {
+        for (job = TAILQ_LAST(&queue->lists[with_worker[i]], job_list); job; job = next) {
+            next = TAILQ_PREV(job, job_list, in_list);
+            if (job->worker == worker)
+                judge(queue, job);
         }
     }
-    /* Those that were only open wait behind the suspects. */
-    while (!queue->draining && (job = TAILQ_FIRST(&queue->lists[JOB_OPEN])) != NULL)
-        queue_try_again(queue, job);
 }
+
+const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};

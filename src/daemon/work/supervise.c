@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/stint.h"
 #include "worker/message.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -18,10 +18,14 @@
 #define FIRST_FAILURES  3 /* ends at the very first start, at least, until it counts as hopeless */
 #define FAILURES_MAX    4 /* ends in a row without a job done: no single file's fault */
 #define RECYCLE_AGAIN   (60 * SECOND) /* after a replacement that did not come up */
-#define RESIDENT_EVERY  SECOND
-#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* what decoders, drivers and allocators keep */
+#define QUARANTINE_IDLE (30 * SECOND)
 
 static void on_timer(uv_timer_t *timer);
+
+static struct slot *main_slot(struct supervisor *s)
+{
+    return &s->slots[SLOT_MAIN];
+}
 
 static void add_reason(struct supervisor *s, enum metric metric, const char *reason)
 {
@@ -30,78 +34,90 @@ static void add_reason(struct supervisor *s, enum metric metric, const char *rea
     metrics_add(s->metrics, metric, labels, 1);
 }
 
+/* ---- what comes with time ---- */
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return b != 0 && (a == 0 || b < a) ? b : a;
 }
 
-/* When the worker is too old, 0: never. */
+static bool is_ready(const struct worker *worker)
+{
+    return worker && worker->state == WORKER_READY;
+}
+
+/* When the main worker is too old; 0: never. */
 static uint64_t recycle_time(const struct supervisor *s)
 {
     uint64_t limit = s->settings->worker_time;
-    if (!s->current || s->current->phase != STINT_READY || s->next || limit == 0)
+    if (!supervisor_main(s) || limit == 0)
         return 0;
-    uint64_t due = s->current->started + limit;
+    uint64_t due = supervisor_main(s)->started + limit;
     return due > s->recycle_from ? due : s->recycle_from;
 }
 
-/* One timer for all that comes with time. */
 static void arm(struct supervisor *s)
 {
-    uint64_t due = s->start_at, now = clock_now();
-    if (!s->stopping && s->current && s->current->phase == STINT_READY)
-        due = earlier(due, s->current->ping_at);
-    if (!s->stopping && !s->next && !s->start_at) {
-        due = earlier(due, recycle_time(s));
-        due = earlier(due, s->current ? s->fallback.retry_at : 0);
-    }
+    const struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
+    uint64_t due = earlier(slot->start_at, quarantine->start_at), now = clock_now();
+    if (!s->stopping && slot->worker && !slot->next && !slot->start_at)
+        due = earlier(due, earlier(recycle_time(s), s->fallback.retry_at));
+    if (is_ready(quarantine->worker))
+        due = earlier(due, (quarantine->worker->in_flight ? now : quarantine->worker->used) +
+                               QUARANTINE_IDLE);
     if (due == 0)
         uv_timer_stop(&s->timer);
     else
         uv_timer_start(&s->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
-static void plan_start(struct supervisor *s, uint64_t pause)
+static void plan_start(struct supervisor *s, struct slot *slot, uint64_t pause)
 {
     if (s->stopping)
         return;
-    s->start_at = clock_now() + pause;
+    slot->start_at = clock_now() + pause;
     arm(s);
 }
 
 static uint64_t pause_after(unsigned failures)
 {
-    unsigned doublings = failures > 0 ? failures - 1 : 0;
-    uint64_t pause = doublings < 10 ? PAUSE_FIRST << doublings : PAUSE_LAST;
+    uint64_t pause = failures <= 10 ? (PAUSE_FIRST << failures) / 2 : PAUSE_LAST;
     return pause < PAUSE_LAST ? pause : PAUSE_LAST;
 }
 
-static void count_programs(struct supervisor *s, struct stint *stint)
+static void start_after_failure(struct supervisor *s, struct slot *slot)
 {
-    if (stint->builds > stint->builds_counted)
-        metrics_add(s->metrics, METRIC_KERNEL_BUILDS, NULL,
-                    (double)(stint->builds - stint->builds_counted));
-    if (stint->cache_hits > stint->cache_hits_counted)
-        metrics_add(s->metrics, METRIC_KERNEL_CACHE_HITS, NULL,
-                    (double)(stint->cache_hits - stint->cache_hits_counted));
-    stint->builds_counted = stint->builds;
-    stint->cache_hits_counted = stint->cache_hits;
-    metrics_set(s->metrics, METRIC_BUFFER_BYTES, NULL, (double)stint->buffer_bytes);
-    metrics_set(s->metrics, METRIC_CLIENT_KERNELS, NULL, (double)stint->client_kernels);
+    slot->failures++;
+    plan_start(s, slot, pause_after(slot->failures));
 }
 
-/* From where it is to those that leave; it has no jobs. */
-static void see_off(struct supervisor *s, struct stint **stint)
+/* A replacement that does not come up changes nothing for the one at work. */
+static void put_off_recycling(struct supervisor *s)
 {
-    LIST_INSERT_HEAD(&s->leaving, *stint, in_list);
-    stint_leave(*stint);
-    *stint = NULL;
+    s->recycle_from = clock_now() + RECYCLE_AGAIN;
+    arm(s);
+}
+
+/* It gets no jobs any more. */
+static void put_aside(struct supervisor *s, struct worker **place)
+{
+    LIST_INSERT_HEAD(&s->others, *place, in_list);
+    *place = NULL;
+}
+
+static void retire(struct supervisor *s, struct worker **place)
+{
+    struct worker *worker = *place;
+    if (!worker)
+        return;
+    put_aside(s, place);
+    worker_retire(worker);
 }
 
 /* The last thing that a callback does: all may be closed after it. */
 static void tell_if_stopped(struct supervisor *s)
 {
-    if (!s->stopping || s->stopped || s->current || s->next || !LIST_EMPTY(&s->leaving))
+    if (!s->stopping || s->stopped || supervisor_worker(s, 0))
         return;
     s->stopped = true;
     s->events->stopped(s->context);
@@ -109,111 +125,218 @@ static void tell_if_stopped(struct supervisor *s)
 
 /* ---- which device ---- */
 
-/* `stint`'s device is not to be used: for now, or for good when a process is stuck in it. True when
- * there is another one for the next worker. */
-static bool step_down(struct supervisor *s, const struct stint *stint, const char *reason,
+static const char *device_of(const struct worker *worker)
+{
+    return worker->name[0] ? worker->name : worker->device;
+}
+
+/* The worker's device is not to be used: for now, or for good when a process is stuck in it. True
+ * when there is another one for the next worker. */
+static bool step_down(struct supervisor *s, const struct worker *worker, const char *reason,
                       const char *why)
 {
     uint64_t now = clock_now();
     bool stuck = strcmp(reason, "stuck") == 0;
-    bool other = stuck ? fallback_lose(&s->fallback, stint->rung, now)
-                       : fallback_step_down(&s->fallback, stint->rung, now);
-    const char *device = stint->name[0] ? stint->name : stint->device;
+    bool other = stuck ? fallback_lose(&s->fallback, worker->rung, now)
+                       : fallback_step_down(&s->fallback, worker->rung, now);
     if (!other) {
-        log_error("device %s: %s; there is no other to fall back to", device, why);
+        log_error("device %s: %s; there is no other to fall back to", device_of(worker), why);
         return false;
     }
     add_reason(s, METRIC_DEVICE_FALLBACK, reason);
     if (s->fallback.retry_at > now)
-        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %s", device, why,
-                  fallback_device(&s->fallback), number_duration(s->fallback.retry_at - now));
+        log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %s", device_of(worker),
+                  why, fallback_device(&s->fallback), number_duration(s->fallback.retry_at - now));
     else
-        log_error("device %s: %s; FALLING BACK to '%s'", device, why,
+        log_error("device %s: %s; FALLING BACK to '%s'", device_of(worker), why,
                   fallback_device(&s->fallback));
     return true;
 }
 
-static void launch(struct supervisor *s);
-
-static void say_where(struct supervisor *s, const struct stint *stint)
+/* The worker in quarantine did not come up on that rung. True when there is one below. */
+static bool step_down_alone(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
-    bool below = fallback_is_below(&s->fallback, stint->rung) || s->fallback.first > 0;
+    if (worker->rung + 1 >= s->fallback.n_rungs)
+        return false;
+    slot->rung = worker->rung + 1;
+    log_warning("device %s has no room for a second worker: '%s' is taken for quarantine",
+                device_of(worker), s->fallback.rungs[slot->rung]);
+    return true;
+}
+
+static void say_where(struct supervisor *s, const struct worker *worker)
+{
+    bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
     bool was = metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0;
     if (below)
         log_error("the work is done by the fallback device (%s)",
-                  stint->name[0] ? stint->name : "the plain C references");
+                  worker->name[0] ? worker->name : "the plain C references");
     else if (was)
         log_info("the device is in use again");
     metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
 }
 
-/* ---- one takes over from another ---- */
+/* ---- changes of a worker's state ---- */
 
-static void take_over(struct supervisor *s)
+static void came_up(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
-    if (!s->next || s->next->phase != STINT_READY || (s->current && s->current->in_flight > 0))
+    s->wiped = false;
+    slot->next = NULL;
+    retire(s, &slot->worker);
+    slot->worker = worker;
+    if (slot != main_slot(s))
         return;
-    if (s->current)
-        see_off(s, &s->current);
-    s->current = s->next;
-    s->next = NULL;
-    say_where(s, s->current);
-    arm(s);
+    s->ever_ready = true;
+    fallback_came_up(&s->fallback, worker->rung, clock_now());
+    say_where(s, worker);
     s->events->ready(s->context);
 }
 
-/* Why the worker is due to be replaced; NULL: it is not. */
-static const char *why_recycle(struct supervisor *s, uint64_t now)
+/* The device failed under a job: nothing that its context holds is trusted any more. The job is
+ * tried again by its source. */
+static void spoiled(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
-    const struct settings *settings = s->settings;
-    struct stint *stint = s->current;
-    if (settings->worker_jobs > 0 && stint->n_jobs >= (uint64_t)settings->worker_jobs)
-        return "its number of jobs is done";
-    if (settings->worker_time > 0 && now - stint->started >= settings->worker_time)
-        return "its time is over";
-    if (now - stint->resident_seen < RESIDENT_EVERY)
-        return NULL;
-    stint->resident_seen = now;
-    /* What jobs hold, and as much again that the pool keeps for the next ones. */
-    uint64_t growth =
-        settings->worker_growth ? settings->worker_growth : 2 * settings->memory + GROWTH_FOR_FREE;
-    uint64_t resident = stint_resident(stint);
-    if (stint->resident_first > 0 && resident > stint->resident_first + growth)
-        return "its memory has grown";
+    put_aside(s, &slot->worker);
+    if (slot != main_slot(s))
+        return;
+    step_down(s, worker, "error", worker->trouble.text);
+    if (slot->next && slot->next->rung == worker->rung)
+        retire(s, &slot->next);
+    if (!slot->next)
+        plan_start(s, slot, 0);
+}
+
+static void count_end(struct supervisor *s, const struct worker *worker)
+{
+    bool lost = worker->state == WORKER_LOST;
+    bool orderly = !lost && worker->end.status == 0 && worker->end.signal == 0;
+    add_reason(s, METRIC_WORKER_ENDS,
+               lost                            ? "stuck"
+               : worker->trouble.code          ? "replaced"
+               : worker->killed                ? "killed"
+               : worker->cause == WORKER_TAKEN ? "taken"
+               : !orderly                      ? "crashed"
+               : s->stopping                   ? "stopped"
+               : worker->came_up               ? "recycled"
+                                               : "refused");
+    s->n_jobs += worker->n_jobs;
+    if (!lost)
+        return;
+    s->n_lost++;
+    metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
+    step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
+}
+
+/* It ended before it was ready. A cache that a power cut tore makes every start crash, so at the
+ * first such end the caches go; after the second one the device does. */
+static void start_failed(struct supervisor *s, struct slot *slot, const struct worker *worker)
+{
+    const char *how = worker->state == WORKER_LOST ? "by nothing at all" : worker->end.text;
+    bool stuck = worker->state == WORKER_LOST;
+    bool other = stuck || worker->rung != s->fallback.rung;
+    char text[160];
+    if (worker->killed) { /* by us, which says nothing of it */
+        if (!slot->worker)
+            start_after_failure(s, slot);
+        return;
+    }
+    snprintf(text, sizeof text, "the worker ended %s while it started", how);
+    if (!s->wiped && !stuck) {
+        s->wipe = true;
+        log_warning("%s: the next one empties the kernel caches first", text);
+        other = true;
+    } else if (!stuck) {
+        other = step_down(s, worker, "start", text) || other;
+    }
+    if (slot->worker) {
+        put_off_recycling(s);
+        if (s->wipe)
+            plan_start(s, slot, PAUSE_LAST);
+        return;
+    }
+    start_after_failure(s, slot);
+    if (s->ever_ready || other || slot->failures < FIRST_FAILURES || s->stopping)
+        return;
+    struct faults faults = {0};
+    fault_set(faults_next(&faults), FAULT_NO_DEVICE, "the worker ended %s each time it was started",
+              how);
+    s->events->refused(s->context, NULL, NULL, &faults);
+}
+
+/* The worker in the slot has ended. That in quarantine is started again when it is asked for. */
+static void lose(struct supervisor *s, struct slot *slot, const struct worker *worker)
+{
+    bool crashed = worker->state == WORKER_ENDED && worker->cause == WORKER_CRASHED;
+    if (worker->n_good > 0)
+        slot->failures = 0;
+    if (slot != main_slot(s)) {
+        slot->failures++;
+        return;
+    }
+    if (crashed && (slot->failures + 1) % FAILURES_MAX == 0 && s->fallback.rung == worker->rung)
+        step_down(s, worker, "crash", "workers die at one job after the other");
+    if (slot->next || slot->start_at)
+        slot->failures++;
+    else
+        start_after_failure(s, slot);
+}
+
+static void gone(struct supervisor *s, struct slot *slot, struct worker *worker)
+{
+    count_end(s, worker);
+    s->jobs->died(s->jobs_context, worker);
+    if (slot && worker == slot->worker) {
+        slot->worker = NULL;
+        lose(s, slot, worker);
+    } else if (slot) {
+        slot->next = NULL;
+        if (slot == main_slot(s))
+            start_failed(s, slot, worker);
+        else if (!step_down_alone(s, slot, worker))
+            slot->failures++;
+    } else {
+        LIST_REMOVE(worker, in_list);
+    }
+    worker_destroy(&worker);
+}
+
+static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (s->slots[i].worker == worker || s->slots[i].next == worker)
+            return &s->slots[i];
     return NULL;
 }
 
-static void recycle_if_due(struct supervisor *s)
+static void on_changed(struct worker *worker)
 {
-    uint64_t now = clock_now();
-    if (s->stopping || !s->current || s->current->phase != STINT_READY || s->next || s->start_at ||
-        now < s->recycle_from)
-        return;
-    const char *why = why_recycle(s, now);
-    if (!why)
-        return;
-    log_info("worker %d is replaced after %" PRIu64 " jobs: %s", s->current->pid,
-             s->current->n_jobs, why);
-    s->n_recycled++;
-    plan_start(s, 0);
+    struct supervisor *s = worker->context;
+    struct slot *slot = slot_of(s, worker);
+    switch (worker->state) {
+    case WORKER_READY:
+        came_up(s, slot, worker);
+        break;
+    case WORKER_SPOILED:
+        spoiled(s, slot, worker);
+        break;
+    case WORKER_LOST:
+    case WORKER_ENDED:
+        gone(s, slot, worker);
+        break;
+    default:
+        break; /* on its way to one of these */
+    }
+    arm(s);
+    s->jobs->changed(s->jobs_context);
+    tell_if_stopped(s);
 }
 
-static void climb_if_due(struct supervisor *s)
-{
-    if (s->stopping || !s->current || s->next || s->start_at ||
-        !fallback_is_due(&s->fallback, clock_now()))
-        return;
-    fallback_climb(&s->fallback);
-    log_info("device '%s' is tried again", fallback_device(&s->fallback));
-    plan_start(s, 0);
-}
+/* ---- its other news ---- */
 
-/* ---- news of a worker ---- */
-
-static void on_passed(struct stint *stint, struct supervisor_check *check,
+static void on_passed(struct worker *worker, struct worker_check *check,
                       const struct message *answer)
 {
-    struct supervisor *s = stint->context;
+    struct supervisor *s = worker->context;
     if (!check->passed) /* from then on pool threads read it; it stays the same */
         snprintf(check->extension, sizeof check->extension, "%s",
                  answer->extension ? answer->extension : "out");
@@ -221,25 +344,8 @@ static void on_passed(struct stint *stint, struct supervisor_check *check,
     if (!answer->fallback)
         return;
     add_reason(s, METRIC_DEVICE_FALLBACK, "check");
-    log_error("chain %s does NOT RUN on device %s: %s", check->chain, stint->name,
+    log_error("chain %s does NOT RUN on device %s: %s", check->chain, worker->name,
               answer->fallback);
-}
-
-static void on_ready(struct stint *stint)
-{
-    struct supervisor *s = stint->context;
-    s->ever_ready = true;
-    s->wiped = false;
-    fallback_came_up(&s->fallback, stint->rung, clock_now());
-    count_programs(s, stint);
-    take_over(s);
-}
-
-/* A replacement that does not come up changes nothing for the one at work. */
-static void give_up_next(struct supervisor *s)
-{
-    s->recycle_from = clock_now() + RECYCLE_AGAIN;
-    arm(s);
 }
 
 static bool is_devices(enum fault_code code, const char *subject)
@@ -249,204 +355,135 @@ static bool is_devices(enum fault_code code, const char *subject)
 
 /* A device that is missing at the very first start is a mistake to be told; one that fails, or is
  * gone later, is worked around. */
-static void on_refused(struct stint *stint, const struct supervisor_check *check,
-                       const char *subject, const struct faults *faults)
+static void on_refused(struct worker *worker, const struct worker_check *check, const char *subject,
+                       const struct faults *faults)
 {
-    struct supervisor *s = stint->context;
+    struct supervisor *s = worker->context;
+    struct slot *slot = slot_of(s, worker);
     const struct fault *fault = &faults->list[0];
     bool missing = fault->code == FAULT_NO_DEVICE;
-    bool strict = missing && !s->ever_ready && stint->rung == 0;
-    count_programs(s, stint);
+    bool strict = missing && !s->ever_ready && worker->rung == 0;
+    if (!slot)
+        return; /* it is leaving already */
+    put_aside(s, &slot->next);
+    if (slot != main_slot(s)) {
+        if (!step_down_alone(s, slot, worker))
+            slot->failures++;
+        return;
+    }
     bool other = is_devices(fault->code, subject) && !strict &&
-                 step_down(s, stint, missing ? "missing" : "start", fault->text);
-    see_off(s, &s->next);
-    if (s->current) {
+                 step_down(s, worker, missing ? "missing" : "start", fault->text);
+    if (is_ready(slot->worker)) {
         log_warning("the new worker is of no use: %s", fault->text);
-        give_up_next(s);
+        put_off_recycling(s);
     } else if (other) {
-        plan_start(s, 0);
+        plan_start(s, slot, 0);
     } else {
-        s->failures++;
-        plan_start(s, pause_after(s->failures));
+        start_after_failure(s, slot);
         s->events->refused(s->context, check, subject, faults);
     }
 }
 
-/* The device failed under a job: nothing that its context holds is trusted any more. The job is
- * tried again by its source. */
-static void spoil(struct supervisor *s, struct stint *stint, const struct fault *fault)
+static void on_due(struct worker *worker, const char *why)
 {
-    if (stint->spoiled || s->stopping)
-        return;
-    stint->spoiled = true;
-    step_down(s, stint, "error", fault->text);
-    if (s->next && s->next->rung == stint->rung)
-        see_off(s, &s->next);
-    if (!s->next)
-        plan_start(s, 0);
-}
-
-static void on_said(struct stint *stint, const struct message *message)
-{
-    struct supervisor *s = stint->context;
-    struct fault fault = FAULT_INIT;
-    if (stint != s->current)
-        return;
-    if (message->kind == MESSAGE_DONE) {
-        s->n_jobs++;
-        count_programs(s, stint);
-        message_get_fault(message, &fault);
-        if (fault.code == FAULT_DEVICE || fault.code == FAULT_NO_DEVICE)
-            spoil(s, stint, &fault);
-        else
-            s->failures = 0;
-    }
-    s->events->said(s->context, message);
-    recycle_if_due(s);
-    take_over(s);
-}
-
-/* ---- the end of a worker ---- */
-
-static void count_end(struct supervisor *s, const struct stint *stint, enum stint_end end)
-{
-    const char *reason = end == STINT_STUCK     ? "stuck"
-                         : stint->spoiled       ? "replaced"
-                         : stint->killed        ? "killed"
-                         : end == STINT_CRASHED ? "crashed"
-                         : s->stopping          ? "stopped"
-                         : stint->came_up       ? "recycled"
-                                                : "refused";
-    add_reason(s, METRIC_WORKER_ENDS, reason);
-    if (end != STINT_STUCK)
-        return;
-    s->n_lost++;
-    metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
-    step_down(s, stint, "stuck", "a process is stuck in it, and it is lost until a reboot");
-}
-
-/* It ended before it was ready. A cache that a power cut tore makes every start crash, so at the
- * first such end the caches go; after the second one the device does. */
-static void start_failed(struct supervisor *s, const struct stint *stint, enum stint_end end,
-                         const char *why)
-{
-    char text[160];
-    bool other = end == STINT_STUCK || stint->rung != s->fallback.rung;
-    snprintf(text, sizeof text, "the worker ended %s while it started", why);
-    if (!s->wiped && end != STINT_STUCK) {
-        s->wipe = true;
-        log_warning("%s: the next one empties the kernel caches first", text);
-        other = true;
-    } else if (end != STINT_STUCK) {
-        other = step_down(s, stint, "start", text) || other;
-    }
-    if (s->current) {
-        give_up_next(s);
-        if (s->wipe)
-            plan_start(s, PAUSE_LAST);
+    struct supervisor *s = worker->context;
+    struct slot *slot = main_slot(s);
+    if (worker == s->slots[SLOT_QUARANTINE].worker) { /* the next one comes when it is asked for */
+        retire(s, &s->slots[SLOT_QUARANTINE].worker);
         return;
     }
-    s->failures++;
-    plan_start(s, pause_after(s->failures));
-    if (s->ever_ready || other || s->failures < FIRST_FAILURES || s->stopping)
+    if (s->stopping || worker != slot->worker || slot->next || slot->start_at ||
+        clock_now() < s->recycle_from)
         return;
-    struct faults faults = {0};
-    fault_set(faults_next(&faults), FAULT_NO_DEVICE, "the worker ended %s each time it was started",
-              why);
-    s->events->refused(s->context, NULL, NULL, &faults);
+    log_info("worker %d is replaced after %" PRIu64 " jobs: %s", worker->pid, worker->n_jobs, why);
+    s->n_recycled++;
+    plan_start(s, slot, 0);
 }
 
-static void lose_current(struct supervisor *s, bool crashed)
+static void on_described(struct worker *worker)
 {
-    struct stint *stint = s->current;
-    s->current = NULL;
-    s->failures++;
-    if (crashed && s->failures % FAILURES_MAX == 0 && s->fallback.rung == stint->rung)
-        step_down(s, stint, "crash", "workers die at one job after the other");
-    stint_destroy(&stint);
-    s->events->died(s->context);
-    if (s->next)
-        take_over(s);
-    else if (!s->start_at)
-        plan_start(s, pause_after(s->failures));
+    struct supervisor *s = worker->context;
+    s->events->described(s->context);
 }
 
-static void on_ended(struct stint *stint, enum stint_end end, const char *why)
-{
-    struct supervisor *s = stint->context;
-    count_end(s, stint, end);
-    if (stint == s->current) {
-        lose_current(s, end == STINT_CRASHED && !stint->killed);
-    } else if (stint == s->next) {
-        s->next = NULL;
-        start_failed(s, stint, end, why);
-        stint_destroy(&stint);
-    } else {
-        LIST_REMOVE(stint, in_list);
-        stint_destroy(&stint);
-    }
-    tell_if_stopped(s);
-}
-
-static const struct stint_events stint_events = {.passed = on_passed,
-                                                 .ready = on_ready,
-                                                 .refused = on_refused,
-                                                 .said = on_said,
-                                                 .ended = on_ended};
+static const struct worker_events worker_events = {.passed = on_passed,
+                                                   .refused = on_refused,
+                                                   .changed = on_changed,
+                                                   .due = on_due,
+                                                   .described = on_described};
 
 /* ---- starting ---- */
 
-static void launch(struct supervisor *s)
+static void launch(struct supervisor *s, struct slot *slot)
 {
     struct faults faults = {0};
-    if (!s->current && fallback_is_due(&s->fallback, clock_now()))
+    bool is_main = slot == main_slot(s);
+    if (is_main && !slot->worker && fallback_is_due(&s->fallback, clock_now()))
         fallback_climb(&s->fallback);
-    struct stint how = {.loop = s->loop,
-                        .settings = s->settings,
-                        .config_fd = s->config_fd,
-                        .events = &stint_events,
-                        .context = s,
-                        .n_checks = s->n_checks,
-                        .checks = s->checks,
-                        .device = fallback_device(&s->fallback),
-                        .fallback = s->settings->fallback,
-                        .rung = s->fallback.rung,
-                        .wipe = s->wipe};
-    s->start_at = 0;
-    if (stint_start(&s->next, &how, faults_next(&faults)) != 0) {
-        s->failures++;
-        plan_start(s, pause_after(s->failures));
-        s->events->refused(s->context, NULL, NULL, &faults);
+    unsigned rung = slot->rung > s->fallback.rung ? slot->rung : s->fallback.rung;
+    struct worker how = {.loop = s->loop,
+                         .settings = s->settings,
+                         .config_fd = s->config_fd,
+                         .events = &worker_events,
+                         .context = s,
+                         .jobs = s->jobs,
+                         .jobs_context = s->jobs_context,
+                         .metrics = s->metrics,
+                         .n_checks = s->n_checks,
+                         .checks = s->checks,
+                         .device = s->fallback.rungs[rung],
+                         .rung = rung,
+                         .wipe = is_main && s->wipe,
+                         .quarantine = !is_main};
+    slot->start_at = 0;
+    if (worker_start(&slot->next, &how, faults_next(&faults)) != 0) {
+        start_after_failure(s, slot);
+        if (is_main)
+            s->events->refused(s->context, NULL, NULL, &faults);
         return;
     }
     s->n_starts++;
     metrics_add(s->metrics, METRIC_WORKER_STARTS, NULL, 1);
-    if (s->wipe)
-        metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
-    s->wiped |= s->wipe;
+    if (!how.wipe)
+        return;
+    metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
+    s->wiped = true;
     s->wipe = false;
-    arm(s);
+}
+
+/* The device that was asked for is tried again beside the worker that does its work. */
+static void climb_if_due(struct supervisor *s, uint64_t now)
+{
+    struct slot *slot = main_slot(s);
+    if (s->stopping || !slot->worker || slot->next || slot->start_at ||
+        !fallback_is_due(&s->fallback, now))
+        return;
+    fallback_climb(&s->fallback);
+    log_info("device '%s' is tried again", fallback_device(&s->fallback));
+    plan_start(s, slot, 0);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
+    struct worker *quarantined = s->slots[SLOT_QUARANTINE].worker;
     uint64_t now = clock_now();
-    if (s->current && s->current->ping_at <= now)
-        stint_ping(s->current);
-    if (s->start_at && s->start_at <= now) {
-        launch(s);
-        return;
-    }
-    climb_if_due(s);
-    recycle_if_due(s);
+    for (int i = 0; i < SLOTS; i++)
+        if (s->slots[i].start_at && s->slots[i].start_at <= now)
+            launch(s, &s->slots[i]);
+    climb_if_due(s, now);
+    if (recycle_time(s) != 0 && recycle_time(s) <= now)
+        worker_replace(supervisor_main(s), "its time is over");
+    if (is_ready(quarantined) && quarantined->in_flight == 0 &&
+        now >= quarantined->used + QUARANTINE_IDLE)
+        retire(s, &s->slots[SLOT_QUARANTINE].worker);
     arm(s);
 }
 
 int supervisor_init(struct supervisor *supervisor, struct fault *fault)
 {
     struct supervisor *s = supervisor;
-    LIST_INIT(&s->leaving);
+    LIST_INIT(&s->others);
     fallback_init(&s->fallback, s->settings->device, s->settings->fallback);
     s->timer.data = s;
     int error = uv_timer_init(s->loop, &s->timer);
@@ -466,31 +503,114 @@ void supervisor_close(struct supervisor *supervisor)
 
 void supervisor_start(struct supervisor *supervisor)
 {
-    launch(supervisor);
+    launch(supervisor, main_slot(supervisor));
+    arm(supervisor);
 }
 
 void supervisor_stop(struct supervisor *supervisor)
 {
     struct supervisor *s = supervisor;
     s->stopping = true;
-    s->start_at = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        s->slots[i].start_at = 0;
+        retire(s, &s->slots[i].worker);
+        retire(s, &s->slots[i].next);
+    }
     arm(s);
-    if (s->current)
-        see_off(s, &s->current);
-    if (s->next)
-        see_off(s, &s->next);
     tell_if_stopped(s);
-}
-
-bool supervisor_is_sound(const struct supervisor *supervisor)
-{
-    const struct stint *stint = supervisor->current;
-    return !stint || stint->phase != STINT_READY || stint->unanswered <= STINT_SILENT_MAX;
 }
 
 void supervisor_kill(struct supervisor *supervisor)
 {
-    struct stint *stint = supervisor->current ? supervisor->current : supervisor->next;
-    if (stint)
-        stint_kill(stint);
+    struct worker *worker;
+    for (size_t i = 0; (worker = supervisor_worker(supervisor, i)); i++)
+        worker_kill(worker, WORKER_TAKEN);
+}
+
+/* ---- what others ask ---- */
+
+bool supervisor_is_sound(const struct supervisor *supervisor)
+{
+    const struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
+    return !worker || worker_is_sound(worker);
+}
+
+bool supervisor_is_ready(const struct supervisor *supervisor)
+{
+    const struct supervisor *s = supervisor;
+    bool soon = s->ever_ready && !s->stopping && s->slots[SLOT_MAIN].failures <= 1;
+    return soon || supervisor_main(s);
+}
+
+struct worker *supervisor_main(const struct supervisor *supervisor)
+{
+    struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
+    return is_ready(worker) ? worker : NULL;
+}
+
+const struct worker *supervisor_at_work(const struct supervisor *supervisor)
+{
+    const struct slot *slot = &supervisor->slots[SLOT_MAIN];
+    return slot->worker ? slot->worker : slot->next;
+}
+
+struct worker *supervisor_quarantine(struct supervisor *supervisor)
+{
+    struct slot *slot = &supervisor->slots[SLOT_QUARANTINE];
+    if (!slot->worker && !slot->next && !slot->start_at)
+        plan_start(supervisor, slot, slot->failures ? pause_after(slot->failures) : 0);
+    return is_ready(slot->worker) ? slot->worker : NULL;
+}
+
+struct worker *supervisor_worker(const struct supervisor *supervisor, size_t index)
+{
+    struct worker *worker;
+    for (int i = 0; i < SLOTS; i++) {
+        const struct slot *slot = &supervisor->slots[i];
+        if (slot->worker && index-- == 0)
+            return slot->worker;
+        if (slot->next && index-- == 0)
+            return slot->next;
+    }
+    LIST_FOREACH(worker, &supervisor->others, in_list)
+    if (index-- == 0)
+        return worker;
+    return NULL;
+}
+
+uint64_t supervisor_jobs(const struct supervisor *supervisor)
+{
+    uint64_t count = supervisor->n_jobs;
+    const struct worker *worker;
+    for (size_t i = 0; (worker = supervisor_worker(supervisor, i)); i++)
+        count += worker->n_jobs;
+    return count;
+}
+
+void supervisor_describe(struct supervisor *supervisor, int fd)
+{
+    struct message message;
+    if (!supervisor_main(supervisor))
+        return;
+    message_init(&message, MESSAGE_DESCRIBE);
+    message.fds[0] = fd;
+    message.n_fds = 1;
+    worker_send(supervisor_main(supervisor), &message);
+}
+
+void supervisor_log_state(const struct supervisor *supervisor)
+{
+    const struct supervisor *s = supervisor;
+    const struct worker *worker = supervisor_at_work(s);
+    log_info("worker %d (%s): starts: %u, jobs: %" PRIu64 ", programs compiled: %" PRIu64
+             ", from the cache: %" PRIu64,
+             worker ? worker->pid : 0, worker && worker->name[0] ? worker->name : "no device",
+             s->n_starts, supervisor_jobs(s), worker ? worker->builds : 0,
+             worker ? worker->cache_hits : 0);
+    if (s->n_recycled > 0)
+        log_info("workers replaced in good order: %u", s->n_recycled);
+    if (s->n_lost > 0)
+        log_error("a reboot is due: %u workers are stuck in the kernel", s->n_lost);
+    if (worker && fallback_is_below(&s->fallback, worker->rung))
+        log_warning("the fallback device does the work of '%s'", s->settings->device);
 }

@@ -1,5 +1,6 @@
 /* Whose job is next: clients before the backlog of folders, which still gets each eighth turn, and
- * of the clients the one that was served longest ago. Pure. */
+ * of the clients one of the user that was served longest ago, and of those the one that was. Pure.
+ */
 #ifndef SLUICE_DAEMON_WORK_TURNS_H
 #define SLUICE_DAEMON_WORK_TURNS_H
 
@@ -10,7 +11,8 @@ struct turns {
     unsigned n_ahead; /* jobs of clients that have gone before the backlog, in a row */
 };
 
-/* The one of the list to take, or NULL when that is empty. Of one flow the first. */
+/* The one of the list to take, of those that are not stalled; NULL: there is none. Of one flow the
+ * first. */
 struct job *turns_next(const struct turns *turns, const struct job_list *list);
 
 /* It was taken. */

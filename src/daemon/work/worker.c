@@ -1,339 +1,442 @@
 #include "daemon/work/worker.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "base/text.h"
-#include "worker/find.h"
+#include "base/number.h"
+#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-/* Messages in one turn of the loop; what is left comes in the next, after everybody else. */
-#define MESSAGES_A_TURN 64
+/* How long a state may last, in milliseconds. START_LIMIT is for one program: with many chains a
+ * cold start of a slow board takes longer than any limit for all of them that would still find one
+ * that hangs. A worker that has jobs is asked for a sign of life each PING_EVERY, and killed when
+ * SILENT_MAX questions have no answer: questions count, not the time, since after a while in which
+ * we did not run ourselves its answers lie in the socket. */
+#define START_LIMIT 300000
+#define PING_EVERY  5000
+#define LEAVE_LIMIT 5000
+#define KILL_LIMIT  10000
+#define SILENT_MAX  2
 
-/* A message that the socket had no room for. */
-struct outgoing {
-    struct text json;
-    int fds[MESSAGE_FDS_MAX]; /* copies: the job that they were for may have ended by then */
-    size_t n_fds;
-    STAILQ_ENTRY(outgoing) next;
-};
+#define RESIDENT_EVERY  UINT64_C(1000000000) /* nanoseconds */
+#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* what decoders, drivers and allocators keep */
 
-struct worker {
-    uv_process_t process;
-    uv_poll_t poll;
-    int socket; /* −1 once hung up */
-    STAILQ_HEAD(, outgoing) outgoing;
-    unsigned n_handles; /* of libuv that are not closed yet */
-    bool exited, forgotten;
-    bool blamed; /* it was killed for what it said or did not read */
-    const struct worker_events *events;
-    void *context;
-};
+/* ---- states ---- */
 
-static void free_outgoing(struct outgoing *message)
+enum worker_state worker_next(enum worker_state state, enum worker_event event)
 {
-    for (size_t i = 0; i < message->n_fds; i++)
-        close(message->fds[i]);
-    text_finish(&message->json);
-    free(message);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    struct worker *worker = handle->data;
-    if (--worker->n_handles == 0 && worker->forgotten)
-        free(worker);
-}
-
-static void close_socket(struct worker *worker)
-{
-    while (!STAILQ_EMPTY(&worker->outgoing)) {
-        struct outgoing *message = STAILQ_FIRST(&worker->outgoing);
-        STAILQ_REMOVE_HEAD(&worker->outgoing, next);
-        free_outgoing(message);
+    switch (event) {
+    case WORKER_PASSED:
+        return state == WORKER_STARTING ? WORKER_READY : state;
+    case WORKER_REFUSED:
+        return state == WORKER_STARTING ? WORKER_LEAVING : state;
+    case WORKER_FAILED:
+        return state == WORKER_READY ? WORKER_SPOILED : state;
+    case WORKER_UNWANTED:
+        return state == WORKER_STARTING ? WORKER_LEAVING
+               : state == WORKER_READY  ? WORKER_RETIRING
+                                        : state;
+    case WORKER_IDLE:
+        return state == WORKER_SPOILED || state == WORKER_RETIRING ? WORKER_LEAVING : state;
+    case WORKER_HUNG_UP:
+        return state < WORKER_LEAVING ? WORKER_LEAVING : state;
+    case WORKER_KILL:
+        return state < WORKER_KILLED ? WORKER_KILLED : state;
+    case WORKER_TIME_OVER:
+        return state == WORKER_STARTING || state == WORKER_LEAVING ? WORKER_KILLED
+               : state == WORKER_KILLED                            ? WORKER_LOST
+                                                                   : state;
+    case WORKER_EXITED:
+        return WORKER_ENDED;
+    case WORKER_EVENTS:
+        break;
     }
-    if (worker->socket < 0)
-        return;
-    uv_poll_stop(&worker->poll);
-    uv_close((uv_handle_t *)&worker->poll, on_closed);
-    close(worker->socket);
-    worker->socket = -1;
+    return state;
 }
 
-static void blame(struct worker *worker, const char *why)
+const char *worker_state_name(enum worker_state state)
 {
-    if (worker->blamed)
-        return;
-    worker->blamed = true;
-    log_error("the worker is killed: %s", why);
-    worker_kill(worker);
+    static const char *const names[WORKER_STATES] = {"starting", "ready",  "spoiled", "retiring",
+                                                     "leaving",  "killed", "lost",    "ended"};
+    return names[state];
 }
 
-/* True when a message was taken. */
-static bool receive_one(struct worker *worker)
+static void on_timer(uv_timer_t *timer);
+
+static void limit_state(struct worker *worker)
+{
+    static const unsigned limits[WORKER_STATES] = {
+        [WORKER_STARTING] = START_LIMIT, [WORKER_READY] = PING_EVERY,
+        [WORKER_SPOILED] = PING_EVERY,   [WORKER_RETIRING] = PING_EVERY,
+        [WORKER_LEAVING] = LEAVE_LIMIT,  [WORKER_KILLED] = KILL_LIMIT};
+    if (limits[worker->state] > 0)
+        uv_timer_start(&worker->timer, on_timer, limits[worker->state], 0);
+    else
+        uv_timer_stop(&worker->timer);
+}
+
+/* The one place where the state changes. The worker may be gone after it, when it has ended. */
+static void take(struct worker *worker, enum worker_event event)
+{
+    enum worker_state state = worker_next(worker->state, event);
+    if (state == worker->state)
+        return;
+    worker->state = state;
+    limit_state(worker);
+    if (state == WORKER_LEAVING)
+        child_hang_up(worker->child);
+    if (state == WORKER_KILLED)
+        child_kill(worker->child);
+    if (state == WORKER_LOST) /* whoever looks after the machine must know */
+        log_error("the worker (pid %d) cannot be killed: it is stuck in the kernel, and its device "
+                  "with it; a reboot is due",
+                  worker->pid);
+    worker->events->changed(worker);
+}
+
+static void ping(struct worker *worker)
 {
     struct message message;
-    struct fault fault = FAULT_INIT;
-    if (worker->socket < 0 || message_receive(worker->socket, &message, &fault) != 0) {
-        if (fault.code == FAULT_DATA)
-            blame(worker, fault.text);
-        if (fault.code == FAULT_NO_INPUT || fault.code == FAULT_IO) {
-            close_socket(worker);
-            worker_kill(worker); /* it is on its way out; this makes sure */
-        }
-        return false;
-    }
-    worker->events->said(worker->context, &message);
-    message_finish(&message);
-    return !worker->forgotten;
-}
-
-/* True when it was sent, or never can be. */
-static bool try_to_send(struct worker *worker, const struct text *json, const int *fds,
-                        size_t n_fds)
-{
-    struct fault fault = FAULT_INIT;
-    int result = message_send_encoded(worker->socket, json, fds, n_fds, &fault);
-    return result != FAULT_BUSY; /* FAULT_IO: it is gone, and its end will be told */
-}
-
-static void on_socket(uv_poll_t *poll, int status, int events);
-
-static void poll_for(struct worker *worker, int events)
-{
-    if (uv_poll_start(&worker->poll, events, on_socket) != 0)
-        blame(worker, "its socket cannot be polled");
-}
-
-static void send_outgoing(struct worker *worker)
-{
-    struct outgoing *first;
-    while ((first = STAILQ_FIRST(&worker->outgoing)) != NULL) {
-        if (!try_to_send(worker, &first->json, first->fds, first->n_fds))
-            return;
-        STAILQ_REMOVE_HEAD(&worker->outgoing, next);
-        free_outgoing(first);
-    }
-    poll_for(worker, UV_READABLE);
-}
-
-static void on_socket(uv_poll_t *poll, int status, int events)
-{
-    struct worker *worker = poll->data;
-    if (status < 0) { /* it has died with messages unread: what it said before counts */
-        while (receive_one(worker))
-            ;
-        if (!worker->forgotten) {
-            close_socket(worker);
-            worker_kill(worker);
-        }
+    if (worker->unanswered >= SILENT_MAX) {
+        log_error("the worker (pid %d) gives no sign of life: it is killed", worker->pid);
+        worker_kill(worker, WORKER_TAKEN);
         return;
     }
-    if (events & UV_WRITABLE)
-        send_outgoing(worker);
-    for (int i = 0; i < MESSAGES_A_TURN && receive_one(worker); i++)
-        ;
+    worker->unanswered++;
+    message_init(&message, MESSAGE_PING);
+    child_send(worker->child, &message);
+    limit_state(worker);
 }
 
-static void describe_end(char *why, size_t size, int64_t status, int signal)
+static void on_timer(uv_timer_t *timer)
 {
-    if (signal)
-        snprintf(why, size, "by signal %d (%s)", signal, strsignal(signal));
-    else
-        snprintf(why, size, "with status %lld", (long long)status);
-}
-
-static void on_exit_of_process(uv_process_t *process, int64_t status, int signal)
-{
-    struct worker *worker = process->data;
-    char why[100];
-    worker->exited = true;
-    uv_close((uv_handle_t *)process, on_closed);
-    if (worker->forgotten)
+    struct worker *worker = timer->data;
+    if (worker->state >= WORKER_READY && worker->state <= WORKER_RETIRING) {
+        ping(worker);
         return;
-    while (receive_one(worker)) /* what it said before it ended counts */
-        ;
-    if (worker->forgotten)
-        return;
-    close_socket(worker);
-    describe_end(why, sizeof why, status, signal);
-    worker->events->ended(worker->context, why, status == 0 && signal == 0);
+    }
+    if (worker->state == WORKER_STARTING)
+        log_error("the worker (pid %d) does not come up", worker->pid);
+    take(worker, WORKER_TIME_OVER);
 }
 
-static int make_sockets(int sockets[2], struct fault *fault)
+/* ---- its start ---- */
+
+static void send_setup(struct worker *worker)
 {
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-        return fault_set_errno(fault, FAULT_IO, "socketpair");
-    if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) == 0)
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    const struct settings *settings = worker->settings;
+    struct message message;
+    message_init(&message, MESSAGE_SETUP);
+    message.device = worker->device;
+    message.fallback = settings->fallback;
+    message.wipe = worker->wipe;
+    message.max_pixels = (int64_t)settings->max_pixels;
+    message.max_file = (int64_t)settings->max_file;
+    message.memory = (int64_t)settings->memory;
+    message.threads = worker->quarantine ? 1 : settings->jobs;
+    message.log_level = levels[settings->log_level];
+    message.self_check = settings->self_check;
+    message.sandbox = settings->sandbox;
+    message.fds[0] = worker->config_fd;
+    message.n_fds = worker->config_fd >= 0 ? 1 : 0;
+    child_send(worker->child, &message);
+}
+
+static void send_checks(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->n_checks; i++) {
+        struct message message;
+        message_init(&message, MESSAGE_CHECK);
+        message.id = (int64_t)i;
+        message.chain = worker->checks[i].chain;
+        message.format = worker->checks[i].format;
+        message.input = worker->checks[i].reading;
+        child_send(worker->child, &message);
+    }
+}
+
+/* /proc answers from memory, so this does not wait for a disk. 0: that cannot be told. */
+static uint64_t resident_bytes(const struct worker *worker)
+{
+    char path[40], text[100];
+    unsigned long long size, resident;
+    snprintf(path, sizeof path, "/proc/%d/statm", worker->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0)
         return 0;
-    close(sockets[0]);
-    close(sockets[1]);
-    return fault_set_errno(fault, FAULT_IO, "fcntl");
+    text[got] = '\0';
+    if (sscanf(text, "%llu %llu", &size, &resident) != 2)
+        return 0;
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Ours, without the service manager's socket: it is told things by one process alone. The array is
- * the caller's; NULL without memory: then it is ours as it is. */
-static char **make_environment(void)
+/* A level that is not what was asked for stands out. */
+static void say_sandbox(const struct worker *worker)
 {
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (strncmp(environ[i], "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")) != 0)
-            copy[kept++] = environ[i];
-    return copy;
-}
-
-static int spawn(struct worker *worker, uv_loop_t *loop, const char *program, int socket)
-{
-    char name[] = "sluice-worker";
-    char *args[] = {name, NULL};
-    uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}, /* drivers print banners */
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = socket},
-    };
-    uv_process_options_t options = {.exit_cb = on_exit_of_process,
-                                    .file = program,
-                                    .args = args,
-                                    .env = make_environment(),
-                                    .stdio_count = MESSAGE_WORKER_FD + 1,
-                                    .stdio = stdio};
-    int error = uv_spawn(loop, &worker->process, &options);
-    free(options.env);
-    worker->process.data = worker;
-    worker->n_handles++;
-    if (error < 0)
-        uv_close((uv_handle_t *)&worker->process, on_closed);
+    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
+    if (whole || worker->settings->sandbox == SANDBOX_OFF)
+        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
     else
-        worker->exited = false;
-    return error;
+        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
 }
 
-static int open_poll(struct worker *worker, uv_loop_t *loop)
+static void become_ready(struct worker *worker)
 {
-    int error = uv_poll_init(loop, &worker->poll, worker->socket);
-    worker->poll.data = worker;
-    if (error < 0) {
-        close(worker->socket);
-        worker->socket = -1;
-        return error;
+    uint64_t now = clock_now();
+    worker->came_up = true;
+    worker->used = now;
+    worker->resident_first = resident_bytes(worker);
+    log_info("worker %d is up after %s: %s; programs compiled: %" PRIu64
+             ", from the cache: %" PRIu64 "%s",
+             worker->pid, number_duration(now - worker->started),
+             worker->name[0] ? worker->name : "no device", worker->builds, worker->cache_hits,
+             worker->quarantine ? "; it is the one in quarantine" : "");
+    say_sandbox(worker);
+    take(worker, WORKER_PASSED);
+}
+
+/* The device's counters, as `checked` and `done` tell them. Of what is held now, the worker beside
+ * the others in quarantine says nothing. */
+static void count_programs(struct worker *worker, const struct message *message)
+{
+    uint64_t builds = (uint64_t)message->builds, hits = (uint64_t)message->cache_hits;
+    if (builds > worker->builds)
+        metrics_add(worker->metrics, METRIC_KERNEL_BUILDS, NULL, (double)(builds - worker->builds));
+    if (hits > worker->cache_hits)
+        metrics_add(worker->metrics, METRIC_KERNEL_CACHE_HITS, NULL,
+                    (double)(hits - worker->cache_hits));
+    worker->builds = builds;
+    worker->cache_hits = hits;
+    if (worker->quarantine)
+        return;
+    metrics_set(worker->metrics, METRIC_BUFFER_BYTES, NULL, (double)message->buffer_bytes);
+    metrics_set(worker->metrics, METRIC_CLIENT_KERNELS, NULL, (double)message->client_kernels);
+}
+
+static void take_answer(struct worker *worker, const struct message *message)
+{
+    struct faults faults = {0};
+    if (worker->state != WORKER_STARTING || (size_t)message->id >= worker->n_checks) {
+        if (worker->state == WORKER_STARTING)
+            log_error("the worker answered what nobody asked");
+        return;
     }
-    worker->n_handles++;
-    return uv_poll_start(&worker->poll, UV_READABLE, on_socket);
+    struct worker_check *check = &worker->checks[message->id];
+    count_programs(worker, message);
+    snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
+    snprintf(worker->sandbox, sizeof worker->sandbox, "%s", message->level ? message->level : "");
+    message_get_faults(message, &faults);
+    if (faults_count(&faults) > 0) {
+        worker->events->refused(worker, check, message->subject, &faults);
+        take(worker, WORKER_REFUSED);
+        return;
+    }
+    worker->events->passed(worker, check, message);
+    worker->prepared = 0;
+    if (++worker->n_passed == worker->n_checks)
+        become_ready(worker);
 }
 
-int worker_start(struct worker **worker, uv_loop_t *loop, const struct worker_events *events,
-                 void *context, struct fault *fault)
+static void take_progress(struct worker *worker, const struct message *message)
 {
-    char program[PATH_MAX];
-    int sockets[2];
+    worker->prepared = (unsigned)message->prepared;
+    worker->to_prepare = (unsigned)message->to_prepare;
+    log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid, worker->prepared,
+              worker->to_prepare, worker->n_passed + 1);
+    if (worker->state == WORKER_STARTING)
+        limit_state(worker); /* it begins anew */
+}
+
+/* ---- news of its process ---- */
+
+static void on_said(void *context, const struct message *message)
+{
+    struct worker *worker = context;
+    worker->unanswered = 0;
+    switch (message->kind) {
+    case MESSAGE_BEGAN:
+    case MESSAGE_NEED_OUTPUT:
+    case MESSAGE_DONE:
+        worker->jobs->said(worker->jobs_context, worker, message);
+        break;
+    case MESSAGE_CHECKED:
+        take_answer(worker, message);
+        break;
+    case MESSAGE_WORKING:
+        take_progress(worker, message);
+        break;
+    case MESSAGE_DESCRIBED:
+        worker->events->described(worker);
+        break;
+    case MESSAGE_KEPT:
+        if (!worker->kept)
+            child_has_keeper(worker->child);
+        worker->pid = worker->kept ? worker->pid : (int)message->pid;
+        worker->kept = true;
+        break;
+    case MESSAGE_PONG:
+        break;
+    default:
+        log_error("the worker said '%s', which is not for it to say",
+                  message_kind_name(message->kind));
+    }
+}
+
+static void on_hung_up(void *context)
+{
+    struct worker *worker = context;
+    worker->cut = true;
+    take(worker, WORKER_HUNG_UP);
+}
+
+static void on_ended(void *context, const struct child_end *end)
+{
+    struct worker *worker = context;
+    bool orderly = end->status == 0 && end->signal == 0;
+    worker->end = *end;
+    if (!worker->killed)
+        worker->cause = end->signal == SIGKILL && !end->blamed && worker->state != WORKER_KILLED
+                            ? WORKER_TAKEN
+                            : WORKER_CRASHED;
+    if (!orderly || worker->cut || worker->state != WORKER_LEAVING)
+        log_warning("the worker (pid %d) ended %s", worker->pid, end->text);
+    take(worker, WORKER_EXITED);
+}
+
+static const struct child_events child_events = {
+    .said = on_said, .hung_up = on_hung_up, .ended = on_ended};
+
+/* ---- life ---- */
+
+int worker_start(struct worker **worker, const struct worker *how, struct fault *fault)
+{
+    struct worker *made = malloc(sizeof *made);
     *worker = NULL;
-    struct worker *w = calloc(1, sizeof *w);
-    if (!w)
+    if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
-    STAILQ_INIT(&w->outgoing);
-    w->events = events;
-    w->context = context;
-    w->socket = -1;
-    w->exited = true; /* until it is started */
-    if (worker_find_program(program, sizeof program, fault) != 0 ||
-        make_sockets(sockets, fault) != 0) {
-        free(w);
+    *made = *how;
+    made->state = WORKER_STARTING;
+    made->started = clock_now();
+    fault_clear(&made->trouble);
+    int error = uv_timer_init(made->loop, &made->timer);
+    if (error < 0) {
+        free(made);
+        return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+    }
+    made->timer.data = made;
+    if (child_start(&made->child, made->loop, &child_events, made, fault) != 0) {
+        worker_destroy(&made);
         return fault->code;
     }
-    w->socket = sockets[0];
-    int error = open_poll(w, loop);
-    if (error == 0)
-        error = spawn(w, loop, program, sockets[1]);
-    close(sockets[1]);
-    *worker = w;
-    if (error == 0)
-        return 0;
-    worker_forget(worker);
-    return fault_set(fault, FAULT_NO_DEVICE, "%s cannot be started: %s", program,
-                     uv_strerror(error));
+    made->pid = child_pid(made->child);
+    limit_state(made);
+    send_setup(made);
+    send_checks(made);
+    *worker = made;
+    return 0;
 }
 
-int worker_pid(const struct worker *worker)
+static void on_timer_closed(uv_handle_t *handle)
 {
-    return worker->process.pid;
+    free(handle->data);
 }
 
-static bool copy_fds(struct outgoing *later, const struct message *message)
-{
-    for (; later->n_fds < message->n_fds; later->n_fds++) {
-        int copy = fcntl(message->fds[later->n_fds], F_DUPFD_CLOEXEC, 3);
-        if (copy < 0)
-            return false;
-        later->fds[later->n_fds] = copy;
-    }
-    return true;
-}
-
-static void keep_for_later(struct worker *worker, struct text *json, const struct message *message)
-{
-    struct outgoing *later = calloc(1, sizeof *later);
-    if (!later || !copy_fds(later, message)) {
-        if (later)
-            free_outgoing(later);
-        blame(worker, "no memory or descriptors for a message to it");
-        return;
-    }
-    later->json = *json;
-    *json = (struct text){0};
-    STAILQ_INSERT_TAIL(&worker->outgoing, later, next);
-    poll_for(worker, UV_READABLE | UV_WRITABLE);
-}
-
-void worker_send(struct worker *worker, const struct message *message)
-{
-    struct text json = {0};
-    struct fault fault = FAULT_INIT;
-    if (worker->socket < 0)
-        return;
-    if (message_encode(message, &json, &fault) != 0)
-        blame(worker, fault.text);
-    else if (!STAILQ_EMPTY(&worker->outgoing) ||
-             !try_to_send(worker, &json, message->fds, message->n_fds))
-        keep_for_later(worker, &json, message);
-    text_finish(&json);
-}
-
-void worker_hang_up(struct worker *worker)
-{
-    close_socket(worker);
-}
-
-void worker_kill(struct worker *worker)
-{
-    if (!worker->exited)
-        uv_process_kill(&worker->process, SIGKILL);
-}
-
-void worker_forget(struct worker **worker)
+void worker_destroy(struct worker **worker)
 {
     struct worker *w = *worker;
     *worker = NULL;
     if (!w)
         return;
-    w->forgotten = true;
-    close_socket(w);
-    if (!w->exited) {
-        w->exited = true;
-        uv_close((uv_handle_t *)&w->process, on_closed);
+    child_forget(&w->child);
+    uv_close((uv_handle_t *)&w->timer, on_timer_closed);
+}
+
+void worker_retire(struct worker *worker)
+{
+    take(worker, WORKER_UNWANTED);
+    if (worker->in_flight == 0)
+        take(worker, WORKER_IDLE);
+}
+
+void worker_kill(struct worker *worker, enum worker_cause cause)
+{
+    if (worker->state >= WORKER_KILLED)
+        return;
+    worker->killed = true;
+    worker->cause = cause;
+    take(worker, WORKER_KILL);
+}
+
+void worker_send(struct worker *worker, const struct message *message)
+{
+    child_send(worker->child, message);
+}
+
+/* ---- its jobs ---- */
+
+/* Why it is due to be replaced; NULL: it is not. */
+static const char *why_due(struct worker *worker)
+{
+    const struct settings *settings = worker->settings;
+    if (settings->worker_jobs > 0 && worker->n_jobs >= (uint64_t)settings->worker_jobs)
+        return "its number of jobs is done";
+    if (worker->used - worker->resident_seen < RESIDENT_EVERY)
+        return NULL;
+    worker->resident_seen = worker->used;
+    /* What jobs hold, and as much again that the pool keeps for the next ones. */
+    uint64_t growth =
+        settings->worker_growth ? settings->worker_growth : 2 * settings->memory + GROWTH_FOR_FREE;
+    bool grown =
+        worker->resident_first > 0 && resident_bytes(worker) > worker->resident_first + growth;
+    return grown ? "its memory has grown" : NULL;
+}
+
+void worker_replace(struct worker *worker, const char *why)
+{
+    if (worker->state == WORKER_READY)
+        worker->events->due(worker, why);
+}
+
+void worker_end_job(struct worker *worker, const struct message *done)
+{
+    struct fault fault = FAULT_INIT;
+    message_get_fault(done, &fault);
+    bool failed = fault.code == FAULT_DEVICE || fault.code == FAULT_NO_DEVICE;
+    worker->n_jobs++;
+    worker->n_good += !failed;
+    worker->in_flight--;
+    worker->used = clock_now();
+    count_programs(worker, done);
+    if (failed && worker->state == WORKER_READY) {
+        worker->trouble = fault;
+        take(worker, WORKER_FAILED);
     }
-    if (w->n_handles == 0)
-        free(w);
+    const char *why = why_due(worker);
+    if (why)
+        worker_replace(worker, why);
+    if (worker->in_flight == 0)
+        take(worker, WORKER_IDLE);
+}
+
+bool worker_is_sound(const struct worker *worker)
+{
+    return worker->state != WORKER_READY || worker->unanswered <= SILENT_MAX;
+}
+
+void worker_progress(const struct worker *worker, unsigned *done, unsigned *of)
+{
+    bool starts = worker->state == WORKER_STARTING;
+    *of = starts ? worker->to_prepare * (unsigned)worker->n_checks : 0;
+    *done = starts ? worker->to_prepare * worker->n_passed + worker->prepared : 0;
 }

@@ -27,6 +27,7 @@ struct launch {
 
 struct native_batch {
     struct device_batch base;
+    struct device_traffic traffic;
     size_t n_launches, capacity;
     struct launch *launches;
     struct device_timing *timings;
@@ -59,7 +60,7 @@ int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
 {
     (void)fault;
     buffer->mapped = NULL;
-    batch->traffic.crossings_in++;
+    own_batch(batch)->traffic.crossings_in++;
     return 0;
 }
 
@@ -69,7 +70,7 @@ int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
     (void)size;
     (void)fault;
     *data = buffer->mapped = buffer->handle;
-    batch->traffic.crossings_out++;
+    own_batch(batch)->traffic.crossings_out++;
     return 0;
 }
 
@@ -304,6 +305,11 @@ const struct device_timing *native_batch_timings(struct device_batch *base, size
 
 /* Given up half-way, nothing of it begins any more, and nothing runs on in memory that is given
  * back. */
+const struct device_traffic *native_batch_traffic(const struct device_batch *batch)
+{
+    return &((const struct native_batch *)batch)->traffic;
+}
+
 void native_batch_finish(struct device_batch *base)
 {
     struct native_batch *batch = own_batch(base);

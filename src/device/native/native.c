@@ -178,5 +178,6 @@ const struct device_backend device_native = {
     .batch_submit = native_batch_submit,
     .batch_wait = native_batch_wait,
     .batch_timings = native_batch_timings,
+    .batch_traffic = native_batch_traffic,
     .batch_finish = native_batch_finish,
 };

@@ -3,7 +3,8 @@
 #ifndef SLUICE_DEVICE_NATIVE_NATIVE_H
 #define SLUICE_DEVICE_NATIVE_NATIVE_H
 
-#include "device/internal.h"
+#include "device/batch.h"
+#include "device/device_internal.h"
 #include "device/native/kernels.h"
 
 struct native_kernel {
@@ -52,6 +53,7 @@ int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
 int native_batch_submit(struct device_batch *batch, struct fault *fault);
 int native_batch_wait(struct device_batch *batch, struct fault *fault);
 const struct device_timing *native_batch_timings(struct device_batch *batch, size_t *count);
+const struct device_traffic *native_batch_traffic(const struct device_batch *batch);
 void native_batch_finish(struct device_batch *batch);
 
 #endif

@@ -189,5 +189,6 @@ const struct device_backend device_opencl = {
     .batch_submit = opencl_batch_submit,
     .batch_wait = opencl_batch_wait,
     .batch_timings = opencl_batch_timings,
+    .batch_traffic = opencl_batch_traffic,
     .batch_finish = opencl_batch_finish,
 };

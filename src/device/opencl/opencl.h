@@ -2,7 +2,8 @@
 #ifndef SLUICE_DEVICE_OPENCL_OPENCL_H
 #define SLUICE_DEVICE_OPENCL_OPENCL_H
 
-#include "device/internal.h"
+#include "device/batch.h"
+#include "device/device_internal.h"
 #include "device/opencl/api.h"
 #include <stdatomic.h>
 
@@ -68,6 +69,7 @@ int opencl_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
 int opencl_batch_submit(struct device_batch *batch, struct fault *fault);
 int opencl_batch_wait(struct device_batch *batch, struct fault *fault);
 const struct device_timing *opencl_batch_timings(struct device_batch *batch, size_t *count);
+const struct device_traffic *opencl_batch_traffic(const struct device_batch *batch);
 void opencl_batch_finish(struct device_batch *batch);
 
 #endif

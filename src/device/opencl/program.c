@@ -167,6 +167,7 @@ static cl_program from_dump(struct device *device, const struct bytes *file, con
 {
     struct bytes there, binary;
     struct text here = {0}, says = {0};
+    struct fault why = FAULT_INIT;
     cl_program handle = NULL;
     dump_key(key, &here);
     enum entry_state state = device_entry_read(file, &there, &binary);
@@ -174,8 +175,12 @@ static cl_program from_dump(struct device *device, const struct bytes *file, con
         fault_set(fault, FAULT_DEVICE, "the file is damaged");
     else if (state == ENTRY_WHOLE && say_differences(there, &here, &says))
         fault_set(fault, FAULT_DEVICE, "the program was made %s", text_string(&says));
-    else
-        handle = from_binary(device, state == ENTRY_WHOLE ? &binary : file, flags, fault);
+    else if (!(handle = from_binary(device, state == ENTRY_WHOLE ? &binary : file, flags, &why)))
+        fault_set(fault, why.code, "%s%.300s",
+                  state == ENTRY_WHOLE
+                      ? ""
+                      : "not written by --dump-binary, nor a binary of this device: ",
+                  why.text);
     text_finish(&here);
     text_finish(&says);
     return handle;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 #include "stage/common.h"
 #include "stage/stage.h"
 
@@ -22,38 +22,21 @@ enum {
 };
 
 static const struct param params[] = {
-    {.name = "width",
-     .type = PARAM_INTEGERS,
-     .offset = offsetof(struct box_config, width),
-     .min = 1,
-     .max = BOX_SIDE_MAX,
-     .help = "of the window in pixels; several, as 3_9_27, give a plane each: box3, box9, box27"},
-    {.name = "height",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct box_config, height),
-     .min = 1,
-     .max = BOX_SIDE_MAX,
-     .help = "of the window in pixels; as its width unless given"},
-    {.name = "radius",
-     .type = PARAM_INTEGERS,
-     .offset = offsetof(struct box_config, radius),
-     .min = 0,
-     .max = (BOX_SIDE_MAX - 1) / 2,
-     .help = "in place of width and height: a square window of 2·radius + 1 pixels a side"},
-    {.name = "method",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct box_config, method),
-     .choices = method_choices,
-     .fallback = "auto",
-     .help = "sums along columns and rows (separable) or a summed-area table (sat); both give the "
-             "same picture"},
-    {.name = "passes",
-     .type = PARAM_INTEGER,
-     .offset = offsetof(struct box_config, passes),
-     .min = 1,
-     .max = 100,
-     .fallback = "1",
-     .help = "how often the filter runs, each time on its own rounded result"},
+    PARAM(INTEGERS, "width", offsetof(struct box_config, width),
+          "of the window in pixels; several, as 3_9_27, give a plane each: box3, box9, box27",
+          RANGE(1, BOX_SIDE_MAX)),
+    PARAM(INTEGER, "height", offsetof(struct box_config, height),
+          "of the window in pixels; as its width unless given", RANGE(1, BOX_SIDE_MAX)),
+    PARAM(INTEGERS, "radius", offsetof(struct box_config, radius),
+          "in place of width and height: a square window of 2·radius + 1 pixels a side",
+          RANGE(0, (BOX_SIDE_MAX - 1) / 2)),
+    PARAM(CHOICE, "method", offsetof(struct box_config, method),
+          "sums along columns and rows (separable) or a summed-area table (sat); both give the "
+          "same picture",
+          .choices = method_choices, DEFAULT("auto")),
+    PARAM(INTEGER, "passes", offsetof(struct box_config, passes),
+          "how often the filter runs, each time on its own rounded result", RANGE(1, 100),
+          DEFAULT("1")),
     STAGE_BORDER_PARAM(offsetof(struct box_config, border)),
     {0},
 };
@@ -246,7 +229,8 @@ static void add_task(const struct box_config *config, const struct box_task *tas
         box_add_lookup(task, bits, &own);
     else if (task->plan->profile->form == FORM_ROWS)
         box_add_rows(task);
-    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_tile(task))
+    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_tile(task) &&
+             !box_add_columns(task))
         box_add_sums(task);
 }
 

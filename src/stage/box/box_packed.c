@@ -1,8 +1,10 @@
-/* box of 8-bit samples and small windows with two samples in a word: see cl/packed.cl. */
+/* box of 8-bit samples and small windows with two samples in a word, or in columns: see
+ * cl/packed.cl, cl/columns.cl. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 #include "stage/packed.h"
 
 enum {
@@ -41,12 +43,56 @@ static void add_window(struct pass *pass, const char *name, int first, int last)
     text_finish(&sum);
 }
 
+static void add_planes(struct pass *pass, const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, box_border(task));
+}
+
+/* As a fir of ones. Ties, which an even area has, go up, and the reciprocal is a little too large.
+ */
+static bool add_columns(const struct box_task *task, const struct packed_reach *reach)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    uint32_t area = task->width * task->height;
+    struct text across = {0}, downs = {0};
+    if (task->height > 7 || !packed_suits(task->plan->profile, in, out, reach) ||
+        (area % 2 == 0 && sample_min(in->type) < 0))
+        return false;
+    struct pass *pass = packed_begin(task->plan, "fir", in, reach, 1);
+    pass_name(pass, "box");
+    pass_define_type(pass, "DST", out->type);
+    for (int i = -(int)reach->left; i <= (int)reach->right; i++)
+        packed_add_tap(&across, pass, in->channels, 0, i, 1);
+    for (unsigned j = 0; j < task->height; j++)
+        text_printf(&downs, " D(%u,1)", j);
+    pass_define(pass, "ACROSS", "%s", text_string(&across));
+    pass_define(pass, "DOWNS", "%s", text_string(&downs));
+    text_finish(&across);
+    text_finish(&downs);
+    pass_define(pass, "LAST", "%u", (unsigned)task->height - 1);
+    pass_define(pass, "START", "0");
+    pass_define(pass, "RECIPROCAL", "%af",
+                (double)nextafterf((float)(1.0 / area), area % 2 ? 0 : INFINITY));
+    pass->work *= 4.0 + 2.0 * (task->width + task->height);
+    add_planes(pass, task);
+    return true;
+}
+
 bool box_add_packed(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     struct box_reach r = box_reach_of(task);
     const struct packed_reach reach = {r.left, r.right, r.top, r.bottom};
     uint32_t area = task->width * task->height, multiplier;
+    if (!task->plan->profile->packs_bytes && task->border != BORDER_CROP)
+        return add_columns(task, &reach);
     if (task->border == BORDER_CROP || task->height > HEIGHT_MAX || area * 255 + area / 2 > 65535 ||
         !box_divide_by_byte(area, &multiplier) ||
         !packed_suits(task->plan->profile, in, out, &reach))
@@ -65,12 +111,6 @@ bool box_add_packed(const struct box_task *task)
     add_window(pass, "WINDOW_0", -(int)r.left, (int)r.right);
     add_window(pass, "WINDOW_1", 1 - (int)r.left, 1 + (int)r.right);
     pass->work = 8.0 * (PACKED_ROWS + task->height);
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, box_border(task));
+    add_planes(pass, task);
     return true;
 }

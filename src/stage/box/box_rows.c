@@ -1,7 +1,7 @@
 /* box on CPUs: one kernel that walks down bands of rows. */
 #include <stdio.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 static uint32_t up_to(uint32_t value, uint32_t multiple)
 {

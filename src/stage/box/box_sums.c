@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 /* Sums along one axis of a plane whose lanes are columns of samples, or of sums that lie
  * transposed. */

@@ -1,7 +1,7 @@
 /* box by summed-area tables: see cl/box/box_table.cl. */
 #include <stdio.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 static const char *sum_name(unsigned bits)
 {

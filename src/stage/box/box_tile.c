@@ -1,7 +1,7 @@
 /* box of integers on GPUs with local memory: see cl/box/box_tile.cl. */
 #include <stdio.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 enum {
     ITEMS = 128,

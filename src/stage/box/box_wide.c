@@ -1,7 +1,7 @@
 /* box of one channel of 8 bits on GPUs with local memory: see cl/box/box_wide.cl. */
 #include <stdio.h>
 
-#include "stage/box/box_task.h"
+#include "stage/box/box_internal.h"
 
 enum {
     CHUNK = 16, /* samples of a work-item */

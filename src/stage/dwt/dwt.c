@@ -1,7 +1,7 @@
 /* The wavelet transform, level by level. In the rows form a level is one kernel, which filters a
  * few rows vertically and what it holds of them horizontally (cdf97 and cdf53 of one channel by
- * lifting: cl/dwt/dwt_lift.cl); else each direction is a kernel of its own, with the vertical's results
- * in scratch memory: low rows above, high rows below. */
+ * lifting: cl/dwt/dwt_lift.cl); else each direction is a kernel of its own, with the vertical's
+ * results in scratch memory: low rows above, high rows below. */
 #include "stage/dwt/dwt.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 const struct param_choice dwt_precision_choices[] = {
@@ -20,33 +20,19 @@ const struct param_choice dwt_precision_choices[] = {
 };
 
 const struct param dwt_params[] = {
-    [DWT_PARAM_WAVELET] = {.name = "wavelet",
-                           .type = PARAM_CHOICE,
-                           .offset = offsetof(struct dwt_config, wavelet),
-                           .choices = wavelet_choices,
-                           .fallback = "cdf97",
-                           .help =
-                               "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it"},
-    [DWT_PARAM_LEVELS] = {.name = "levels",
-                          .type = PARAM_INTEGER,
-                          .offset = offsetof(struct dwt_config, levels),
-                          .min = 1,
-                          .max = DWT_LEVELS_MAX,
-                          .fallback = "3",
-                          .help = "how often the low band is taken apart again"},
-    [DWT_PARAM_MODE] = {.name = "mode",
-                        .type = PARAM_CHOICE,
-                        .offset = offsetof(struct dwt_config, mode),
-                        .choices = wavelet_mode_choices,
-                        .help = "how rows and columns go on at their ends; jpeg2000 for cdf97 and "
-                                "cdf53, periodization unless given for the others"},
-    [DWT_PARAM_PRECISION] = {.name = "precision",
-                             .type = PARAM_CHOICE,
-                             .offset = offsetof(struct dwt_config, precision),
-                             .choices = dwt_precision_choices,
-                             .fallback = "single",
-                             .help =
-                                 "f32 or f64 coefficients, or cdf53 in integers that lose nothing"},
+    [DWT_PARAM_WAVELET] = PARAM(CHOICE, "wavelet", offsetof(struct dwt_config, wavelet),
+                                "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it",
+                                .choices = wavelet_choices, DEFAULT("cdf97")),
+    [DWT_PARAM_LEVELS] = PARAM(INTEGER, "levels", offsetof(struct dwt_config, levels),
+                               "how often the low band is taken apart again",
+                               RANGE(1, DWT_LEVELS_MAX), DEFAULT("3")),
+    [DWT_PARAM_MODE] = PARAM(CHOICE, "mode", offsetof(struct dwt_config, mode),
+                             "how rows and columns go on at their ends; jpeg2000 for cdf97 and "
+                             "cdf53, periodization unless given for the others",
+                             .choices = wavelet_mode_choices),
+    [DWT_PARAM_PRECISION] = PARAM(CHOICE, "precision", offsetof(struct dwt_config, precision),
+                                  "f32 or f64 coefficients, or cdf53 in integers that lose nothing",
+                                  .choices = dwt_precision_choices, DEFAULT("single")),
     {0},
 };
 

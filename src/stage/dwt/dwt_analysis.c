@@ -31,6 +31,7 @@ enum {
      * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
      * columns by 24 rows 140.) */
     SUMS_TAPS = 16,
+    FEW_TAPS = 12, /* of GPUs with few registers */
     SUMS_PAIRS = 2,
     SUMS_ITEMS = 64
 };
@@ -144,29 +145,9 @@ static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
 {
     const struct dwt_config *config = a->task.config;
     wavelet_analysis(config->wavelet, config->mode, w);
-    return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= SUMS_TAPS &&
+    unsigned most = a->task.plan->profile->takes_columns ? FEW_TAPS : SUMS_TAPS;
+    return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= most &&
            a->task.level->width > 1 && a->task.level->height > 1;
-}
-
-/* bior1.3 as bior1_3, since kernels are named so. */
-static void name_wavelet(struct pass *pass, int wavelet)
-{
-    char name[24];
-    snprintf(name, sizeof name, "%s", param_choice_name(wavelet_choices, wavelet));
-    for (char *c = name; *c; c++)
-        *c = *c == '.' ? '_' : *c;
-    pass_name(pass, name);
-}
-
-static void define_tap(struct pass *pass, enum sample_type type, char filter, unsigned k,
-                       double tap)
-{
-    char name[16];
-    snprintf(name, sizeof name, "%c%u", filter, k);
-    if (type == SAMPLE_F64)
-        pass_define(pass, name, "%a", tap);
-    else
-        pass_define(pass, name, "%af", (double)(float)tap);
 }
 
 static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis *w)
@@ -181,7 +162,7 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
     pass->group[0] = SUMS_ITEMS;
     pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%u", SUMS_ITEMS);
-    name_wavelet(pass, a->task.config->wavelet);
+    dwt_name_wavelet(pass, a->task.config->wavelet);
     describe(a, pass);
     pass_define(pass, "M", "%u", w->count / 2);
     pass_define(pass, "WINDOW_AT", "(%d)", w->first);
@@ -189,13 +170,41 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
     pass_define(pass, "BEGIN", "(%d)", w->first - (int)offset);
     pass_define(pass, "QUADS", "%u", (offset + 2 * SUMS_PAIRS + w->count - 2 + 3) / 4);
     for (unsigned k = 0; k < w->count; k++) {
-        define_tap(pass, type, 'L', k, w->low[k]);
-        define_tap(pass, type, 'H', k, w->high[k]);
+        dwt_define_tap(pass, type, "L", k, w->low[k]);
+        dwt_define_tap(pass, type, "H", k, w->high[k]);
     }
     pass->work = 16.0 * w->count * rows;
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(&a->task, pass);
     pass_band_sizes(l, pass);
+    pass_int(pass, kernel_border(&a->task));
+}
+
+/* The same on GPUs with few registers. */
+static void add_taps(const struct dwt_analysis *a, const struct wavelet_analysis *w)
+{
+    const struct dwt_level *l = a->task.level;
+    struct dwt_taps taps = dwt_analysis_taps(&a->task, l->width);
+    uint32_t rows = dwt_walk_rows(&a->task, 1);
+    struct pass *pass = pass_begin(a->task.plan, "dwt_taps", "analysis", FORM_SCALAR, 1,
+                                   l->low_width, (l->low_height + rows - 1) / rows);
+    dwt_name_wavelet(pass, a->task.config->wavelet);
+    describe(a, pass);
+    pass_define(pass, "TAPS", "%u", w->count);
+    pass_define(pass, "LAST", "%u", w->count / 2 - 1);
+    pass_define(pass, "WINDOW_AT", "(%d)", w->first);
+    pass_define(pass, "ODD", "%d", sample_size(a->in_type) < 4 ? w->first & 1 : 0);
+    for (unsigned k = 0; k < w->count; k++) {
+        dwt_define_tap(pass, SAMPLE_F32, "L", k, w->low[k]);
+        dwt_define_tap(pass, SAMPLE_F32, "H", k, w->high[k]);
+    }
+    pass->work = 8.0 * w->count * rows;
+    pass_buffer(pass, taps.table);
+    pass_int(pass, (int32_t)rows);
+    pass_int(pass, (int32_t)l->low_height);
+    dwt_pass_size(&a->task, pass);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->high_height);
     pass_int(pass, kernel_border(&a->task));
 }
 
@@ -242,14 +251,17 @@ static void add_horizontal(const struct dwt_analysis *a)
 void dwt_add_analysis(const struct dwt_analysis *a)
 {
     bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
+    bool sums = a->task.config->precision != DWT_REVERSIBLE;
+    struct wavelet_analysis w;
     if (a->task.plan->profile->form == FORM_ROWS && lifts) {
         add_lift(a);
     } else if (a->task.plan->profile->form == FORM_ROWS) {
         add_level(a);
-    } else if (dwt_suits_gpu(&a->task) && lifts) {
+    } else if ((dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task)) && lifts) {
         add_walk(a);
-    } else if (dwt_suits_gpu(&a->task) && a->task.config->precision != DWT_REVERSIBLE) {
-        struct wavelet_analysis w;
+    } else if (dwt_suits_columns(&a->task) && sums && sums_suit(a, &w)) {
+        add_taps(a, &w);
+    } else if (dwt_suits_gpu(&a->task) && sums) {
         if (sums_suit(a, &w))
             add_sums(a, &w);
         else

@@ -1,5 +1,7 @@
 #include "stage/dwt/dwt_level.h"
 
+#include <stdio.h>
+
 /* Of the walking forms: columns of a band that a work-item makes, so that it loads and stores whole
  * vectors and registers hold what it keeps (of f64 half as many); rows of a band; and work-items of
  * a group, few, since those at the ends of rows take longer. */
@@ -72,25 +74,41 @@ bool dwt_suits_gpu(const struct dwt_task *task)
            are_aligned(plan->in) && are_aligned(plan->out);
 }
 
+bool dwt_suits_columns(const struct dwt_task *task)
+{
+    const struct stage_plan *plan = task->plan;
+    return plan->profile->takes_columns && task->layout->type != SAMPLE_F64 &&
+           task->level->width >= 8 && are_aligned(plan->in) && are_aligned(plan->out);
+}
+
 bool dwt_is_lifting(const struct dwt_task *task)
 {
     return task->config->mode == WAVELET_JPEG2000 && task->layout->channels == 1 &&
            task->level->width > 1 && task->level->height > 1;
 }
 
+/* (H200, 8192² and 4096²: best with 512 to 1024 work-items for each unit.) */
+uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs)
+{
+    const struct dwt_level *l = task->level;
+    uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
+    uint64_t wanted = items / (512 * (uint64_t)task->plan->profile->units);
+    return wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
+           : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
+                                    : (uint32_t)wanted;
+}
+
 struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows)
 {
     const struct dwt_level *l = task->level;
-    unsigned pairs = task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
-    uint64_t items = (uint64_t)(l->low_width + pairs - 1) / pairs * l->low_height;
-    /* The more rows, the fewer are computed twice; but the device is to have enough to do. (H200,
-     * 8192² and 4096²: best with 512 to 1024 work-items for each unit.) */
-    uint64_t wanted = items / (512 * (uint64_t)task->plan->profile->units);
-    *rows = wanted < WALK_ROWS_MIN   ? WALK_ROWS_MIN
-            : wanted > WALK_ROWS_MAX ? WALK_ROWS_MAX
-                                     : (uint32_t)wanted;
-    struct pass *pass = pass_begin(task->plan, "dwt_walk", variant, FORM_VECTOR, pairs,
-                                   l->low_width, (l->low_height + *rows - 1) / *rows);
+    bool columns = task->plan->profile->takes_columns;
+    unsigned pairs = columns || task->layout->type == SAMPLE_F64 ? WALK_PAIRS / 2 : WALK_PAIRS;
+    *rows = dwt_walk_rows(task, pairs);
+    struct pass *pass =
+        pass_begin(task->plan, columns ? "dwt_columns" : "dwt_walk", variant, FORM_VECTOR, pairs,
+                   l->low_width, (l->low_height + *rows - 1) / *rows);
+    if (columns)
+        return pass;
     pass->group[0] = WALK_ITEMS;
     pass->group[1] = 1;
     pass_define(pass, "PAIRS", "%u", pairs);
@@ -108,6 +126,27 @@ void dwt_define_work(const struct dwt_task *task, struct pass *pass)
         pass_define(pass, "REVERSIBLE", "1");
 }
 
+/* bior1.3 as bior1_3, since kernels are named so. */
+void dwt_name_wavelet(struct pass *pass, int wavelet)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%s", param_choice_name(wavelet_choices, wavelet));
+    for (char *c = name; *c; c++)
+        *c = *c == '.' ? '_' : *c;
+    pass_name(pass, name);
+}
+
+void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
+                    double tap)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%s%u", filter, k);
+    if (type == SAMPLE_F64)
+        pass_define(pass, name, "%a", tap);
+    else
+        pass_define(pass, name, "%af", (double)(float)tap);
+}
+
 void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t rows)
 {
     struct wavelet_lifting w;
@@ -115,6 +154,26 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
     pass_define(pass, "STEPS", "%u", w.n_steps);
     pass_name(pass, w.n_steps == 4 ? "97" : "53");
     pass->work = 16.0 * w.n_steps * rows;
+}
+
+/* For cl/dwt/dwt_columns.cl. Its inverse takes the gains off its results, not off the bands that it
+ * begins with, so its steps add by as much more or less of low ones to high ones. */
+static void pass_numbers(const struct dwt_task *task, struct pass *pass,
+                         const struct wavelet_lifting *w, bool inverse)
+{
+    double odd = inverse ? w->high / w->low : 1;
+    const double numbers[] = {w->step[0] * odd,
+                              w->step[1] / odd,
+                              w->step[2] * odd,
+                              w->step[3] / odd,
+                              inverse ? 1 / w->low : w->low,
+                              inverse ? 1 / w->high : w->high};
+    for (int i = 0; i < 6; i++) {
+        if (task->layout->type == SAMPLE_F32)
+            pass_float(pass, (float)numbers[i]);
+        else
+            pass_int(pass, 0); /* steps in integers have none */
+    }
 }
 
 void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inverse, uint32_t rows)
@@ -127,7 +186,10 @@ void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inver
                            w.step[3],
                            inverse ? 1 / w.low : w.low,
                            inverse ? 1 / w.high : w.high};
-    pass_buffer(pass, add_table(task, lift, 6));
+    if (task->plan->profile->takes_columns)
+        pass_numbers(task, pass, &w, inverse);
+    else
+        pass_buffer(pass, add_table(task, lift, 6));
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(task, pass);
 }

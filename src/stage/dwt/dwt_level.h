@@ -3,7 +3,7 @@
 #define SLUICE_STAGE_DWT_LEVEL_H
 
 #include "stage/dwt/dwt.h"
-#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 /* Where a plane of a level is. */
@@ -54,11 +54,24 @@ struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, d
  * go out take vectors, so that the levels of a picture have the same few kernels. */
 bool dwt_suits_gpu(const struct dwt_task *task);
 
+/* Whether those for GPUs with few registers and no such memory can be taken. */
+bool dwt_suits_columns(const struct dwt_task *task);
+
 /* Whether the level is cdf53's or cdf97's steps on one channel, both ways. */
 bool dwt_is_lifting(const struct dwt_task *task);
 
-/* Begins the pass of cl/dwt/dwt_walk.cl's kernel `variant`, "analysis" or "synthesis". */
+/* Begins the pass of the kernel `variant`, "analysis" or "synthesis", of cl/dwt/dwt_walk.cl or
+ * cl/dwt/dwt_columns.cl. */
 struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, uint32_t *rows);
+
+/* Rows of the bands that a work-item goes down: so many that few rows are computed twice; but the
+ * device is to have enough to do. `pairs`: columns of a band that it makes. */
+uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs);
+
+/* Adds the wavelet to a kernel's name; a tap of one of its filters as L0, L1 … */
+void dwt_name_wavelet(struct pass *pass, int wavelet);
+void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
+                    double tap);
 
 /* Adds definitions and arguments. dwt_define_lifting also says what `rows` rows of a band cost. */
 void dwt_define_work(const struct dwt_task *task, struct pass *pass);

@@ -1,4 +1,4 @@
-#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/dwt_internal.h"
 
 #include "stage/dwt/dwt_level.h"
 

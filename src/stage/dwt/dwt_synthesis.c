@@ -65,6 +65,48 @@ static void add_walk(const struct dwt_synthesis *s)
     dwt_pass_lifting(&s->task, pass, true, rows);
 }
 
+/* By sums of products, on GPUs with few registers: false for filters of more taps than these hold
+ * sums of. */
+static bool add_taps(const struct dwt_synthesis *s)
+{
+    enum {
+        TAPS_MAX = 6 /* for each of a pair of columns; with 7 they spill */
+    };
+    const struct dwt_level *l = s->task.level;
+    struct wavelet_synthesis w;
+    wavelet_synthesis(s->task.config->wavelet, s->task.config->mode, &w);
+    if (s->task.plan->profile->generic || w.count > TAPS_MAX || s->task.layout->channels > 1 ||
+        l->width < 2 || l->height < 2)
+        return false;
+    struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->width, 1);
+    uint32_t rows = dwt_walk_rows(&s->task, 1), n_rows = (l->height + 1) / 2;
+    struct pass *pass = pass_begin(s->task.plan, "dwt_taps", "synthesis", FORM_SCALAR, 1,
+                                   (l->width + 1) / 2, (n_rows + rows - 1) / rows);
+    dwt_name_wavelet(pass, s->task.config->wavelet);
+    describe(s, pass);
+    pass_define(pass, "TAPS", "%u", w.count);
+    pass_define(pass, "LAST", "%u", w.count - 1);
+    pass_define(pass, "WINDOW_AT", "(%d)", w.first);
+    pass_define(pass, "GAIN", "%af", (double)(float)s->scale);
+    for (unsigned k = 0; k < w.count; k++) {
+        dwt_define_tap(pass, SAMPLE_F32, "EL", k, w.low[0][k]);
+        dwt_define_tap(pass, SAMPLE_F32, "OL", k, w.low[1][k]);
+        dwt_define_tap(pass, SAMPLE_F32, "EH", k, w.high[0][k]);
+        dwt_define_tap(pass, SAMPLE_F32, "OH", k, w.high[1][k]);
+    }
+    pass->work = 16.0 * w.count * rows;
+    pass_buffer(pass, taps.table);
+    pass_int(pass, (int32_t)rows);
+    pass_int(pass, (int32_t)n_rows);
+    dwt_pass_size(&s->task, pass);
+    pass_int(pass, (int32_t)l->low_width);
+    pass_int(pass, (int32_t)l->high_width);
+    pass_int(pass, (int32_t)l->low_height);
+    pass_int(pass, (int32_t)l->high_height);
+    pass_int(pass, kernel_ends(&s->task));
+    return true;
+}
+
 static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
 {
     const struct dwt_level *l = s->task.level;
@@ -113,9 +155,11 @@ void dwt_add_synthesis(const struct dwt_synthesis *s)
     bool rows = s->task.plan->profile->form == FORM_ROWS;
     if (rows && s->task.config->precision != DWT_REVERSIBLE) {
         add_level(s);
-    } else if (dwt_suits_gpu(&s->task) && dwt_is_lifting(&s->task)) {
+    } else if ((dwt_suits_gpu(&s->task) || dwt_suits_columns(&s->task)) &&
+               dwt_is_lifting(&s->task)) {
         add_walk(s);
-    } else {
+    } else if (!dwt_suits_columns(&s->task) || s->task.config->precision == DWT_REVERSIBLE ||
+               !add_taps(s)) {
         add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);
         add_vertical(s, rows ? FORM_ROWS : FORM_SCALAR);
     }

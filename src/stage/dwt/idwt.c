@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_passes.h"
+#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice levels_choices[] = {
@@ -15,41 +15,26 @@ static const struct param_choice levels_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "levels",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct idwt_config, levels),
-     .min = 1,
-     .max = DWT_LEVELS_MAX,
-     .choices = levels_choices,
-     .fallback = "all",
-     .help = "how many levels to put together, the coarsest first; fewer than there are give a "
-             "smaller picture"},
-    {.name = "wavelet",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct idwt_config, wavelet),
-     .choices = wavelet_choices,
-     .help = "of planes that do not say what they came from, by their names alone"},
-    {.name = "mode",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct idwt_config, mode),
-     .choices = wavelet_mode_choices,
-     .help = "of such planes; jpeg2000 for cdf97 and cdf53, periodization unless given for the "
-             "others"},
-    {.name = "precision",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct idwt_config, precision),
-     .choices = dwt_precision_choices,
-     .help = "of such planes; without it what their type says: f32 single, f64 double, i32 "
-             "reversible"},
-    {.name = "size",
-     .type = PARAM_WORD,
-     .offset = offsetof(struct idwt_config, size),
-     .help = "WIDTHxHEIGHT that such planes came from; without it the largest that has such bands"},
-    {.name = "type",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct idwt_config, type),
-     .choices = stage_type_choices,
-     .help = "of samples that such planes came from; without it that of the planes"},
+    PARAM(REAL_OR_CHOICE, "levels", offsetof(struct idwt_config, levels),
+          "how many levels to put together, the coarsest first; fewer than there are give a "
+          "smaller picture",
+          RANGE(1, DWT_LEVELS_MAX), .choices = levels_choices, DEFAULT("all")),
+    PARAM(CHOICE, "wavelet", offsetof(struct idwt_config, wavelet),
+          "of planes that do not say what they came from, by their names alone",
+          .choices = wavelet_choices),
+    PARAM(CHOICE, "mode", offsetof(struct idwt_config, mode),
+          "of such planes; jpeg2000 for cdf97 and cdf53, periodization unless given for the "
+          "others",
+          .choices = wavelet_mode_choices),
+    PARAM(CHOICE, "precision", offsetof(struct idwt_config, precision),
+          "of such planes; without it what their type says: f32 single, f64 double, i32 "
+          "reversible",
+          .choices = dwt_precision_choices),
+    PARAM(WORD, "size", offsetof(struct idwt_config, size),
+          "WIDTHxHEIGHT that such planes came from; without it the largest that has such bands"),
+    PARAM(CHOICE, "type", offsetof(struct idwt_config, type),
+          "of samples that such planes came from; without it that of the planes",
+          .choices = stage_type_choices),
     {0},
 };
 

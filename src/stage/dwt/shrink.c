@@ -18,32 +18,17 @@ static const struct param_choice threshold_choices[] = {
 static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL, 0}};
 
 static const struct param params[] = {
-    {.name = "rule",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct shrink_config, rule),
-     .choices = rule_choices,
-     .fallback = "soft",
-     .help =
-         "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
-         "below the threshold, garrote does something between"},
-    {.name = "threshold",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct shrink_config, threshold),
-     .min = 0,
-     .max = 1e12,
-     .choices = threshold_choices,
-     .fallback = "universal",
-     .help =
-         "in units of the picture's noise; universal and bayes find it, one for all bands or one "
-         "for each"},
-    {.name = "levels",
-     .type = PARAM_REAL_OR_CHOICE,
-     .offset = offsetof(struct shrink_config, levels),
-     .min = 1,
-     .max = DWT_LEVELS_MAX,
-     .choices = levels_choices,
-     .fallback = "all",
-     .help = "how many levels to change, the finest first"},
+    PARAM(CHOICE, "rule", offsetof(struct shrink_config, rule),
+          "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
+          "below the threshold, garrote does something between",
+          .choices = rule_choices, DEFAULT("soft")),
+    PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
+          "in units of the picture's noise; universal and bayes find it, one for all bands or one "
+          "for each",
+          RANGE(0, 1e12), .choices = threshold_choices, DEFAULT("universal")),
+    PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
+          "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),
+          .choices = levels_choices, DEFAULT("all")),
     {0},
 };
 
@@ -274,10 +259,19 @@ static unsigned fixed_limits(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
+/* Samples that one work-item takes of such a plane: four where these are few bytes. */
+static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
+{
+    bool four = s->plan->profile->takes_columns && plane->channels == 1 &&
+                sample_size(plane->type) == 4 && pass_is_aligned(plane);
+    return four ? 4 : 0;
+}
+
 static void add_copy(const struct shrinking *s, const struct plane *plane, unsigned index)
 {
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, "copy", form, 0, plane->width * plane->channels, plane->height);
+    struct pass *pass =
+        begin(s, "copy", form, span_of(s, plane), plane->width * plane->channels, plane->height);
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, index);
@@ -297,8 +291,8 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     if (!is_fixed(s->config))
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form, 0,
-                              plane->width * plane->channels, plane->height);
+    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form,
+                              span_of(s, plane), plane->width * plane->channels, plane->height);
     pass->work = 6;
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);

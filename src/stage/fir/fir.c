@@ -5,7 +5,7 @@
  * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
  * one loops over a table, and so does every generic one, whose other numbers are arguments. Of
  * those that are compiled with sluice some are for windows of 3×3, 5×5 and 7×7. */
-#include "stage/fir/fir_passes.h"
+#include "stage/fir/fir_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,34 +35,18 @@ static const struct param_choice out_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "k",
-     .type = PARAM_MATRIX,
-     .offset = offsetof(struct fir_config, k),
-     .choices = k_choices,
-     .min = -NUMBER_MAX,
-     .max = NUMBER_MAX,
-     .required = true,
-     .help = "the coefficients, row after row: an odd number of rows and of columns"},
-    {.name = "divisor",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct fir_config, divisor),
-     .min = -NUMBER_MAX,
-     .max = NUMBER_MAX,
-     .help = "divides the sum; without it the sum of the coefficients does, or 1 where that is 0"},
-    {.name = "bias",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct fir_config, bias),
-     .min = -NUMBER_MAX,
-     .max = NUMBER_MAX,
-     .fallback = "0",
-     .help = "added to the quotient"},
+    PARAM(MATRIX, "k", offsetof(struct fir_config, k),
+          "the coefficients, row after row: an odd number of rows and of columns",
+          RANGE(-NUMBER_MAX, NUMBER_MAX), .choices = k_choices, .required = true),
+    PARAM(REAL, "divisor", offsetof(struct fir_config, divisor),
+          "divides the sum; without it the sum of the coefficients does, or 1 where that is 0",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(REAL, "bias", offsetof(struct fir_config, bias), "added to the quotient",
+          RANGE(-NUMBER_MAX, NUMBER_MAX), DEFAULT("0")),
     STAGE_BORDER_PARAM(offsetof(struct fir_config, border)),
-    {.name = "out",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct fir_config, out),
-     .choices = out_choices,
-     .fallback = "same",
-     .help = "the type of samples that comes out: the one that goes in, or f32 without rounding"},
+    PARAM(CHOICE, "out", offsetof(struct fir_config, out),
+          "the type of samples that comes out: the one that goes in, or f32 without rounding",
+          .choices = out_choices, DEFAULT("same")),
     {0},
 };
 
@@ -114,7 +98,10 @@ static double sum_of(const struct param_matrix *k)
 static int check_matrix(const struct param_matrix *k, struct fault *fault)
 {
     if (k->choice == PARAM_IS_REFERENCE) /* define() found none */
-        return fault_set(fault, FAULT_CHAIN, "fir: no kernel '%s' is configured", k->reference);
+        return fault_set(
+            fault, FAULT_CHAIN,
+            "fir: the configuration has no kernel '%s' (--config FILE defines them under kernels)",
+            k->reference);
     if (k->choice == PARAM_IS_NUMBER && (k->columns % 2 == 0 || k->rows % 2 == 0))
         return fault_set(fault, FAULT_CHAIN,
                          "fir: k has %u columns and %u rows; each must be odd, from 1 to %d",
@@ -152,7 +139,9 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         *given |= divisor;
     }
     if (fabs(config->divisor) < DIVISOR_MIN)
-        return fault_set(fault, FAULT_CHAIN, "fir: divisor=%g is below 1e-9", config->divisor);
+        return fault_set(fault, FAULT_CHAIN,
+                         "fir: divisor=%g: expected a number from 1e-9 up, or from -1e-9 down",
+                         config->divisor);
     return 0;
 }
 

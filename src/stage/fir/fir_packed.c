@@ -1,11 +1,13 @@
-/* fir of u8 with two samples in a word: see cl/packed.cl. */
+/* fir of 8-bit samples with two samples in a word, or in columns: see cl/packed.cl, cl/columns.cl.
+ */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
-#include "stage/fir/fir_passes.h"
+#include "stage/fir/fir_internal.h"
 #include "stage/packed.h"
 
 /* A window that is a column times a row, in whole numbers. */
@@ -56,18 +58,7 @@ static bool factorise(const struct fir_window *w, struct factors *f)
     return terms < count;
 }
 
-/* T(row, …, k): see cl/packed.cl. */
-static void add_tap(struct text *text, unsigned row, int offset, int64_t k)
-{
-    const char *even, *even_words, *odd, *odd_words;
-    if (k == 0)
-        return;
-    packed_lane(offset, false, &even, &even_words);
-    packed_lane(offset, true, &odd, &odd_words);
-    text_printf(text, " T(%u,%s,%s,%s,%s,%" PRId64 ")", row, even, even_words, odd, odd_words, k);
-}
-
-static void define_taps(struct pass *pass, const struct fir_window *w)
+static void define_taps(struct pass *pass, const struct fir_window *w, unsigned channels)
 {
     struct factors f;
     struct text taps = {0}, downs = {0};
@@ -75,9 +66,9 @@ static void define_taps(struct pass *pass, const struct fir_window *w)
     int left = (int)w->columns / 2;
     for (unsigned j = 0; j < w->rows && !separable; j++)
         for (unsigned i = 0; i < w->columns; i++)
-            add_tap(&taps, j, (int)i - left, coefficient(w, j, i));
+            packed_add_tap(&taps, pass, channels, j, (int)i - left, coefficient(w, j, i));
     for (unsigned i = 0; i < w->columns && separable; i++)
-        add_tap(&taps, 0, (int)i - left, f.across[i]);
+        packed_add_tap(&taps, pass, channels, 0, (int)i - left, f.across[i]);
     for (unsigned j = 0; j < w->rows && separable; j++)
         if (f.down[j] != 0)
             text_printf(&downs, " D(%u,%" PRId64 ")", j, f.down[j]);
@@ -86,6 +77,22 @@ static void define_taps(struct pass *pass, const struct fir_window *w)
         pass_define(pass, "DOWNS", "%s", text_string(&downs));
     text_finish(&taps);
     text_finish(&downs);
+}
+
+/* Sums in floats, begun with the bias. Divided by a power of two they are exact, and ties go to
+ * even. By another divisor the product with its reciprocal is off by 2^-24 of at most 2^8, where
+ * what is no tie is at least 1/(2 · divisor) from one; of an even one the kernel looks for ties. */
+static void define_quotient(struct pass *pass, const struct fir_window *w, const struct quotient *q)
+{
+    bool is_power = (q->divisor & (q->divisor - 1)) == 0;
+    pass_define(pass, "RECIPROCAL", "%af", (double)(float)(1.0 / (double)q->divisor));
+    pass_define(pass, "START", "%.1ff", w->bias * (double)q->divisor);
+    pass_define(pass, "DST_LEAST", "%.1ff", sample_min(q->out));
+    pass_define(pass, "DST_MOST", "%.1ff", sample_max(q->out));
+    if (!is_power && q->divisor % 2 == 0)
+        pass_define(pass, "HALF", "%.1ff", (double)q->divisor / 2);
+    if (q->limited)
+        pass_define(pass, "LIMITED", "1");
 }
 
 /* How bytes are made of sums, and what sums begin with. */
@@ -113,14 +120,27 @@ static void define_finish(struct pass *pass, const struct quotient *q)
     pass_define(pass, "START", "%" PRIu64 "u", start);
 }
 
+/* Whether every sum on the way is a whole number that a float holds, and divides as
+ * define_quotient says. */
+static bool suits_floats(const struct fir_window *w)
+{
+    double most = fabs(w->bias) * w->divisor;
+    for (unsigned i = 0; i < w->columns * w->rows; i++)
+        most += 255 * fabs(w->k[i]);
+    return most < 1 << 24 && w->divisor < 1 << 15;
+}
+
 bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *w,
                     const struct quotient *quotient, int border)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
     const struct packed_reach reach = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2};
-    if (in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX ||
-        border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
-        !packed_suits(plan->profile, in, out, &reach))
+    bool is_columns = !plan->profile->packs_bytes;
+    if (border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
+        !packed_suits(plan->profile, in, out, &reach) ||
+        (is_columns
+             ? !suits_floats(w)
+             : in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX))
         return false;
     char size[32];
     /* Of tall windows more lines are in registers. */
@@ -130,10 +150,14 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     pass_name(pass, size);
     pass_define_type(pass, "DST", out->type);
     pass_define(pass, "WINDOW", "%u", w->rows);
+    pass_define(pass, "LAST", "%u", w->rows - 1);
     pass->goes_on = true;
-    define_taps(pass, w);
-    define_finish(pass, quotient);
-    pass->work = PACKED_ROWS * (4.0 + 2.0 * w->columns * w->rows);
+    define_taps(pass, w, in->channels);
+    if (is_columns)
+        define_quotient(pass, w, quotient);
+    else
+        define_finish(pass, quotient);
+    pass->work *= 4.0 + 2.0 * w->columns * w->rows;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);
     pass_plane(pass, OPERAND_IN, plane);

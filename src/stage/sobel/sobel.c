@@ -21,27 +21,16 @@ static const struct param_choice kernel_choices[] = {
 };
 
 static const struct param params[] = {
-    {.name = "out",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct sobel_config, out),
-     .choices = out_choices,
-     .fallback = "magnitude",
-     .help = "the gradient's length (magnitude), the sum of its parts (l1), its parts divided by 8 "
-             "(dx, dy, both), or the picture of Arm's sample"},
-    {.name = "scale",
-     .type = PARAM_REAL,
-     .offset = offsetof(struct sobel_config, scale),
-     .min = 0.001,
-     .max = 1000,
-     .fallback = "0.125",
-     .help = "factor of magnitude and l1"},
+    PARAM(CHOICE, "out", offsetof(struct sobel_config, out),
+          "the gradient's length (magnitude), the sum of its parts (l1), its parts divided by 8 "
+          "(dx, dy, both), or the picture of Arm's sample",
+          .choices = out_choices, DEFAULT("magnitude")),
+    PARAM(REAL, "scale", offsetof(struct sobel_config, scale), "factor of magnitude and l1",
+          RANGE(0.001, 1000), DEFAULT("0.125")),
     STAGE_BORDER_PARAM(offsetof(struct sobel_config, border)),
-    {.name = "kernel",
-     .type = PARAM_CHOICE,
-     .offset = offsetof(struct sobel_config, kernel),
-     .choices = kernel_choices,
-     .fallback = "auto",
-     .help = "the kernel with 16-byte vectors or the one without; both give the same picture"},
+    PARAM(CHOICE, "kernel", offsetof(struct sobel_config, kernel),
+          "the kernel with 16-byte vectors or the one without; both give the same picture",
+          .choices = kernel_choices, DEFAULT("auto")),
     {0},
 };
 

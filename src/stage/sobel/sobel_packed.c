@@ -1,4 +1,4 @@
-/* sobel of u8 with two samples in a word: see cl/packed.cl. */
+/* sobel of u8 with two samples in a word, or in columns: see cl/packed.cl, cl/columns.cl. */
 #include <stdio.h>
 
 #include "stage/packed.h"
@@ -23,7 +23,7 @@ bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan
     pass_define(pass, define, "1");
     pass_define_type(pass, "DST", out->type);
     pass->goes_on = true;
-    pass->work = 24 * PACKED_ROWS;
+    pass->work *= 24;
     sobel_pass_planes(config, plan, pass, plane, first);
     return true;
 }

@@ -1,0 +1,281 @@
+/* One level of the wavelet transform by sums of products, as cl/dwt/dwt.cl and cl/dwt/idwt.cl say, for GPUs with few
+ * registers (Mali), pictures of one channel and filters of up to 12 taps. KERNEL_analysis makes bands of a picture,
+ * KERNEL_synthesis a picture of bands.
+ *
+ * A work-item goes down a column of each band (two of the picture), `rows` rows of these. Each row that it meets is
+ * filtered along, and what comes out is added to the sums of all rows of results that it belongs to; sums that have
+ * met all of their rows are stored, and the others move on. So nothing is filtered along twice but for a few rows
+ * where blocks meet.
+ *
+ * Work-items whose windows all lie inside load whole words. Others ask for each sample where it stands, and read the
+ * taps of a row from a table.
+ *
+ * TAPS taps of each filter: L0, H0, L1 … of the low band's filter and of the high band's; for the synthesis EL0, EH0
+ * … of low and high samples that even results take, and OL0, OH0 … for odd ones. The synthesis multiplies what comes
+ * out with GAIN. */
+#define PERIODIZATION 5 /* a border */
+#define ENDS_NONE     0
+#define ENDS_REFLECT  1
+#define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
+
+/* DO(k) for each tap. */
+#define EACH_1(DO)  DO(0)
+#define EACH_2(DO)  EACH_1(DO) DO(1)
+#define EACH_3(DO)  EACH_2(DO) DO(2)
+#define EACH_4(DO)  EACH_3(DO) DO(3)
+#define EACH_5(DO)  EACH_4(DO) DO(4)
+#define EACH_6(DO)  EACH_5(DO) DO(5)
+#define EACH_8(DO)  EACH_6(DO) DO(6) DO(7)
+#define EACH_10(DO) EACH_8(DO) DO(8) DO(9)
+#define EACH_12(DO) EACH_10(DO) DO(10) DO(11)
+#define LOAD_FOUR(k)                                                                               \
+    if (TAPS > k)                                                                                  \
+        vstore4(as_float4(UNALIGNED_IN(uint, 4, from + k)), k / 4, x);
+
+#if defined(KERNEL_analysis)
+/* Where sample i of a line of n stands, or -1. */
+inline int FN(index)(int i, int n, int border)
+{
+    if (border != PERIODIZATION)
+        return border_near(i, n, border);
+    return min(border_near(i, n + (n & 1), BORDER_WRAP), n - 1);
+}
+
+/* A row filtered along: the low sample and the high one whose window begins at `from`. Samples below 4 bytes come in
+ * words, of which ODD says whether the first begins a sample too early. */
+#if defined(SRC_IS_uchar)
+#define SAMPLE(w, k) BYTE_AS_FLOAT(w, k)
+#elif defined(SRC_IS_char)
+#define SAMPLE(w, k) (float)((int)((w) << (24 - 8 * (k))) >> 24)
+#elif defined(SRC_IS_ushort)
+#define SAMPLE(w, k) (float)((w) >> 16 * (k) & 0xffffu)
+#elif defined(SRC_IS_short)
+#define SAMPLE(w, k) (float)((int)((w) << (16 - 16 * (k))) >> 16)
+#endif
+#define TAKE(k) v = fma((float2)(L##k, H##k), (float2)(x[k + ODD]), v);
+inline float2 FN(inside)(__global const SRC *from)
+{
+    float x[16];
+#if SRC_SIZE == 1
+    /* Of windows that begin at a word's third byte words are put together. */
+    bool moved = (size_t)from & 2u;
+    uint4 w = UNALIGNED_IN(uint, 4, from - ODD - 2 * moved);
+    w = moved ? w >> 16 | (uint4)(w.yzw, 0u) << 16 : w;
+#define WORD(k, w)                                                                                 \
+    x[k] = SAMPLE(w, 0), x[k + 1] = SAMPLE(w, 1), x[k + 2] = SAMPLE(w, 2), x[k + 3] = SAMPLE(w, 3);
+    WORD(0, w.x) WORD(4, w.y) WORD(8, w.z) WORD(12, w.w)
+#elif SRC_SIZE == 2
+    __global const uint *words = (__global const uint *)(from - ODD);
+#define WORD(k)                                                                                    \
+    if (TAPS + ODD > 2 * k) {                                                                      \
+        uint w = words[k];                                                                         \
+        x[2 * k] = SAMPLE(w, 0), x[2 * k + 1] = SAMPLE(w, 1);                                      \
+    }
+    WORD(0) WORD(1) WORD(2) WORD(3) WORD(4) WORD(5) WORD(6)
+#else
+    LOAD_FOUR(0) LOAD_FOUR(4) LOAD_FOUR(8)
+#endif
+    float2 v = 0;
+    CAT(EACH_, TAPS)(TAKE)
+    return v;
+}
+
+inline float2 FN(anywhere)(__global const SRC *row, __global const float *restrict taps, int x,
+                           int width, int border)
+{
+    float2 v = 0;
+    for (int k = 0; k < TAPS + (width >> 30); k++) { /* no constant end, or it may be unrolled */
+        int at = FN(index)(x + k, width, border);
+        float sample = at < 0 ? 0.0f : (float)row[at];
+        v = fma((float2)(taps[k], taps[TAPS + k]), (float2)(sample), v);
+    }
+    return v;
+}
+
+#define PLANES                                                                                     \
+    PLANE_IN(SRC, src), PLANE_OUT(float, ll), PLANE_OUT(float, hl), PLANE_OUT(float, lh),          \
+        PLANE_OUT(float, hh)
+#define PLANE_ARGUMENTS                                                                            \
+    src_base, src_offset, src_stride, ll_base, ll_offset, ll_stride, hl_base, hl_offset,           \
+        hl_stride, lh_base, lh_offset, lh_stride, hh_base, hh_offset, hh_stride
+#define SIZES          int width, int height, int high_width, int high_height, int border
+#define SIZE_ARGUMENTS width, height, high_width, high_height, border
+
+/* Row y of the picture, filtered along. */
+#define ROW_ALONG(y) FN(row)(PLANE_ARGUMENTS, taps, SIZE_ARGUMENTS, p, y, edge)
+inline float2 FN(row)(PLANES, __global const float *restrict taps, SIZES, int p, int y, bool edge)
+{
+    if (!edge)
+        return FN(inside)(PLACE(src, 2 * p + WINDOW_AT, y));
+    int row = FN(index)(y, height, border);
+    return row < 0 ? (float2)(0.0f)
+                   : FN(anywhere)(ROW(src, row), taps, 2 * p + WINDOW_AT, width, border);
+}
+
+/* Sums of low rows and of high ones: of those that have met m + 1 pairs of rows from those that have met m. */
+#define MEET(m, before, k0, k1)                                                                    \
+    low##m = fma((float2)(L##k1), odd, fma((float2)(L##k0), even, low##before));                   \
+    high##m = fma((float2)(H##k1), odd, fma((float2)(H##k0), even, high##before));
+#define DOWN_2  MEET(0, _, 0, 1)
+#define DOWN_4  MEET(1, 0, 2, 3) DOWN_2
+#define DOWN_6  MEET(2, 1, 4, 5) DOWN_4
+#define DOWN_8  MEET(3, 2, 6, 7) DOWN_6
+#define DOWN_10 MEET(4, 3, 8, 9) DOWN_8
+#define DOWN_12 MEET(5, 4, 10, 11) DOWN_10
+inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, int y, int y_end,
+                     bool edge)
+{
+    const float2 low_ = 0, high_ = 0;
+    float2 low0 = 0, low1 = 0, low2 = 0, low3 = 0, low4 = 0, low5 = 0;
+    float2 high0 = 0, high1 = 0, high2 = 0, high3 = 0, high4 = 0, high5 = 0;
+    for (int n = y - TAPS / 2 + 1; n < y_end; n++) {
+        int from = 2 * (n + TAPS / 2 - 1) + WINDOW_AT;
+        float2 even = ROW_ALONG(from), odd = ROW_ALONG(from + 1);
+        CAT(DOWN_, TAPS)
+        if (n < y)
+            continue;
+        float2 low = CAT(low, LAST), high = CAT(high, LAST);
+        bool has_high = !edge || p < high_width;
+        *PLACE(ll, p, n) = low.x;
+        if (has_high)
+            *PLACE(hl, p, n) = low.y;
+        if (edge && n >= high_height)
+            continue;
+        *PLACE(lh, p, n) = high.x;
+        if (has_high)
+            *PLACE(hh, p, n) = high.y;
+    }
+}
+#define INSIDE                                                                                     \
+    2 * p + WINDOW_AT >= 3 && 2 * p + WINDOW_AT + 24 <= width && p < high_width &&                 \
+        2 * y + WINDOW_AT >= 0 && 2 * (y_end - 1) + WINDOW_AT + TAPS <= height && y_end <= high_height
+
+#elif defined(KERNEL_synthesis)
+/* Where sample n of a band stands, low (high = 0) or high, of `count` samples; -1: it is zero. `size` is the
+ * signal's length. */
+inline int FN(index)(int n, int count, int high, int size, int ends)
+{
+    if (n >= 0 && n < count)
+        return n;
+    if (count == 0 || ends == ENDS_NONE)
+        return -1;
+    if (ends == ENDS_REFLECT)
+        return (border_near(2 * n + high, size, BORDER_REFLECT) - high) / 2;
+    return border_near(n, count, BORDER_WRAP);
+}
+
+/* What samples of a low and a high band add to an even sample of the picture and the odd one behind it. */
+#define TAKE(k)                                                                                    \
+    v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                            \
+    v = fma((float2)(EH##k, OH##k), (float2)(z[k]), v);
+inline float2 FN(inside)(__global const float *from, __global const float *high)
+{
+    float x[8], z[8];
+    LOAD_FOUR(0) LOAD_FOUR(4)
+#define LOAD_HIGH(k)                                                                               \
+    if (TAPS > k)                                                                                  \
+        vstore4(as_float4(UNALIGNED_IN(uint, 4, high + k)), k / 4, z);
+    LOAD_HIGH(0) LOAD_HIGH(4)
+    float2 v = 0;
+    CAT(EACH_, TAPS)(TAKE)
+    return v;
+}
+
+inline float2 FN(anywhere)(__global const float *low, __global const float *high,
+                           __global const float *restrict taps, int n, int low_width,
+                           int high_width, int width, int ends)
+{
+    float2 v = 0;
+    for (int k = 0; k < TAPS + (width >> 30); k++) {
+        int l = FN(index)(n + k, low_width, 0, width, ends);
+        int h = FN(index)(n + k, high_width, 1, width, ends);
+        v = fma((float2)(taps[k], taps[TAPS + k]), (float2)(l < 0 ? 0.0f : low[l]), v);
+        v = fma((float2)(taps[2 * TAPS + k], taps[3 * TAPS + k]),
+                (float2)(h < 0 ? 0.0f : high[h]), v);
+    }
+    return v;
+}
+
+#define PLANES                                                                                     \
+    PLANE_IN(float, ll), PLANE_IN(float, hl), PLANE_IN(float, lh), PLANE_IN(float, hh),            \
+        PLANE_OUT(DST, dst)
+#define PLANE_ARGUMENTS                                                                            \
+    ll_base, ll_offset, ll_stride, hl_base, hl_offset, hl_stride, lh_base, lh_offset, lh_stride,   \
+        hh_base, hh_offset, hh_stride, dst_base, dst_offset, dst_stride
+#define SIZES                                                                                      \
+    int width, int height, int low_width, int high_width, int low_height, int high_height, int ends
+#define SIZE_ARGUMENTS width, height, low_width, high_width, low_height, high_height, ends
+
+/* Row n of the bands that are low down the columns (ll, hl), or high (lh, hh), put together along. */
+#define ROW_ALONG(low, high, n_rows, is_high, n)                                                   \
+    (!edge ? FN(inside)(PLACE(low, p + WINDOW_AT, n), PLACE(high, p + WINDOW_AT, n))               \
+           : FN(bordered)(low##_base + low##_offset, low##_stride, high##_base + high##_offset,    \
+                          high##_stride, taps, FN(index)(n, n_rows, is_high, height, ends),        \
+                          p + WINDOW_AT, low_width, high_width, width, ends))
+inline float2 FN(bordered)(__global const float *low, int low_stride, __global const float *high,
+                           int high_stride, __global const float *restrict taps, int row, int n,
+                           int low_width, int high_width, int width, int ends)
+{
+    return row < 0 ? (float2)(0.0f)
+                   : FN(anywhere)(low + row * low_stride, high + row * high_stride, taps, n,
+                                  low_width, high_width, width, ends);
+}
+
+/* Sums of even rows and of odd ones: of those that have met m + 1 rows of the bands from those that have met m. */
+#define MEET(m, before)                                                                            \
+    even##m = fma((float2)(EH##m), high, fma((float2)(EL##m), low, even##before));                 \
+    odd##m = fma((float2)(OH##m), high, fma((float2)(OL##m), low, odd##before));
+#define DOWN_1 MEET(0, _)
+#define DOWN_2 MEET(1, 0) DOWN_1
+#define DOWN_3 MEET(2, 1) DOWN_2
+#define DOWN_4 MEET(3, 2) DOWN_3
+#define DOWN_5 MEET(4, 3) DOWN_4
+#define DOWN_6 MEET(5, 4) DOWN_5
+#define RESULT(v) SATURATE(DST, (v) * GAIN)
+inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, int y, int y_end,
+                     bool edge)
+{
+    const float2 even_ = 0, odd_ = 0;
+    float2 even0 = 0, even1 = 0, even2 = 0, even3 = 0, even4 = 0, even5 = 0;
+    float2 odd0 = 0, odd1 = 0, odd2 = 0, odd3 = 0, odd4 = 0, odd5 = 0;
+    for (int n = y - TAPS + 1; n < y_end; n++) {
+        int row = n + TAPS - 1 + WINDOW_AT;
+        float2 low = ROW_ALONG(ll, hl, low_height, 0, row);
+        float2 high = ROW_ALONG(lh, hh, high_height, 1, row);
+        CAT(DOWN_, TAPS)
+        if (n < y)
+            continue;
+        float2 even = CAT(even, LAST), odd = CAT(odd, LAST);
+        CAT(DST, 2) v = (CAT(DST, 2))(RESULT(even.x), RESULT(even.y));
+        CAT(DST, 2) w = (CAT(DST, 2))(RESULT(odd.x), RESULT(odd.y));
+        __global DST *to = PLACE(dst, 2 * p, 2 * n), *to_odd = PLACE(dst, 2 * p, 2 * n + 1);
+        bool has_odd = !edge || 2 * n + 1 < height;
+        if (!edge || 2 * p + 1 < width) {
+            *(__global CAT(DST, 2) *)to = v;
+            if (has_odd)
+                *(__global CAT(DST, 2) *)to_odd = w;
+        } else {
+            *to = v.x;
+            if (has_odd)
+                *to_odd = w.x;
+        }
+    }
+}
+#define INSIDE                                                                                     \
+    p + WINDOW_AT >= 0 && p + WINDOW_AT + 16 <= high_width && p + WINDOW_AT + 16 <= low_width &&   \
+        y + WINDOW_AT >= 0 && y_end - 1 + WINDOW_AT + TAPS <= min(low_height, high_height) &&      \
+        2 * p + 1 < width && 2 * y_end <= height
+#endif
+
+/* The grid counts columns of the low band, or pairs of columns, and blocks of `rows` of its rows. */
+__kernel void KERNEL(GRID, PLANES, __global const float *restrict taps, int rows, int n_rows, SIZES)
+{
+    int block = GRID_Y, p = SPAN_BEGIN;
+    if (block >= grid_y_end || p >= grid_width)
+        return;
+    int y = block * rows, y_end = min(y + rows, n_rows);
+    if (INSIDE)
+        FN(walk)(PLANE_ARGUMENTS, taps, SIZE_ARGUMENTS, p, y, y_end, false);
+    else
+        FN(walk)(PLANE_ARGUMENTS, taps, SIZE_ARGUMENTS, p, y, y_end, true);
+}

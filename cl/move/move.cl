@@ -1,0 +1,66 @@
+/* A plane's pixels at another place of a plane, with a border or a background beside them. The grid
+ * counts units of the result (src/stage/move.h).
+ *
+ * Vectors are 16 bytes at a place that is aligned in the result. In the source it may be any byte's: words
+ * are loaded, and shifted. */
+
+/* The pixel's units of the background lie in a … d. */
+#define BACKGROUND_PARAMETERS ulong a, ulong b, ulong c, ulong d
+#define BACKGROUND_ARGUMENTS  a, b, c, d
+
+inline UNIT FN(background)(int unit, BACKGROUND_PARAMETERS)
+{
+    int byte = unit * UNIT_BYTES;
+    ulong part = byte < 8 ? a : byte < 16 ? b : byte < 24 ? c : d;
+    return (UNIT)(part >> (ulong)(byte % 8 * 8));
+}
+
+/* Unit x of a row of the result: `in` is NULL where the row is of the background. */
+inline UNIT FN(beside)(__global const UNIT *in, int x, int width, int left, int border,
+                       BACKGROUND_PARAMETERS)
+{
+    int pixel = x / UNITS - left, unit = x % UNITS;
+    if (pixel < 0 || pixel >= width)
+        pixel = border < 0 ? -2 : border_index(pixel, width, border);
+    if (pixel == -2 || in == 0)
+        return border < 0 ? FN(background)(unit, BACKGROUND_ARGUMENTS) : (UNIT)0;
+    return pixel < 0 ? (UNIT)0 : in[pixel * UNITS + unit];
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width, int height,
+                     int left, int top, int mirror_y, int border, BACKGROUND_PARAMETERS)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global UNIT *out = ROW(dst, y);
+    int row = y - top, end = SPAN_END(x);
+    if (row < 0 || row >= height)
+        row = border < 0 ? -1 : border_index(row, height, border);
+    if (mirror_y && row >= 0)
+        row = height - 1 - row;
+    __global const UNIT *in = row < 0 ? 0 : ROW(src, row);
+    int begin = in ? clamp(left * UNITS, x, end) : end;
+    int stop = in ? clamp((left + width) * UNITS, begin, end) : end;
+#ifdef FORM_VECTOR
+    if (begin == x && stop == x + SPAN) {
+        int byte = (src_offset + row * src_stride + x - left * UNITS) * UNIT_BYTES & 15;
+        __global const uint *at =
+            (__global const uint *)(in + (x - left * UNITS) - byte % 4 / UNIT_BYTES);
+        uint4 v = byte == 0 ? *(__global const uint4 *)at : UNALIGNED_IN(uint, 4, at);
+        if (byte % 4 != 0) {
+            uint shift = (uint)(byte % 4 * 8);
+            v = v >> shift | (uint4)(v.yzw, at[4]) << (32u - shift);
+        }
+        *(__global uint4 *)(out + x) = v;
+        return;
+    }
+#endif
+    for (; x < begin; x++)
+        out[x] = FN(beside)(in, x, width, left, border, BACKGROUND_ARGUMENTS);
+    for (; x < stop; x++)
+        out[x] = in[x - left * UNITS];
+    for (; x < end; x++)
+        out[x] = FN(beside)(in, x, width, left, border, BACKGROUND_ARGUMENTS);
+}

@@ -1,0 +1,128 @@
+/* resize along rows: sums of a source row's pixels, one for each pixel of the result, into scratch memory
+ * (src/stage/resize/resize_passes.c). The grid counts pixels of the result and rows of the source.
+ *
+ *     FIXED       of integers, with weights in 2^14ths: in 2^6ths of a sample, exact
+ *     REAL        of f32
+ *     WITH_ALPHA  colours times alpha, in f32; then alpha, in f32; then, of integers, alpha as in FIXED
+ *
+ * The table holds `n` first samples from `at` on, then n counts, then weights, `taps` for each. */
+#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
+#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
+#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
+
+/* Sums of f32 products: blocks of 16, and the blocks by Kahan's method, so that long sums lose nothing. */
+#define SUM_BLOCK 16
+#define ADD_BLOCK(block, total, lost, type)                                                        \
+    {                                                                                              \
+        type y_ = block - lost, t_ = total + y_;                                                   \
+        lost = (t_ - total) - y_;                                                                  \
+        total = t_;                                                                                \
+        block = 0;                                                                                 \
+    }
+
+#ifdef SRC_IS_uchar
+#define MIDDLE short
+#else
+#define MIDDLE int
+#endif
+
+#ifdef FIXED
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle),
+                     __global const int *restrict table, int at, int n, int taps)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const SRC *in = ROW(src, y) + FIRST_TAP(at, n, x) * CH;
+    __global MIDDLE *out = ROW(middle, y) + x * CH;
+    __global const short *weights = (__global const short *)WEIGHTS_AT(at, n) + x * taps;
+    int count = TAP_COUNT(at, n, x);
+    for (int c = 0; c < CH; c++) {
+        int sum = 1 << 7;
+        for (int k = 0; k < count; k++)
+            sum += weights[k] * (int)in[k * CH + c];
+        out[c] = (MIDDLE)(sum >> 8);
+    }
+}
+#endif
+
+#ifdef REAL
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
+                     __global const int *restrict table, int at, int n, int taps)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const SRC *in = ROW(src, y);
+    __global float *out = ROW(middle, y);
+    for (int end = SPAN_END(x); x < end; x++) {
+        __global const SRC *from = in + FIRST_TAP(at, n, x) * CH;
+        __global const float *weights = (__global const float *)WEIGHTS_AT(at, n) + x * taps;
+        int count = TAP_COUNT(at, n, x);
+        for (int c = 0; c < CH; c++) {
+            float block = 0, total = 0, lost = 0;
+            for (int k = 0; k < count; k++) {
+                block += weights[k] * from[k * CH + c];
+                if (k % SUM_BLOCK == SUM_BLOCK - 1)
+                    ADD_BLOCK(block, total, lost, float)
+            }
+            ADD_BLOCK(block, total, lost, float)
+            out[x * CH + c] = total;
+        }
+    }
+}
+#endif
+
+#ifdef WITH_ALPHA
+#ifdef SRC_IS_float
+#define FIXED_PARAMETERS
+#else
+#define FIXED_PARAMETERS int fixed_at, int fixed_n, int fixed_taps,
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
+                     __global const int *restrict table, FIXED_PARAMETERS int at, int n, int taps,
+                     int pitch)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const SRC *in = ROW(src, y);
+    __global float *out = ROW(middle, y);
+    for (int end = SPAN_END(x); x < end; x++) {
+        __global const SRC *from = in + FIRST_TAP(at, n, x) * CH;
+        __global const float *weights = (__global const float *)WEIGHTS_AT(at, n) + x * taps;
+        int count = TAP_COUNT(at, n, x);
+        float4 block = 0, total = 0, lost = 0;
+        for (int k = 0; k < count; k++) {
+            float alpha = (float)from[k * CH + CH - 1];
+#if CH == 2
+            float4 v = (float4)((float)from[k * CH] * alpha, alpha, 0, 0);
+#else
+            float4 v = (float4)((float)from[k * CH] * alpha, (float)from[k * CH + 1] * alpha,
+                                (float)from[k * CH + 2] * alpha, alpha);
+#endif
+            block += weights[k] * v;
+            if (k % SUM_BLOCK == SUM_BLOCK - 1)
+                ADD_BLOCK(block, total, lost, float4)
+        }
+        ADD_BLOCK(block, total, lost, float4)
+        out[x] = total.s0;
+        out[x + pitch] = total.s1;
+#if CH == 4
+        out[x + 2 * pitch] = total.s2;
+        out[x + 3 * pitch] = total.s3;
+#endif
+#ifndef SRC_IS_float
+        __global const short *fixed = (__global const short *)WEIGHTS_AT(fixed_at, fixed_n);
+        int sum = 1 << 7;
+        for (int k = 0; k < count; k++)
+            sum += fixed[x * fixed_taps + k] * (int)from[k * CH + CH - 1];
+        out[x + CH * pitch] = as_float(sum >> 8);
+#endif
+    }
+}
+#endif

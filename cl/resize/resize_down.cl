@@ -1,0 +1,182 @@
+/* resize down columns: sums of the rows that resize_across.cl has made, one row of them for each of the
+ * source from `row` on. The grid counts samples of the result, or pixels where there is alpha. The table is
+ * that of resize_across.cl. */
+#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
+#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
+#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
+#define SUM_BLOCK 16
+#define ADD_BLOCK(block, total, lost, type)                                                        \
+    {                                                                                              \
+        type y_ = block - lost, t_ = total + y_;                                                   \
+        lost = (t_ - total) - y_;                                                                  \
+        total = t_;                                                                                \
+        block = 0;                                                                                 \
+    }
+
+#ifdef FIXED
+/* sat((sum + 2^19) >> 20) of one sample, or of as many as the form's vectors have, `stride` from row to row.
+ * Sums for u16 do not fit 32 bits: one is 4096 * high + low. */
+#ifdef SRC_IS_uchar
+#define MIDDLE short
+#define DEFINE_SUM(name, lanes, LOAD)                                                              \
+    inline CAT(uchar, lanes) FN(name)(__global const short *in, int stride,                        \
+                                      __global const short *weights, int count)                    \
+    {                                                                                              \
+        CAT(int, lanes) sum = 1 << 19;                                                             \
+        for (int k = 0; k < count; k++)                                                            \
+            sum += CAT(convert_int, lanes)(LOAD(short, lanes, in + k * stride)) *                  \
+                   (CAT(int, lanes))(weights[k]);                                                  \
+        return CAT3(convert_uchar, lanes, _sat)(sum >> 20);                                        \
+    }
+#else
+#define MIDDLE int
+#define DEFINE_SUM(name, lanes, LOAD)                                                              \
+    inline CAT(ushort, lanes) FN(name)(__global const int *in, int stride,                         \
+                                       __global const short *weights, int count)                   \
+    {                                                                                              \
+        CAT(int, lanes) high = 0, low = 1 << 19;                                                   \
+        for (int k = 0; k < count; k++) {                                                          \
+            CAT(int, lanes) v = LOAD(int, lanes, in + k * stride);                                 \
+            high += (v >> 12) * (CAT(int, lanes))(weights[k]);                                     \
+            low += (v & 4095) * (CAT(int, lanes))(weights[k]);                                     \
+        }                                                                                          \
+        return CAT3(convert_ushort, lanes, _sat)((high + (low >> 12)) >> 8);                       \
+    }
+#endif
+#define WEIGHT short
+#endif
+
+#ifdef REAL
+#define MIDDLE float
+#define WEIGHT float
+#define DEFINE_SUM(name, lanes, LOAD)                                                              \
+    inline CAT(float, lanes) FN(name)(__global const float *in, int stride,                        \
+                                      __global const float *weights, int count)                    \
+    {                                                                                              \
+        CAT(float, lanes) block = 0, total = 0, lost = 0;                                          \
+        for (int k = 0; k < count; k++) {                                                          \
+            block += (CAT(float, lanes))(weights[k]) * LOAD(float, lanes, in + k * stride);        \
+            if (k % SUM_BLOCK == SUM_BLOCK - 1)                                                    \
+                ADD_BLOCK(block, total, lost, CAT(float, lanes))                                   \
+        }                                                                                          \
+        ADD_BLOCK(block, total, lost, CAT(float, lanes))                                           \
+        return total;                                                                              \
+    }
+#endif
+
+#ifndef WITH_ALPHA
+#define LOAD_ONE(type, lanes, p) (*(p))
+DEFINE_SUM(sum, , LOAD_ONE)
+#if LANES + 0
+DEFINE_SUM(sums, LANES, UNALIGNED_IN)
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
+                     __global const int *restrict table, int at, int n, int taps, int row)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const MIDDLE *in = ROW(middle, FIRST_TAP(at, n, y) - row);
+    __global SRC *out = ROW(dst, y);
+    __global const WEIGHT *weights = (__global const WEIGHT *)WEIGHTS_AT(at, n) + y * taps;
+    int count = TAP_COUNT(at, n, y), end = SPAN_END(x);
+#if LANES + 0
+    for (; x + LANES <= end; x += LANES)
+        UNALIGNED_OUT(SRC, LANES, out + x) = FN(sums)(in + x, middle_stride, weights, count);
+#endif
+    for (; x < end; x++)
+        out[x] = FN(sum)(in + x, middle_stride, weights, count);
+}
+#endif
+
+#ifdef WITH_ALPHA
+#if LANES + 0
+#define AT_ONCE     LANES
+#define AT(p)       CAT(vload, LANES)(0, p)
+#define STORE(v, p) CAT(vstore, LANES)(v, 0, p)
+#define AS_INT(v)   CAT(as_int, LANES)(v)
+#else
+#define AT_ONCE     1
+#define AT(p)       (*(p))
+#define STORE(v, p) (*(p) = (v))
+#define AS_INT(v)   as_int(v)
+#endif
+
+/* A row of sums has those of each channel behind each other, `pitch` apart; behind alpha's, of integers, its
+ * exact ones. As wide as V. */
+#ifdef SRC_IS_float
+#define FIXED_PARAMETERS
+#define COLOUR(c, a) ((c) / (a))
+#else
+#define FIXED_PARAMETERS int fixed_at, int fixed_n, int fixed_taps,
+#define COLOUR(c, a) FN(rounded)(c, a)
+
+/* sat(rne(c / a)) of the true quotient, as a float, where a > 0. The remainder of an estimate to the nearest
+ * integer is exact, since it has no more bits than a has. */
+inline V(float) FN(rounded)(V(float) c, V(float) a)
+{
+    V(float) v = c / a, none = 0, one = 1;
+    v = RNE(fmin(fmax(v, -1.0f), SRC_MAX + 1.0f));
+    V(float) odd = CONVERT(float, CONVERT(int, v) & 1), rest = fma(-v, a, c) * 2.0f;
+    v += rest > a ? one : rest == a ? odd : none;
+    v -= rest < -a ? one : rest == -a ? odd : none;
+    return fmin(fmax(v, 0.0f), SRC_MAX);
+}
+#endif
+
+inline V(float) FN(sum)(__global const float *in, int stride, __global const float *weights,
+                        int count)
+{
+    V(float) block = 0, total = 0, lost = 0;
+    for (int k = 0; k < count; k++) {
+        block += (V(float))(weights[k]) * AT(in + k * stride);
+        if (k % SUM_BLOCK == SUM_BLOCK - 1)
+            ADD_BLOCK(block, total, lost, V(float))
+    }
+    ADD_BLOCK(block, total, lost, V(float))
+    return total;
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(float, middle), PLANE_OUT(SRC, dst),
+                     __global const int *restrict table, FIXED_PARAMETERS int at, int n, int taps,
+                     int row, int pitch)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const float *in = ROW(middle, FIRST_TAP(at, n, y) - row);
+    __global SRC *out = ROW(dst, y);
+    __global const float *weights = (__global const float *)WEIGHTS_AT(at, n) + y * taps;
+    int count = TAP_COUNT(at, n, y);
+    for (int end = SPAN_END(x); x < end; x += AT_ONCE) {
+        SRC pixels[CH * AT_ONCE];
+        V(float) alpha = FN(sum)(in + x + (CH - 1) * pitch, middle_stride, weights, count);
+        for (int c = 0; c < CH - 1; c++) {
+            V(float) v = FN(sum)(in + x + c * pitch, middle_stride, weights, count);
+            V(float) none = 0;
+            v = alpha > none ? COLOUR(v, alpha) : none;
+            STORE(CONVERT(SRC, v), pixels + c * AT_ONCE);
+        }
+#ifdef SRC_IS_float
+        STORE(alpha, pixels + (CH - 1) * AT_ONCE);
+#else
+        __global const short *fixed =
+            (__global const short *)WEIGHTS_AT(fixed_at, fixed_n) + y * fixed_taps;
+        V(int) high = 0, low = 1 << 19;
+        for (int k = 0; k < count; k++) {
+            V(int) v = AS_INT(AT(in + x + CH * pitch + k * middle_stride));
+            high += (v >> 12) * (V(int))(fixed[k]);
+            low += (v & 4095) * (V(int))(fixed[k]);
+        }
+        STORE(CAT4(convert_, SRC, LANES, _sat)((high + (low >> 12)) >> 8),
+              pixels + (CH - 1) * AT_ONCE);
+#endif
+        for (int i = 0; i < min(AT_ONCE, end - x); i++)
+            for (int c = 0; c < CH; c++)
+                out[(x + i) * CH + c] = pixels[c * AT_ONCE + i];
+    }
+}
+#endif

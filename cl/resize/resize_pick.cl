@@ -1,0 +1,17 @@
+/* resize where each pixel of the result is one of the source: its column and its row are in a table. The
+ * grid counts pixels. */
+__kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst),
+                     __global const int *restrict table, int columns, int rows)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const UNIT *in = ROW(src, table[rows + y]);
+    __global UNIT *out = ROW(dst, y);
+    for (int end = SPAN_END(x); x < end; x++) {
+        __global const UNIT *pixel = in + table[columns + x] * UNITS;
+        for (int unit = 0; unit < UNITS; unit++)
+            out[x * UNITS + unit] = pixel[unit];
+    }
+}

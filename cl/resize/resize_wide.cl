@@ -1,0 +1,105 @@
+/* resize along rows on GPUs, of bytes without alpha: what resize_across.cl gives, from words of four bytes. One
+ * work-item computes a pixel in ROWS rows, so that it loads weights once for all. The grid counts pixels of the
+ * result and groups of rows; scratch memory has all rows of the last group.
+ *
+ * A step is four source pixels. The table holds, from `at` on, `n` words: the first pixel for each one of the
+ * result, a multiple of four; then `steps` times n pairs of words: four weights of 16 bits for each pixel. One
+ * channel takes four steps at once, a load of 16 bytes. */
+#define UNROLLED _Pragma("unroll")
+
+#ifdef HAS_PTX
+/* Four products by an instruction that takes bytes: weights are taken apart into their lower halves and their
+ * upper ones. */
+#define SUM             int
+#define SAMPLES         uint
+#define WEIGHTS         uint2
+#define WEIGHTS_OF(w)   (uint2)(permute((w).s0, (w).s1, 0x6420u), permute((w).s0, (w).s1, 0x7531u))
+#define GREY(a)         (a)
+#define RED(a, b, c)    permute(permute(a, b, 0x0630u), c, 0x5210u)
+#define GREEN(a, b, c)  permute(permute(a, b, 0x0741u), c, 0x6210u)
+#define BLUE(a, b, c)   permute(permute(a, b, 0x0052u), c, 0x7410u)
+inline int FN(add)(int sum, uint samples, uint2 w)
+{
+    int upper;
+    __asm__("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(upper) : "r"(samples), "r"(w.s1), "r"(0));
+    __asm__("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(samples), "r"(w.s0));
+    return sum + (upper << 8);
+}
+#else
+/* Sums stay below 2^24, so that f32 holds them as they are. Mesa makes one instruction of each of these
+ * conversions, and three of those of vectors. */
+#define SUM             float
+#define SAMPLES         float4
+#define WEIGHTS         float4
+#define BYTE(w, i)      (float)((w) >> 8 * (i) & 255u)
+#define FIRST_OF(w)     (float)((int)((w) << 16) >> 16)
+#define SECOND_OF(w)    (float)((int)(w) >> 16)
+#define WEIGHTS_OF(w)                                                                              \
+    (float4)(FIRST_OF((w).s0), SECOND_OF((w).s0), FIRST_OF((w).s1), SECOND_OF((w).s1))
+#define GREY(a)         (float4)(BYTE(a, 0), BYTE(a, 1), BYTE(a, 2), BYTE(a, 3))
+#define RED(a, b, c)    (float4)(BYTE(a, 0), BYTE(a, 3), BYTE(b, 2), BYTE(c, 1))
+#define GREEN(a, b, c)  (float4)(BYTE(a, 1), BYTE(b, 0), BYTE(b, 3), BYTE(c, 2))
+#define BLUE(a, b, c)   (float4)(BYTE(a, 2), BYTE(b, 1), BYTE(c, 0), BYTE(c, 3))
+inline float FN(add)(float sum, float4 samples, float4 w)
+{
+    sum = fma(samples.s0, w.s0, sum);
+    sum = fma(samples.s1, w.s1, sum);
+    sum = fma(samples.s2, w.s2, sum);
+    return fma(samples.s3, w.s3, sum);
+}
+#endif
+
+/* `last`: the last word of a row that may be read. Of three channels, steps may reach further, with weights of
+ * 0 there. */
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
+                     __global const int *restrict table, int at, int n, int steps, int rows,
+                     int last)
+{
+    int row = GRID_Y * ROWS;
+    int x = SPAN_BEGIN;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    __global const uint2 *weights = (__global const uint2 *)(table + at + n) + x;
+    int word = table[at + x] / 4 * CH;
+    int begin[ROWS];
+    SUM sums[ROWS * CH];
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        begin[r] = (src_offset + min(row + r, rows - 1) * src_stride) / 4;
+    UNROLLED for (int i = 0; i < ROWS * CH; i++)
+        sums[i] = 0;
+    __global const uint *in = (__global const uint *)src_base;
+#if CH == 1
+#define ADD_STEP(part)                                                                             \
+    {                                                                                              \
+        WEIGHTS w = WEIGHTS_OF(*weights);                                                          \
+        weights += n;                                                                              \
+        UNROLLED for (int r = 0; r < ROWS; r++)                                                    \
+            sums[r] = FN(add)(sums[r], GREY(words[r].part), w);                                    \
+    }
+    for (int k = 0; k < steps; k += 4, word += 4) {
+        uint4 words[ROWS];
+        UNROLLED for (int r = 0; r < ROWS; r++)
+            words[r] = UNALIGNED_IN(uint, 4, in + begin[r] + word);
+        ADD_STEP(s0)
+        ADD_STEP(s1)
+        ADD_STEP(s2)
+        ADD_STEP(s3)
+    }
+#else
+    for (int k = 0; k < steps; k++, word += 3, weights += n) {
+        WEIGHTS w = WEIGHTS_OF(*weights);
+        UNROLLED for (int r = 0; r < ROWS; r++) {
+            __global const uint *from = in + begin[r];
+            uint a = from[min(word, last)], b = from[min(word + 1, last)];
+            uint c = from[min(word + 2, last)];
+            sums[3 * r] = FN(add)(sums[3 * r], RED(a, b, c), w);
+            sums[3 * r + 1] = FN(add)(sums[3 * r + 1], GREEN(a, b, c), w);
+            sums[3 * r + 2] = FN(add)(sums[3 * r + 2], BLUE(a, b, c), w);
+        }
+    }
+#endif
+    __global short *out = ROW(middle, row) + x * CH;
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int c = 0; c < CH; c++)
+            out[r * middle_stride + c] = (short)(((int)sums[r * CH + c] + (1 << 7)) >> 8);
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The pictures of the documentation, drawn by sluice from two photographs (cat.jpg, coffee.jpg; README.md has their licences).
+
+    make.py SLUICE            draws them again
+    make.py --check SLUICE    1 when one is not what sluice makes today, or lies here without being in the tables below
+
+A picture counts as the same from 35 dB on, since versions of libjpeg differ in the last bits of what they write."""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAME = 35  # dB
+
+# What others are made from: photographs, and what is made of them here.
+NOISE = 25  # standard deviation
+PHOTOGRAPHS = {'cat.jpg', 'coffee.jpg'}
+# Drawn by hand, or from measurements (performance.md).
+OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg'}
+
+# The picture: what it is made of, the chain, and options of the format.
+PICTURES = {
+    'abs.jpg': ('cat.jpg', 'luminance,sobel:out=dx,abs,convert:u8,gain:4'),
+    'analysis.jpg': ('cat.jpg', 'luminance,analysis:cdf97:levels=1,abs,gain:8,convert:u8'),
+    'bands.jpg': ('cat.jpg', 'luminance,dwt:cdf53:levels=3', 'mosaic_gain=6'),
+    'blurred.jpg': ('coffee.jpg', 'box:radius=6:passes=3'),
+    'bright.jpg': ('coffee.jpg', 'gain:1.4:offset=15'),
+    'coarse.jpg': ('cat.jpg', 'luminance,dwt:cdf97:levels=5,idwt:levels=3'),
+    'convert.jpg': ('cat.jpg', 'luminance,convert:f32,fir:laplacian,gain:4:offset=128,convert:u8'),
+    'edges.jpg': ('cat.jpg', 'luminance,sobel:scale=0.5'),
+    'emboss.jpg': ('coffee.jpg', 'luminance,fir:emboss'),
+    'grey.jpg': ('coffee.jpg', 'luminance:bt709'),
+    'ink.png': ('coffee.jpg', 'luminance,threshold:otsu'),
+    'large-edges.jpg': ('cat.jpg', 'luminance,box:radius=3:passes=3,sobel:scale=1'),
+    'levels.jpg': ('coffee.jpg', 'levels:20:220:1.3'),
+    'mean.jpg': ('cat.jpg', 'box:radius=4'),
+    'negative.jpg': ('coffee.jpg', 'invert'),
+    'normal.jpg': ('coffee.jpg', 'normalize:0.02'),
+    'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),
+    'quiet.jpg': ('noisy.jpg', 'dwt:db4:levels=4,shrink:soft:threshold=bayes,idwt'),
+    'equal.jpg': ('coffee.jpg', 'equalize'),
+    'flipped.jpg': ('cat.jpg', 'flip:x'),
+    'part.jpg': ('cat.jpg', 'crop:gravity=north:w=200:h=160'),
+    'padded.jpg': ('cat.jpg', 'resize:160,pad:40:40:40:40:border=reflect'),
+    'small.jpg': ('cat.jpg', 'resize:150:150:fit=cover'),
+    'turned.jpg': ('cat.jpg', 'rotate:90'),
+    'sharp.jpg': ('cat.jpg', 'fir:sharpen'),
+    'slope.jpg': ('coffee.jpg', 'luminance,convert:f32,sobel:dx,gain:0.5:offset=128,convert:u8'),
+    'there-and-back.jpg': ('cat.jpg', 'luminance,analysis:haar:levels=3,synthesis'),
+}
+# Of a chain that ends in several planes, those that pages do not show.
+DROPPED = {'analysis.a1_h0_v0.jpg', 'analysis.a1_h0_v1.jpg', 'analysis.a1_h1_v1.jpg'}
+
+
+def path(name):
+    return os.path.join(HERE, name)
+
+
+def run(sluice, *arguments):
+    process = subprocess.run([sluice, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if process.returncode not in (0, 1):  # 1: `compare` found a difference
+        sys.exit('%s: %s' % (' '.join(arguments), process.stderr))
+    return process.stdout
+
+
+def filter_picture(sluice, source, chain, target, options=''):
+    quality = ':quality=85' if target.endswith('.jpg') else ''
+    kind = os.path.splitext(target)[1][1:] + quality + (options and ':' + options)
+    run(sluice, 'run', '-q', '--device', 'reference', '-c', chain, '-f', kind, '-o', target, source)
+
+
+def draw_noisy(sluice, folder):
+    """The cat, with noise as a camera in the dark makes it."""
+    raw = os.path.join(folder, 'cat.ppm')
+    run(sluice, 'run', '-q', '-c', '', '-o', raw, path('cat.jpg'))
+    with open(raw, 'rb') as file:
+        magic, size, limit = (file.readline() for _ in range(3))
+        samples = file.read()
+    noise = random.Random(1)
+    with open(raw, 'wb') as file:
+        file.write(magic + size + limit)
+        file.write(bytes(min(max(round(sample + noise.gauss(0, NOISE)), 0), 255) for sample in samples))
+    noisy = os.path.join(folder, 'noisy.jpg')
+    run(sluice, 'run', '-q', '-f', 'jpg:quality=85', '-o', noisy, raw)
+    return noisy
+
+
+def draw_all(sluice, folder):
+    noisy = draw_noisy(sluice, folder)
+    for name, (source, chain, *options) in sorted(PICTURES.items()):
+        filter_picture(sluice, noisy if source == 'noisy.jpg' else path(source), chain, os.path.join(folder, name), *options)
+    return sorted(name for name in os.listdir(folder) if name not in DROPPED | {'cat.ppm'})
+
+
+def decibels(sluice, one, other):
+    told = json.loads(run(sluice, 'compare', '--json', one, other))
+    return float('inf') if told['psnr'] is None else told['psnr']
+
+
+def check(sluice, folder, names):
+    wrong = ['%s: no such picture' % name for name in names if not os.path.exists(path(name))]
+    for name in names:
+        if os.path.exists(path(name)):
+            level = decibels(sluice, path(name), os.path.join(folder, name))
+            if level < SAME:
+                wrong.append('%s: %.1f dB from what sluice makes of it today; draw it again with docs/pictures/make.py' % (name, level))
+    known = PHOTOGRAPHS | OTHERS | set(names) | {'make.py', 'README.md'}
+    wrong += ['%s: made by nothing here' % name for name in os.listdir(HERE) if name not in known and not name.startswith('__')]
+    return wrong
+
+
+def main():
+    checking = sys.argv[1] == '--check'
+    sluice = os.path.abspath(sys.argv[-1])
+    with tempfile.TemporaryDirectory() as folder:
+        names = draw_all(sluice, folder)
+        if checking:
+            wrong = check(sluice, folder, names)
+            print('\n'.join(wrong) if wrong else '%d pictures are what sluice makes' % len(names))
+            sys.exit(bool(wrong))
+        for name in names:
+            os.replace(os.path.join(folder, name), path(name))
+        print('noisy.jpg is %.1f dB from cat.jpg, quiet.jpg %.1f dB' %
+              tuple(decibels(sluice, path('cat.jpg'), path(name)) for name in ('noisy.jpg', 'quiet.jpg')))
+
+
+main()

@@ -1,0 +1,131 @@
+#include "chain/board.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+
+/* Clocks are the highest operating points in Linux's device trees, bandwidths the memory's
+ * transfers a second times its bus, which nothing reaches, but for the RK3588, where it was
+ * measured. */
+static const struct board boards[] = {
+    {"rock5b", "Radxa ROCK 5B", "rockchip,rk3588", BOARD_G610, 4, 0, 1.0e9, 27.7e9,
+     "cores: Mali-G610 MP4 (Rockchip); clock and memory: clpeak on a board"},
+    {"rock3a", "Radxa ROCK 3A", "rockchip,rk3568", BOARD_G52, 1, 2, 0.8e9, 12.8e9,
+     "cores and clock: Linux 810028668c6d, rk356x.dtsi; memory: LPDDR4-3200 (mraa's page of the "
+     "board), taken as 32 bits wide"},
+    {"odroid-n2", "Odroid N2, N2+", "amlogic,g12b", BOARD_G52, 2, 3, 0.8e9, 10.56e9,
+     "cores: 6 engines (Amlogic), taken as two cores; clock: Linux, meson-g12-common.dtsi; memory: "
+     "DDR4-2640 (its boot log), taken as 32 bits wide"},
+    {"genio-1200-evk", "MediaTek Genio 1200 EVK", "mediatek,mt8395", BOARD_G57, 5, 0, 0.88e9,
+     34.1e9,
+     "cores: MediaTek's IoT Yocto pages; clock: Linux, mt8195.dtsi; memory: LPDDR4X-4266 of four "
+     "channels (MediaTek's announcement of the MT8195)"},
+};
+#define N_BOARDS (sizeof boards / sizeof *boards)
+
+/* The units of a core, and what work-items inside a picture take of each: cycles for 1000 bytes
+ * that the pass moves, or for all of it where it moves none. G52's figures are for three engines a
+ * core. */
+#define UNITS_MAX 4
+static const char *const units[BOARD_GPUS][UNITS_MAX] = {
+    {"arith", "ls"}, {"fma", "cvt", "sfu", "ls"}, {"fma", "cvt", "sfu", "ls"}};
+static const struct cost {
+    const char *kernel;
+    double cycles[BOARD_GPUS][UNITS_MAX];
+} costs[] = {
+#include "chain/board_costs.h"
+};
+
+const struct board *board_find(const char *name, struct fault *fault)
+{
+    struct nearest nearest = {0};
+    struct text names = {0};
+    for (size_t i = 0; i < N_BOARDS; i++) {
+        if (strcmp(boards[i].name, name) == 0) {
+            text_finish(&names);
+            return &boards[i];
+        }
+        nearest_offer(&nearest, name, strlen(name), boards[i].name);
+        text_printf(&names, "%s%s", i ? ", " : "", boards[i].name);
+    }
+    fault_set(fault, FAULT_USAGE, "--board=%s: expected one of %s%s%s%s", name, text_string(&names),
+              nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+              nearest.best ? "'?" : "");
+    text_finish(&names);
+    return NULL;
+}
+
+const struct board *board_here(void)
+{
+    char names[512];
+    FILE *file = fopen("/proc/device-tree/compatible", "r");
+    size_t length = file ? fread(names, 1, sizeof names - 1, file) : 0;
+    if (file)
+        fclose(file);
+    names[length] = '\0';
+    for (size_t at = 0; at < length; at += strlen(names + at) + 1) /* each ends with a NUL */
+        for (size_t i = 0; i < N_BOARDS; i++)
+            if (strcmp(boards[i].compatible, names + at) == 0)
+                return &boards[i];
+    return NULL;
+}
+
+const char *board_gpu_name(enum board_gpu gpu)
+{
+    static const char *const names[] = {"Mali-G52", "Mali-G57", "Mali-G610"};
+    return names[gpu];
+}
+
+struct device_profile board_profile(const struct board *board)
+{
+    struct device_profile profile = *device_profile_by_name("mali");
+    profile.units = board->cores;
+    return profile;
+}
+
+static const struct cost *find_cost(const char *kernel)
+{
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        if (strcmp(costs[i].kernel, kernel) == 0)
+            return &costs[i];
+    return NULL;
+}
+
+struct board_bound board_bound(const struct board *board, const struct pass *pass)
+{
+    double bytes = (double)(pass->bytes_read + pass->bytes_written);
+    double items = (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
+    double cores = items < board->cores ? items : board->cores;
+    struct board_bound bound = {.memory = bytes / board->bandwidth, .by = "memory"};
+    const struct cost *cost = find_cost(pass->name);
+    for (int u = 0; cost && u < UNITS_MAX && units[board->gpu][u]; u++) {
+        double cycles = cost->cycles[board->gpu][u] * (bytes > 0 ? bytes / 1000 : 1);
+        if (board->engines && strcmp(units[board->gpu][u], "arith") == 0)
+            cycles *= 3.0 / board->engines;
+        double seconds = cycles / (cores * board->clock);
+        if (!bound.unit || seconds > bound.cycles) {
+            bound.cycles = seconds;
+            bound.unit = units[board->gpu][u];
+        }
+    }
+    bound.seconds = bound.cycles > bound.memory ? bound.cycles : bound.memory;
+    if (bound.cycles > bound.memory)
+        bound.by = bound.unit;
+    return bound;
+}
+
+double board_seconds(const struct board *board, const struct plan *plan)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++) {
+            struct board_bound bound = board_bound(board, &plan->steps[i].work.passes[p]);
+            if (!bound.unit)
+                return -1;
+            seconds += bound.seconds;
+        }
+    }
+    return seconds;
+}

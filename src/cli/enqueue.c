@@ -1,0 +1,284 @@
+/* sluice enqueue: pictures for a fleet, through a NATS JetStream (docs/fleet.md). A program of its
+ * own, so that sluice needs no library of NATS. */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "base/text.h"
+#include "cli/enqueue_internal.h"
+#include "cli/paths.h"
+
+#define CONNECT_TIME UINT64_C(2000000000) /* nanoseconds */
+
+#define AT(member) offsetof(struct enqueue_options, member)
+static const struct options_row options[] = {
+    OPTION('c', "CHAIN", TEXT, "chain", AT(chain),
+           "stages joined by commas, or the name of a chain that the machines know"),
+    OPTION('f', "FORMAT", TEXT, "format", AT(format),
+           "of the results, with options: jpg:quality=80; else by OUT's name, png in a directory"),
+    OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how to read: orient=0, partial=1, raw=…"),
+    OPTION('o', "OUT", TEXT, "output", AT(output),
+           "waits for the results and writes them: a file, - for stdout, or a directory"),
+    OPTION(0, NULL, FLAG, "wait", AT(wait), "waits until all are done, and tells what failed",
+           DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "collect", AT(collect),
+           "queues nothing; IN is a list of jobs as enqueue prints it, - for stdin", DEFAULT("0")),
+    OPTION(0, "TIME", DURATION, "timeout", AT(timeout),
+           "how long to wait for results; 0s: without end", RANGE(0, 1e18), DEFAULT("0s")),
+    OPTION(0, "PREFIX", TEXT, "result", AT(result),
+           "URL below which the machines store results, by their names; for those that are too "
+           "large for a message"),
+    OPTION(0, "CLASS", TEXT, "class", AT(class),
+           "part of the subject, by which fleets may be divided", DEFAULT("default")),
+    OPTION(0, "ID", TEXT, "id", AT(id),
+           "of a single job; else made of the picture and what is to be done with it"),
+    OPTION(0, NULL, FLAG, "again", AT(again),
+           "has it done anew, under another id, where there is a result already", DEFAULT("0")),
+    OPTION('s', "URL", TEXT, "server", AT(server),
+           "NATS server, in place of relay.servers of the configuration"),
+    OPTION(0, "FILE", TEXT, "credentials", AT(credentials), "in place of relay.credentials"),
+    OPTION(0, "FILE", TEXT, "ca", AT(ca), "in place of relay.tls.ca"),
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "enqueue",
+    .operands = "[-s URL] -c CHAIN [-o OUT] IN…",
+    .summary = "Puts pictures into the queue of a fleet, and fetches the results.",
+    .details =
+        "sluice enqueue -s nats://hub:4222 -c luminance,sobel -o edges/ *.jpg\n"
+        "sluice enqueue -c edges *.jpg >jobs; sluice enqueue --collect -o edges/ jobs\n\n"
+        "IN is a file, - for stdin, or a URL that the machines fetch. Without -o a line with "
+        "id and name is\nprinted for each picture that the server has acknowledged. The same "
+        "picture for the same chain has\nthe same id, so it is harmless to say a command "
+        "again.\n",
+    .tables = {options, cli_config_options, cli_output_options},
+};
+
+/* ---- what it is told ---- */
+
+/* What a format is called, its files are called, too; the machines know whether there is such a
+ * one. */
+static int choose_format(struct enqueue *enqueue, struct fault *fault)
+{
+    const struct enqueue_options *o = &enqueue->options;
+    const char *out = o->output ? path_name(o->output) : "";
+    enqueue->format = o->format;
+    if (o->format) {
+        snprintf(enqueue->extension, sizeof enqueue->extension, "%.*s",
+                 (int)strcspn(o->format, ":"), o->format);
+        return 0;
+    }
+    snprintf(enqueue->extension, sizeof enqueue->extension, "png");
+    if (!o->output || o->collect || paths_is_directory(o->output)) {
+        enqueue->format = o->output ? enqueue->extension : NULL;
+        return 0;
+    }
+    size_t stem = path_stem_length(out);
+    if (strcmp(o->output, "-") == 0 || !out[stem])
+        return fault_set(fault, FAULT_USAGE, "-o %s needs --format", o->output);
+    snprintf(enqueue->extension, sizeof enqueue->extension, "%s", out + stem + 1);
+    enqueue->format = enqueue->extension;
+    return 0;
+}
+
+static int check_options(const struct enqueue *enqueue, size_t count, struct fault *fault)
+{
+    const struct enqueue_options *o = &enqueue->options;
+    const char *key;
+    size_t at = 0;
+    if (!job_is_word(o->class) || (o->id && !job_is_word(o->id)))
+        return fault_set(fault, FAULT_USAGE, "--class and --id: 1 to %d of A-Z a-z 0-9 _ -",
+                         JOB_WORD_MAX);
+    if (o->id && count > 1)
+        return fault_set(fault, FAULT_USAGE, "--id is for a single job");
+    if (o->collect && !enqueue_waits(enqueue))
+        return fault_set(fault, FAULT_USAGE, "--collect needs -o OUT or --wait");
+    if (!o->chain && !o->collect)
+        return fault_set(fault, FAULT_USAGE, "which chain? -c CHAIN is missing");
+    if (o->common.json && o->output && strcmp(o->output, "-") == 0)
+        return fault_set(fault, FAULT_USAGE, "--json and -o - both want stdout");
+    if (!enqueue->settings.servers)
+        return fault_set(fault, FAULT_USAGE,
+                         "which server? -s URL is missing, or relay.servers in the configuration");
+    if (o->server && strchr(o->server, '@'))
+        return fault_set(fault, FAULT_USAGE,
+                         "-s: everybody here can see arguments: --credentials FILE in place of a "
+                         "password");
+    if (settings_check_relay(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
+        fault_clear(fault);
+        fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");
+    }
+    return fault->code;
+}
+
+/* ---- the end ---- */
+
+/* Names of files hold any bytes, and texts come from machines of strangers. */
+static json_t *json_text(const char *text)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, text ? text : "");
+    json_t *json = text ? json_string(text_string(&valid)) : json_null();
+    text_finish(&valid);
+    return json;
+}
+
+/* docs/schemas/enqueue.json */
+static json_t *entry_json(const struct entry *entry)
+{
+    bool done = entry->state == ENTRY_DONE, failed = entry->state == ENTRY_FAILED;
+    json_t *object =
+        json_pack("{s:s, s:o, s:s, s:o}", "id", entry->id, "input", json_text(entry->name),
+                  "result", done || failed ? fault_name(entry->fault.code) : "queued", "output",
+                  json_text(done ? entry->output : NULL));
+    if (failed)
+        json_object_set_new(object, "message", json_text(entry->fault.text));
+    if (entry->machine[0])
+        json_object_set_new(object, "machine", json_text(entry->machine));
+    if (done) {
+        json_object_set_new(object, "media_type", json_text(entry->media_type));
+        json_object_set_new(object, "bytes_out", json_integer(entry->size));
+    }
+    return object;
+}
+
+static void print_json(const struct enqueue *enqueue)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < enqueue->n_entries; i++)
+        json_array_append_new(list, entry_json(&enqueue->entries[i]));
+    json_t *object =
+        json_pack("{s:o, s:{s:I, s:I, s:I, s:I}}", "files", list, "summary", "files",
+                  (json_int_t)enqueue->n_entries, "queued", (json_int_t)enqueue->n_queued, "done",
+                  (json_int_t)(enqueue->n_ended - enqueue->n_failed), "failed",
+                  (json_int_t)enqueue->n_failed);
+    json_dumpf(object, cli_stdout, JSON_INDENT(1));
+    fputc('\n', cli_stdout);
+    json_decref(object);
+}
+
+static int exit_status(const struct enqueue *enqueue, int result)
+{
+    if (result != 0)
+        return fault_exit_status(result);
+    if (enqueue->n_failed == 0)
+        return 0;
+    return enqueue->n_entries == 1 ? fault_exit_status(enqueue->entries[0].fault.code) : 1;
+}
+
+static void finish(struct enqueue *enqueue)
+{
+    for (size_t i = 0; i < enqueue->n_entries; i++) {
+        free(enqueue->entries[i].input);
+        free(enqueue->entries[i].name);
+        free(enqueue->entries[i].output);
+    }
+    free(enqueue->entries);
+    hub_close(&enqueue->hub);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* A hub that is too old to keep what it accepts is not given anything. */
+static int connect_hub(struct enqueue *enqueue, struct fault *fault)
+{
+    struct fault why = FAULT_INIT;
+    int result = hub_open(&enqueue->hub, &enqueue->settings, "sluice enqueue", CONNECT_TIME, never,
+                          NULL, fault);
+    if (result != 0 || enqueue->options.collect)
+        return result;
+    enum hub_answer answer = hub_look_at_stream(enqueue->hub, &why);
+    if (answer == HUB_OLD || answer == HUB_MISSING)
+        return fault_set(fault, FAULT_NO_DEVICE, "%s", why.text);
+    return 0;
+}
+
+static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
+{
+    struct fault fault = FAULT_INIT;
+    int result = 0;
+    if (check_options(enqueue, count, &fault) != 0 || choose_format(enqueue, &fault) != 0 ||
+        enqueue_add_all(enqueue, inputs, count, &fault) != 0 || connect_hub(enqueue, &fault) != 0)
+        return cli_complain("enqueue", &fault);
+    progress_begin(&enqueue->progress, enqueue->options.common.quiet);
+    if (!enqueue->options.collect)
+        result = enqueue_put_all(enqueue);
+    if (enqueue_waits(enqueue) && result == 0)
+        enqueue_collect(enqueue);
+    progress_clear(&enqueue->progress);
+    if (enqueue->options.common.json)
+        print_json(enqueue);
+    return exit_status(enqueue, result);
+}
+
+/* Of the file, if there is one, and of the environment. */
+static int read_settings(const struct enqueue_options *o, struct config *config)
+{
+    const char *no_chain = NULL;
+    struct text errors = {0};
+    int status = cli_read_config(&o->common, config, &no_chain);
+    if (status != 0)
+        return status;
+    if (!config->settings.relay.stream)
+        settings_defaults(&config->settings);
+    settings_read_environment(&config->settings, false, &errors);
+    if (errors.length > 0) {
+        fprintf(stderr, "sluice: %s", text_string(&errors));
+        status = fault_exit_status(FAULT_CONFIG);
+        config_finish(config);
+    }
+    text_finish(&errors);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct enqueue enqueue = {0};
+    struct enqueue_options *o = &enqueue.options;
+    struct config config;
+    int first = options_parse(&usage, o, argc, argv, cli_stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    cli_common_apply(&o->common);
+    if (first == argc) {
+        fputs("sluice: enqueue: no input (see sluice enqueue --help)\n", stderr);
+        return 64;
+    }
+    int status = read_settings(o, &config);
+    if (status != 0)
+        return status;
+    enqueue.settings = config.settings.relay;
+    const char **const replaced[][2] = {{&enqueue.settings.servers, &o->server},
+                                        {&enqueue.settings.credentials, &o->credentials},
+                                        {&enqueue.settings.ca, &o->ca}};
+    for (size_t i = 0; i < 3; i++)
+        if (*replaced[i][1])
+            *replaced[i][0] = *replaced[i][1];
+    status = enqueue_with(&enqueue, argv + first, (size_t)(argc - first));
+    finish(&enqueue);
+    config_finish(&config);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (cli_move_stdout() != 0) {
+        perror("sluice: stdout");
+        return 74;
+    }
+    int status = run(argc, argv);
+    if (fclose(cli_stdout) != 0 && status == 0) {
+        perror("sluice: stdout");
+        return 74;
+    }
+    return status;
+}

@@ -1,0 +1,88 @@
+/* Shared by jobs_socket.c, client.c and client_question.c alone. */
+#ifndef SLUICE_DAEMON_SERVE_JOBS_SOCKET_INTERNAL_H
+#define SLUICE_DAEMON_SERVE_JOBS_SOCKET_INTERNAL_H
+
+#include "base/text.h"
+#include "daemon/serve/client_job.h"
+#include "daemon/serve/jobs_socket.h"
+#include "daemon/serve/listener.h"
+#include "daemon/serve/receptions.h"
+#include "worker/message.h"
+#include <jansson.h>
+
+/* Requests of one client that may be under way. */
+#define CLIENT_JOBS_MAX 64
+
+struct jobs_request;
+struct jobs_question;
+struct ask;
+
+/* A message to a client, until it has been read. */
+struct jobs_outgoing {
+    struct text json; /* empty once it is sent, … */
+    int fd;           /* … and −1; owned; −1: none */
+    uint64_t held;    /* bytes of the result that goes with it, of the user's account */
+    unsigned bytes;   /* that it takes in the socket */
+    STAILQ_ENTRY(jobs_outgoing) next;
+};
+
+STAILQ_HEAD(jobs_messages, jobs_outgoing);
+
+struct jobs_client {
+    struct jobs_socket *server;
+    int fd;
+    struct peer peer;
+    struct account *account;
+    struct job_flow flow;
+    uv_poll_t poll;
+    bool broken; /* it has gone, or does not take its answers: to be closed from the loop */
+    bool closed; /* it is cut off: what it has not read counts until it has gone */
+    unsigned n_requests, n_outgoing;
+    uint64_t held;               /* bytes of results that wait for it or were not read */
+    unsigned n_unread_bytes;     /* of the messages in `unread` */
+    uint64_t read_at;            /* when it last read one; monotonic nanoseconds */
+    struct reception *reception; /* of the message that is being received; NULL: none */
+    struct text message;         /* its bytes */
+    LIST_HEAD(, jobs_request) requests;
+    LIST_HEAD(, jobs_question) questions;
+    struct jobs_messages outgoing; /* that the socket had no room for */
+    struct jobs_messages unread;   /* that it holds */
+    LIST_ENTRY(jobs_client) in_list;
+};
+
+struct jobs_socket {
+    struct service *service;
+    void (*changed)(void *context);
+    void *context;
+    struct listener listener;
+    struct receptions receptions;
+    LIST_HEAD(, jobs_client) clients;
+    unsigned n_requests;
+    uv_idle_t sweep;  /* closes those that are broken, and tells of changes */
+    uv_timer_t tick;  /* while results wait to be read */
+    unsigned n_users; /* clients and requests whose memory is still needed, and the handles */
+};
+
+/* jobs_socket.c: sends or keeps for later; takes the text and (unless −1) the descriptor over,
+ * and the `held` bytes of the account. */
+void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held);
+void jobs_break(struct jobs_client *client);
+void jobs_want_sweep(struct jobs_socket *server);
+void jobs_release(struct jobs_socket *server);
+
+/* client_question.c: questions about files. */
+void client_ask(struct jobs_client *client, const struct ask *ask);
+void client_forget_questions(struct jobs_client *client);
+
+/* client.c: takes the object over, and what jobs_send takes. */
+void client_send(struct jobs_client *client, json_t *object, int fd, uint64_t held);
+
+/* client.c: a message, and what a receiver says of its descriptors (NULL: it has none). Those that
+ * it takes over are −1 then; a receiver that holds some is told what to do with them. */
+void client_take(struct jobs_client *client, const char *bytes, size_t size,
+                 struct reception *reception, const struct receipt *receipt, int fds[2]);
+void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
+                      const struct message *report);
+void client_cancel_all(struct jobs_client *client);
+
+#endif

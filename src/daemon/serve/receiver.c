@@ -1,0 +1,218 @@
+#include "daemon/serve/receiver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/sealed.h"
+#include "worker/message.h"
+
+/* ---- descriptors, which may be anything ---- */
+
+/* A file system that asks another process or machine may keep who uses it waiting for ever. Inputs
+ * are read here, where that does no harm: only those are refused of which that is known. */
+static const unsigned long far_types[] = {
+    0x65735546 /* FUSE */, NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC,
+    0xfe534d42 /* SMB2 */, 0xff534d42 /* CIFS */, V9FS_MAGIC,
+    AFS_SUPER_MAGIC,       CODA_SUPER_MAGIC,      0x00c36400 /* Ceph */};
+
+/* Outputs are written by the worker and closed by the front. */
+static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAGIC,
+                                            XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
+                                            F2FS_SUPER_MAGIC,          OVERLAYFS_SUPER_MAGIC,
+                                            MSDOS_SUPER_MAGIC,         RAMFS_MAGIC,
+                                            0x2011bab0 /* exFAT */,    0x7366746e /* NTFS3 */,
+                                            0x24051905 /* UBIFS */,    JFFS2_SUPER_MAGIC,
+                                            0xca451a4e /* bcachefs */, 0x2fc12fc1 /* ZFS */,
+                                            0x3153464a /* JFS */,      NILFS_SUPER_MAGIC,
+                                            REISERFS_SUPER_MAGIC};
+
+static bool is_on_one_of(int fd, const unsigned long *types, size_t count, bool unknown)
+{
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0)
+        return unknown;
+    for (size_t i = 0; i < count; i++)
+        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
+            return true;
+    return false;
+}
+
+static bool may_hang(int fd, bool to_write)
+{
+    if (to_write)
+        return !is_on_one_of(fd, local_types, sizeof local_types / sizeof *local_types, false);
+    return is_on_one_of(fd, far_types, sizeof far_types / sizeof *far_types, true);
+}
+
+static int check_file(int fd, bool to_write, struct stat *status, struct fault *fault)
+{
+    const char *what = to_write ? "output" : "input";
+    int flags = fcntl(fd, F_GETFL);
+    int wrong_mode = to_write ? O_RDONLY : O_WRONLY;
+    if (fstat(fd, status) != 0 || flags < 0 || !S_ISREG(status->st_mode))
+        return fault_set(fault, FAULT_DATA, "%s: the descriptor is no regular file", what);
+    if ((flags & O_PATH) || (flags & O_ACCMODE) == wrong_mode)
+        return fault_set(fault, FAULT_PERMISSION, "%s: the descriptor is not open for %s", what,
+                         to_write ? "writing" : "reading");
+    if (may_hang(fd, to_write))
+        return fault_set(fault, FAULT_DATA,
+                         "%s: its file system may keep us waiting; hand over a memory file", what);
+    return 0;
+}
+
+static void check_files(struct receipt *receipt, int input, int output)
+{
+    struct stat status;
+    if (check_file(input, false, &status, &receipt->files) == 0)
+        receipt->size = (uint64_t)status.st_size;
+    if (output >= 0 && receipt->files.code == FAULT_NONE &&
+        check_file(output, true, &status, &receipt->files) == 0 &&
+        fcntl(output, F_GET_SEALS) > F_SEAL_SEAL)
+        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
+}
+
+/* ---- what the front asks ---- */
+
+static void close_all(int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+static void tell(const struct receipt *receipt, const int *fds, size_t n_fds)
+{
+    struct fault fault = FAULT_INIT;
+    struct text bytes = {.data = (char *)(uintptr_t)receipt, .length = sizeof *receipt};
+    if (message_send_encoded(RECEIVER_FD, &bytes, fds, n_fds, &fault) != 0)
+        _exit(EXIT_FAILURE); /* the front has gone */
+}
+
+/* A file that was cut short meanwhile is as long as it was when it was read. */
+static void copy_bytes(int input, int copy, uint64_t size, struct receipt *receipt)
+{
+    static char buffer[RECEIVER_PIECE / 4];
+    uint64_t told = 0;
+    while (receipt->size < size) {
+        uint64_t rest = size - receipt->size;
+        size_t wanted = rest < sizeof buffer ? (size_t)rest : sizeof buffer;
+        ssize_t got = pread(input, buffer, wanted, (off_t)receipt->size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            fault_set_errno(&receipt->fault, FAULT_IO, "the input cannot be read");
+        if (got <= 0)
+            return;
+        if (write(copy, buffer, (size_t)got) != got) {
+            fault_set(&receipt->fault, FAULT_NO_SPACE, "no memory for a copy of the input");
+            return;
+        }
+        receipt->size += (uint64_t)got;
+        receipt->going_on = true;
+        if (receipt->size - told >= RECEIVER_PIECE) {
+            tell(receipt, NULL, 0);
+            told = receipt->size;
+        }
+    }
+}
+
+/* Takes the descriptors over. */
+static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
+{
+    struct receipt receipt = {.fault = FAULT_INIT};
+    int files[MESSAGE_FDS_MAX] = {memfd_create("sluice-input", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                                  fds[1]};
+    fds[1] = -1;
+    receipt.has_input = files[0] >= 0;
+    receipt.has_output = files[1] >= 0;
+    if (files[0] < 0)
+        fault_set_errno(&receipt.fault, FAULT_MEMORY, "memfd_create");
+    else
+        copy_bytes(fds[0], files[0], size, &receipt);
+    close_all(fds, MESSAGE_FDS_MAX);
+    receipt.going_on = false;
+    if (receipt.fault.code == FAULT_NONE) {
+        fcntl(files[0], F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+        tell(&receipt, files, 1 + receipt.has_output);
+        close_all(files, MESSAGE_FDS_MAX);
+    } else {
+        close_all(files, MESSAGE_FDS_MAX);
+        tell(&receipt, NULL, 0);
+    }
+}
+
+/* The next order, and the client's socket that comes with it (−1: none). False: there is none any
+ * more. */
+static bool get_order(char *order, int *client)
+{
+    static char buffer[MESSAGE_BYTES_MAX];
+    struct fault fault = FAULT_INIT;
+    int fds[MESSAGE_FDS_MAX];
+    size_t size, n_fds;
+    if (message_receive_bytes(RECEIVER_FD, buffer, &size, fds, &n_fds, &fault) != 0)
+        return false;
+    *order = buffer[0];
+    *client = n_fds > 0 ? fds[0] : -1;
+    return true;
+}
+
+/* The client's socket stays open as long as anything of the message may hang: what is unread in it
+ * is closed by whoever closes it last, which then is not the front, even if that is killed. */
+static void take(int client)
+{
+    static char buffer[MESSAGE_BYTES_MAX];
+    struct receipt receipt = {.fault = FAULT_INIT, .files = FAULT_INIT};
+    int fds[MESSAGE_FDS_MAX], next;
+    size_t size, n_fds;
+    char order;
+    int result = message_receive_bytes(client, buffer, &size, fds, &n_fds, &receipt.fault);
+    for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
+        fds[i] = -1;
+    receipt.has_input = fds[0] >= 0;
+    receipt.has_output = fds[1] >= 0;
+    if (result == 0 && receipt.has_input)
+        check_files(&receipt, fds[0], fds[1]);
+    bool good = result == 0 && receipt.has_input && receipt.files.code == FAULT_NONE;
+    receipt.to_copy = good && !sealed_is(fds[0]);
+    if (!good)
+        close_all(fds, MESSAGE_FDS_MAX);
+    close(client);
+    bool hand_on = good && !receipt.to_copy;
+    tell(&receipt, fds, hand_on ? n_fds : 0);
+    if (receipt.to_copy && get_order(&order, &next) && order == RECEIVER_COPY) {
+        do_copy(fds, receipt.size);
+        return;
+    }
+    close_all(fds, MESSAGE_FDS_MAX);
+    if (receipt.to_copy)
+        tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+}
+
+int receiver_run(void)
+{
+    char order;
+    int client;
+    prctl(PR_SET_NAME, RECEIVER_NAME);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN); /* the front's, which may come to the whole group: its socket tells */
+    signal(SIGTERM, SIG_IGN);
+    while (get_order(&order, &client)) {
+        if (client >= 0 && order == RECEIVER_TAKE) {
+            take(client);
+        } else if (client >= 0) {
+            close(client);
+            tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,416 @@
+#include "daemon/serve/receptions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "worker/message.h"
+
+#define ANSWER_TIME   10000 /* milliseconds until a receiver must have answered, … */
+#define IDLE_TIME     2000  /* … and that one without work stays */
+#define AT_WORK_MAX   16    /* receivers of one user that do not hang, … */
+#define ABANDONED_MAX 16    /* … and that do */
+
+enum receiver_state {
+    RECEIVER_IDLE,
+    RECEIVER_AT_WORK,
+    RECEIVER_HOLDING,   /* the front is to say whether it copies */
+    RECEIVER_ABANDONED, /* killed, which it may not notice */
+};
+
+struct receiver {
+    struct receptions *all;
+    uid_t uid;
+    enum receiver_state state;
+    struct reception *reception; /* NULL: none, or nobody wants it any more */
+    uv_process_t process;
+    uv_poll_t poll;
+    uv_timer_t timer;
+    int socket;         /* −1 once it is abandoned */
+    unsigned n_handles; /* of libuv that are not closed yet */
+    LIST_ENTRY(receiver) in_list;
+};
+
+/* ---- life of a process ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct receiver *receiver = handle->data;
+    if (--receiver->n_handles == 0)
+        free(receiver);
+}
+
+/* Without its socket it ends by itself, if it can. */
+static void hang_up(struct receiver *receiver)
+{
+    if (receiver->socket < 0)
+        return;
+    uv_close((uv_handle_t *)&receiver->poll, on_closed);
+    uv_close((uv_handle_t *)&receiver->timer, on_closed);
+    close(receiver->socket);
+    receiver->socket = -1;
+}
+
+static void forget(struct receiver *receiver)
+{
+    LIST_REMOVE(receiver, in_list);
+    hang_up(receiver);
+    uv_close((uv_handle_t *)&receiver->process, on_closed);
+}
+
+static void start_waiting(struct receptions *all);
+
+/* Its reception ends with the process. */
+static void abandon(struct receiver *receiver, const char *why)
+{
+    struct reception *reception = receiver->reception;
+    struct fault fault = FAULT_INIT;
+    receiver->reception = NULL;
+    receiver->state = RECEIVER_ABANDONED;
+    hang_up(receiver);
+    uv_process_kill(&receiver->process, SIGKILL);
+    if (!reception)
+        return;
+    fault_set(&fault, FAULT_IO, "%s", why);
+    if (reception->how.lost)
+        reception->how.lost(reception, &fault);
+    free(reception);
+}
+
+static void on_exit_of_process(uv_process_t *process, int64_t status, int number)
+{
+    struct receiver *receiver = process->data;
+    struct receptions *all = receiver->all;
+    (void)status;
+    (void)number;
+    if (uv_is_closing((uv_handle_t *)process))
+        return; /* libuv tells of two ends at once, and the other one was the daemon's last */
+    if (receiver->state != RECEIVER_ABANDONED && receiver->socket >= 0)
+        abandon(receiver, "the process that receives descriptors has died");
+    forget(receiver);
+    start_waiting(all);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct receiver *receiver = timer->data;
+    struct receptions *all = receiver->all;
+    if (receiver->state == RECEIVER_IDLE) {
+        hang_up(receiver); /* → on_exit_of_process */
+        receiver->state = RECEIVER_ABANDONED;
+        return;
+    }
+    log_warning("descriptors of user %u do not answer: the process that received them is given up",
+                (unsigned)receiver->uid);
+    abandon(receiver, "the descriptors' file system does not answer");
+    start_waiting(all);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events);
+
+static int spawn(struct receiver *receiver, int socket)
+{
+    char name[] = RECEIVER_NAME, argument[] = RECEIVER_ARGUMENT;
+    char *args[] = {name, argument, NULL};
+    const char *told = getenv("SLUICE_RECEIVER");
+    uv_stdio_container_t stdio[RECEIVER_FD + 1] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+        {.flags = UV_INHERIT_FD, .data.fd = socket},
+    };
+    /* Not by its path: an update may have put another one there. */
+    uv_process_options_t options = {.exit_cb = on_exit_of_process,
+                                    .file = told ? told : "/proc/self/exe",
+                                    .args = args,
+                                    .stdio_count = RECEIVER_FD + 1,
+                                    .stdio = stdio};
+    receiver->process.data = receiver;
+    receiver->n_handles++;
+    int error = uv_spawn(receiver->all->loop, &receiver->process, &options);
+    if (error < 0)
+        uv_close((uv_handle_t *)&receiver->process, on_closed);
+    return error;
+}
+
+static int start_receiver(struct receiver **receiver, struct receptions *all, uid_t uid,
+                          struct fault *fault)
+{
+    int sockets[2];
+    struct receiver *r = calloc(1, sizeof *r);
+    if (!r)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a message with descriptors");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+        free(r);
+        return fault_set_errno(fault, FAULT_MEMORY, "socketpair");
+    }
+    *r = (struct receiver){.all = all, .uid = uid, .socket = -1};
+    int error = spawn(r, sockets[1]);
+    close(sockets[1]);
+    if (error == 0 && (error = uv_poll_init(all->loop, &r->poll, sockets[0])) != 0) {
+        LIST_INSERT_HEAD(&all->receivers, r, in_list);
+        r->state = RECEIVER_ABANDONED; /* it ends by itself → on_exit_of_process */
+    }
+    if (error != 0) {
+        close(sockets[0]);
+        return fault_set(fault, FAULT_MEMORY, "no process that receives descriptors: %s",
+                         uv_strerror(error));
+    }
+    r->socket = sockets[0];
+    uv_timer_init(all->loop, &r->timer);
+    r->poll.data = r->timer.data = r;
+    r->n_handles += 2;
+    uv_poll_start(&r->poll, UV_READABLE, on_socket);
+    LIST_INSERT_HEAD(&all->receivers, r, in_list);
+    *receiver = r;
+    return 0;
+}
+
+/* ---- orders and receipts ---- */
+
+static void give_order(struct receiver *receiver, enum receiver_order order, int fd)
+{
+    char byte = (char)order;
+    struct text text = {.data = &byte, .length = 1};
+    struct fault fault = FAULT_INIT;
+    receiver->state = RECEIVER_AT_WORK;
+    uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
+    if (message_send_encoded(receiver->socket, &text, &fd, fd >= 0, &fault) != 0)
+        uv_timer_start(&receiver->timer, on_timer, 0, 0);
+}
+
+/* One that waits is as good as several. */
+static void rest(struct receiver *receiver)
+{
+    const struct receiver *other;
+    bool superfluous = false;
+    LIST_FOREACH(other, &receiver->all->receivers, in_list)
+    superfluous |=
+        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
+    receiver->state = RECEIVER_IDLE;
+    uv_timer_start(&receiver->timer, on_timer, superfluous ? 0 : IDLE_TIME, 0);
+}
+
+static void close_both(const int fds[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+static void take_receipt(struct receiver *receiver, const struct receipt *receipt, const int fds[2])
+{
+    struct reception *reception = receiver->reception;
+    uv_timer_stop(&receiver->timer);
+    if (receipt->going_on) {
+        uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
+        return;
+    }
+    if (receipt->to_copy) {
+        receiver->state = RECEIVER_HOLDING;
+        if (reception)
+            reception->how.received(reception, receipt, fds);
+        else
+            give_order(receiver, RECEIVER_DROP, -1);
+        return;
+    }
+    receiver->reception = NULL;
+    rest(receiver);
+    if (!reception)
+        close_both(fds);
+    else if (reception->how.order == RECEIVER_TAKE)
+        reception->how.received(reception, receipt, fds);
+    else if (reception->how.order == RECEIVER_COPY)
+        reception->how.copied(reception, receipt, fds);
+    free(reception);
+    start_waiting(receiver->all);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    static char buffer[MESSAGE_BYTES_MAX]; /* the loop's thread alone */
+    struct receiver *receiver = poll->data;
+    struct receptions *all = receiver->all;
+    struct fault fault = FAULT_INIT;
+    struct receipt receipt;
+    int fds[MESSAGE_FDS_MAX] = {-1, -1};
+    size_t size, n_fds;
+    (void)status;
+    (void)events;
+    int result = message_receive_bytes(receiver->socket, buffer, &size, fds, &n_fds, &fault);
+    for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
+        fds[i] = -1;
+    if (result == 0 && size == sizeof receipt) {
+        memcpy(&receipt, buffer, sizeof receipt);
+        take_receipt(receiver, &receipt, fds);
+    } else {
+        close_both(fds);
+        abandon(receiver, "the process that receives descriptors has died");
+        start_waiting(all);
+    }
+}
+
+/* ---- receptions ---- */
+
+static unsigned count(const struct receptions *all, uid_t uid, bool abandoned)
+{
+    const struct receiver *receiver;
+    unsigned n = 0;
+    LIST_FOREACH(receiver, &all->receivers, in_list)
+    n += receiver->uid == uid && (receiver->state == RECEIVER_ABANDONED) == abandoned;
+    return n;
+}
+
+static struct receiver *find_idle(const struct receptions *all, uid_t uid)
+{
+    struct receiver *receiver;
+    LIST_FOREACH(receiver, &all->receivers, in_list)
+    if (receiver->uid == uid && receiver->state == RECEIVER_IDLE)
+        return receiver;
+    return NULL;
+}
+
+/* False: it has to wait, or never can be; then the fault is set. What is to be buried waits. */
+static bool assign(struct reception *reception, struct fault *fault)
+{
+    struct receptions *all = reception->all;
+    const struct reception_how *how = &reception->how;
+    struct receiver *receiver = NULL;
+    bool hanging = count(all, how->uid, true) >= ABANDONED_MAX;
+    if (hanging && how->order == RECEIVER_TAKE)
+        fault_set(fault, FAULT_BUSY,
+                  "descriptors of this user keep %d processes waiting: no more are received until "
+                  "one of them answers",
+                  ABANDONED_MAX);
+    if (!hanging)
+        receiver = find_idle(all, how->uid);
+    if (!hanging && !receiver && count(all, how->uid, false) < AT_WORK_MAX)
+        start_receiver(&receiver, all, how->uid, fault);
+    if (!receiver)
+        return false;
+    receiver->reception = reception;
+    reception->receiver = receiver;
+    give_order(receiver, how->order, how->client_fd);
+    if (how->order == RECEIVER_BURY)
+        close(how->client_fd); /* ours; the last one is the receiver's */
+    return true;
+}
+
+static void start_waiting(struct receptions *all)
+{
+    struct reception *reception, *next;
+    for (reception = TAILQ_FIRST(&all->waiting); reception; reception = next) {
+        struct fault fault = FAULT_INIT;
+        next = TAILQ_NEXT(reception, in_list);
+        bool assigned = assign(reception, &fault);
+        bool lost = reception->how.lost && fault.code != FAULT_NONE;
+        if (assigned || lost)
+            TAILQ_REMOVE(&all->waiting, reception, in_list);
+        if (!lost)
+            continue;
+        reception->how.lost(reception, &fault);
+        free(reception);
+    }
+}
+
+void receptions_init(struct receptions *receptions, uv_loop_t *loop)
+{
+    receptions->loop = loop;
+    LIST_INIT(&receptions->receivers);
+    TAILQ_INIT(&receptions->waiting);
+}
+
+void receptions_close(struct receptions *receptions)
+{
+    while (!LIST_EMPTY(&receptions->receivers)) {
+        struct receiver *receiver = LIST_FIRST(&receptions->receivers);
+        if (receiver->state != RECEIVER_ABANDONED)
+            abandon(receiver, "the daemon is ending");
+        forget(receiver);
+    }
+    while (!TAILQ_EMPTY(&receptions->waiting)) { /* what is to be buried */
+        struct reception *reception = TAILQ_FIRST(&receptions->waiting);
+        TAILQ_REMOVE(&receptions->waiting, reception, in_list);
+        free(reception);
+    }
+}
+
+int reception_start(struct reception **reception, struct receptions *all,
+                    const struct reception_how *how, struct fault *fault)
+{
+    *reception = NULL;
+    struct reception *r = calloc(1, sizeof *r);
+    if (!r)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a message with descriptors");
+    *r = (struct reception){.how = *how, .all = all};
+    bool assigned = assign(r, fault);
+    if (how->order == RECEIVER_TAKE && fault->code != FAULT_NONE) {
+        free(r);
+        return fault->code;
+    }
+    if (!assigned)
+        TAILQ_INSERT_TAIL(&all->waiting, r, in_list);
+    *reception = r;
+    return 0;
+}
+
+void reception_copy(struct reception *reception)
+{
+    reception->how.order = RECEIVER_COPY;
+    give_order(reception->receiver, RECEIVER_COPY, -1);
+}
+
+void reception_drop(struct reception *reception)
+{
+    reception->receiver->reception = NULL;
+    give_order(reception->receiver, RECEIVER_DROP, -1);
+    free(reception);
+}
+
+void reception_cancel(struct reception **reception)
+{
+    struct reception *r = *reception;
+    *reception = NULL;
+    if (!r)
+        return;
+    if (r->receiver)
+        r->receiver->reception = NULL; /* what comes of it is closed */
+    else
+        TAILQ_REMOVE(&r->all->waiting, r, in_list);
+    free(r);
+}
+
+/* ---- clients' sockets ---- */
+
+ssize_t receptions_peek(int fd, char *buffer, size_t size, bool *has_descriptors)
+{
+    struct iovec bytes = {buffer, size};
+    struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+    ssize_t got;
+    /* Without room for descriptors none becomes ours, and the flag says that there are some. */
+    do
+        got = recvmsg(fd, &header, MSG_PEEK | MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    *has_descriptors = got >= 0 && (header.msg_flags & MSG_CTRUNC);
+    return got;
+}
+
+/* Closing a socket closes the descriptors that nobody has received of it. */
+void receptions_bury(struct receptions *receptions, uid_t uid, int fd)
+{
+    char byte;
+    bool has_descriptors;
+    struct fault fault = FAULT_INIT;
+    struct reception *reception;
+    struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_BURY};
+    shutdown(fd, SHUT_RDWR); /* no more can come */
+    while (receptions_peek(fd, &byte, 1, &has_descriptors) > 0 && !has_descriptors)
+        (void)!recv(fd, &byte, 1, MSG_DONTWAIT);
+    if (!has_descriptors || reception_start(&reception, receptions, &how, &fault) != 0)
+        close(fd);
+}

@@ -1,0 +1,301 @@
+/* sluice-relay: jobs of a fleet, from a NATS JetStream to this machine's sluiced and back
+ * (docs/fleet.md). */
+#include <curl/curl.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "param/options.h"
+#include "relay/relay.h"
+#include "version.h"
+
+#define START_TIME (60 * SECOND) /* for a server to answer */
+#define LOOK_EVERY (30 * SECOND) /* at the streams, while all is well */
+#define LAST_TIME  (10 * SECOND) /* for jobs to be given back */
+
+struct relay_options {
+    const char *config;
+    bool quiet, verbose, version;
+};
+
+#define AT(member) offsetof(struct relay_options, member)
+static const struct options_row rows[] = {
+    OPTION(0, "FILE", TEXT, "config", AT(config),
+           "configuration, with a section relay (docs/fleet.md); else SLUICE_CONFIG"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors alone", DEFAULT("0")),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job", DEFAULT("0")),
+    OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice-relay",
+    .operands = "--config FILE",
+    .summary = "Takes jobs from a NATS JetStream, has this machine's sluiced do them, and stores "
+               "the results.",
+    .details = "Ends at SIGTERM, when its jobs are done or given back.\n",
+    .tables = {rows},
+};
+
+/* ---- what it is told ---- */
+
+static int complain_all(struct text *errors, const struct fault *fault)
+{
+    const char *lines = text_string(errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        fprintf(stderr, "sluice-relay: %.*s\n", (int)length, lines);
+    if (errors->length == 0)
+        options_complain("sluice-relay", NULL, fault);
+    text_finish(errors);
+    return fault->code == FAULT_PERMISSION ? 77 : 78;
+}
+
+/* 0, or the exit status after a complaint. A file that is named and missing is a configuration that
+ * is wrong. */
+static int load(const struct relay_options *options, struct config *config)
+{
+    struct settings *settings = &config->settings;
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    const char *path = options->config ? options->config : getenv("SLUICE_CONFIG"), *key;
+    size_t at = 0;
+    if (!path || !path[0]) {
+        fputs("sluice-relay: which configuration? --config FILE is missing\n", stderr);
+        return 64;
+    }
+    if (config_read(config, path, &errors, &fault) != 0) {
+        if (errors.length == 0)
+            text_printf(&errors, "%s: %s\n", path, fault.text);
+        return complain_all(&errors, &fault);
+    }
+    settings_read_environment(settings, false, &errors);
+    for (; settings_check_relay(&settings->relay, &at, &key, &fault) != 0; fault_clear(&fault))
+        text_printf(&errors, "%s\n", fault.text);
+    if (!settings->relay.servers)
+        text_printf(&errors, "%s: relay: servers is missing\n", path);
+    if (errors.length > 0)
+        return complain_all(&errors, &fault);
+    settings_complete(settings);
+    if (options->quiet || options->verbose)
+        settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
+    log_init("sluice-relay", (enum log_level)settings->log_level);
+    return 0;
+}
+
+/* ---- signals ---- */
+
+static struct relay relay;
+
+/* A second one gives back what is not done. */
+static void on_signal(int number)
+{
+    (void)number;
+    if (relay.stopping)
+        relay.giving_back = true;
+    relay.stopping = true;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static bool is_stopping(void *context)
+{
+    return ((struct relay *)context)->stopping;
+}
+
+static void pause_100ms(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
+/* ---- what main watches ---- */
+
+/* A state that is told when it changes. */
+struct told {
+    char text[480];
+};
+
+static void tell(struct told *told, bool good, const char *text, const char *fine)
+{
+    const char *now = good ? "" : text;
+    if (strcmp(told->text, now) == 0)
+        return;
+    if (good)
+        log_info("%s", fine);
+    else
+        log_warning("%s; nothing is fetched until that changes", text);
+    snprintf(told->text, sizeof told->text, "%s", now);
+}
+
+static void watch_daemon(struct told *told)
+{
+    struct fault fault = FAULT_INIT;
+    bool ready = daemon_is_ready(relay.socket, &fault);
+    relay.ready = ready;
+    tell(told, ready, fault.text, "sluiced takes jobs");
+}
+
+/* Returns 0, or FAULT_NO_DEVICE at a first look that meets a server before 2.10. */
+static int watch_streams(struct told *told, struct told *warned, struct fault *fault)
+{
+    static bool was_usable;
+    struct hub_consumer consumer;
+    struct hub_message none = {0};
+    enum hub_answer answer = hub_look_at_consumer(relay.hub, &consumer, fault);
+    if (answer == HUB_OLD && !was_usable)
+        return FAULT_NO_DEVICE;
+    if (answer == HUB_OK && hub_result(relay.hub, "-", &none, fault) == HUB_MISSING)
+        answer = HUB_MISSING;
+    hub_message_finish(&none);
+    relay.usable = answer == HUB_OK;
+    was_usable |= relay.usable;
+    relay.keep_every = consumer.ack_wait / 3 < 10 * SECOND ? consumer.ack_wait / 3 : 10 * SECOND;
+    tell(told, answer == HUB_OK, fault->text, "the streams are there");
+    if (answer == HUB_OK && strcmp(warned->text, consumer.warning) != 0 && consumer.warning[0])
+        log_warning("%s (docs/fleet.md)", consumer.warning);
+    snprintf(warned->text, sizeof warned->text, "%s", consumer.warning);
+    return 0;
+}
+
+/* Returns the exit status: 0 once a signal came. */
+static int watch(void)
+{
+    struct told daemon = {"?"}, streams = {"?"}, consumer = {""};
+    uint64_t looked = 0, asked = 0;
+    unsigned connection = 0;
+    while (!relay.stopping) {
+        struct fault fault = FAULT_INIT;
+        uint64_t now = clock_now();
+        if (hub_mend(relay.hub, &fault) == FAULT_PERMISSION)
+            return options_complain("sluice-relay", "hub", &fault);
+        if (now - asked >= SECOND || asked == 0) {
+            watch_daemon(&daemon);
+            asked = now;
+        }
+        bool changed = connection != hub_connections(relay.hub);
+        uint64_t every = relay.usable ? LOOK_EVERY : 2 * SECOND;
+        if (hub_is_up(relay.hub) && (changed || looked == 0 || now - looked >= every)) {
+            connection = hub_connections(relay.hub);
+            looked = now;
+            if (watch_streams(&streams, &consumer, &fault) != 0)
+                return options_complain("sluice-relay", "hub", &fault);
+        }
+        pause_100ms();
+    }
+    return 0;
+}
+
+/* ---- threads ---- */
+
+static int start_threads(pthread_t *keeper)
+{
+    relay.n_slots = relay.settings->relay.jobs;
+    relay.slots = calloc(relay.n_slots, sizeof *relay.slots);
+    if (!relay.slots)
+        return 70;
+    relay.n_running = relay.n_slots;
+    for (size_t i = 0; i < relay.n_slots; i++) {
+        struct slot *slot = &relay.slots[i];
+        *slot = (struct slot){.relay = &relay, .socket = -1};
+        pthread_mutex_init(&slot->lock, NULL);
+        if (pthread_create(&slot->thread, NULL, slot_run, slot) != 0)
+            return 70;
+    }
+    return pthread_create(keeper, NULL, keeper_run, &relay) == 0 ? 0 : 70;
+}
+
+static void wait_for_slots(uint64_t time)
+{
+    for (uint64_t end = clock_now() + time; relay.n_running > 0 && clock_now() < end;)
+        pause_100ms();
+}
+
+/* Jobs have their time to end, then they are given back, then they are the server's problem: it
+ * passes them on when nobody vouches for them. */
+static void end_threads(pthread_t keeper)
+{
+    relay.stopping = true;
+    for (uint64_t end = clock_now() + relay.settings->shutdown;
+         relay.n_running > 0 && clock_now() < end && !relay.giving_back;)
+        pause_100ms();
+    relay.giving_back = true;
+    wait_for_slots(LAST_TIME);
+    if (relay.n_running > 0) {
+        log_error("%zu jobs do not end; the server passes them on", (size_t)relay.n_running);
+        _exit(70);
+    }
+    for (size_t i = 0; i < relay.n_slots; i++)
+        pthread_join(relay.slots[i].thread, NULL);
+    pthread_join(keeper, NULL);
+    free(relay.slots);
+}
+
+static void prepare(const struct settings *settings)
+{
+    relay.settings = settings;
+    relay.socket = settings->jobs_socket.unix_path;
+    relay.keep_every = 10 * SECOND;
+    if (settings->relay.name)
+        snprintf(relay.machine, sizeof relay.machine, "%s", settings->relay.name);
+    else
+        gethostname(relay.machine, sizeof relay.machine - 1);
+    catch_signals();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int serve(const struct settings *settings)
+{
+    struct fault fault = FAULT_INIT;
+    pthread_t keeper;
+    char name[100];
+    prepare(settings);
+    snprintf(name, sizeof name, "sluice-relay %s", relay.machine);
+    if (hub_open(&relay.hub, &settings->relay, name, START_TIME, is_stopping, &relay, &fault) != 0)
+        return relay.stopping ? 0 : options_complain("sluice-relay", "hub", &fault);
+    int status = start_threads(&keeper);
+    if (status != 0) {
+        log_error("no memory for %zu jobs", relay.n_slots);
+        _exit(status);
+    }
+    status = watch();
+    relay.giving_back |= status != 0;
+    end_threads(keeper);
+    hub_close(&relay.hub);
+    curl_global_cleanup();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct relay_options options = {0};
+    struct config config = {0};
+    log_init("sluice-relay", LOG_LEVEL_WARNING);
+    int first = options_parse(&usage, &options, argc, argv, stdout);
+    if (first < 0)
+        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    if (options.version) {
+        puts("sluice-relay " SLUICE_VERSION);
+        return 0;
+    }
+    if (first < argc) {
+        fputs("sluice-relay: there are no operands (see sluice-relay --help)\n", stderr);
+        return 64;
+    }
+    int status = load(&options, &config);
+    if (status == 0)
+        status = serve(&config.settings);
+    config_finish(&config);
+    return status;
+}

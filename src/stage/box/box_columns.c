@@ -1,0 +1,112 @@
+/* box of one channel of 8 bits on GPUs with few registers: see cl/box/box_columns.cl. */
+#include <math.h>
+#include <stdio.h>
+
+#include "stage/box/box_internal.h"
+
+enum {
+    CHUNK = 12, /* samples of a work-item */
+    PART = 128, /* chunks in a row that one work-item finds the starts of */
+    BAND_MIN = 32,
+    BAND_MAX = 256
+};
+
+/* 1/area as a float, a little too large where the area is even and ties must go up; whether the
+ * quotients of all sums are then rounded right: what is no tie is 1/area from one, or half of
+ * that. */
+static bool float_reciprocal(uint32_t area, float *reciprocal)
+{
+    float r = (float)(1.0 / area);
+    if (area % 2 == 0)
+        r = nextafterf(r, INFINITY);
+    double off = fabs((double)r * area - 1), least = area % 2 ? 0.5 / area : 1.0 / area;
+    *reciprocal = r;
+    return area * 255.0 < 1 << 24 && 256 * off < least;
+}
+
+static uint32_t choose_band(const struct box_task *task)
+{
+    const struct plane *out = &task->out.plane;
+    uint64_t chunks = (out->width + CHUNK - 1) / CHUNK;
+    uint64_t band = chunks * out->height / (1024 * (uint64_t)task->plan->profile->units);
+    return band < BAND_MIN ? BAND_MIN : band > BAND_MAX ? BAND_MAX : (uint32_t)band;
+}
+
+static struct pass *begin(const struct box_task *task, const char *kernel, uint32_t width,
+                          uint32_t height, bool floats, enum sample_type start)
+{
+    struct box_reach reach = box_reach_of(task);
+    struct pass *pass =
+        pass_begin(task->plan, "box_columns", kernel, FORM_SCALAR, 1, width, height);
+    pass_name(pass, sample_name(task->in.plane.type));
+    pass_define(pass, "FLIP", "%d", box_lowest(task->in.plane.type) > 0);
+    pass_define(pass, "SUM", floats ? "float" : "uint");
+    pass_define(pass, floats ? "SUM_IS_float" : "SUM_IS_uint", "1");
+    pass_define(pass, "START", start == SAMPLE_U16 ? "ushort" : "uint");
+    pass_define(pass, "LEFT", "%u", (4 - reach.left % 4) % 4);
+    pass_define(pass, "RIGHT", "%u", (reach.right + 1) % 4);
+    return pass;
+}
+
+static void add_starts(const struct box_task *task, const struct box_view *starts, bool floats)
+{
+    const struct plane *in = &task->in.plane, *to = &starts->plane;
+    struct box_reach reach = box_reach_of(task);
+    struct pass *pass =
+        begin(task, "starts", in->height, (to->width + PART - 1) / PART, floats, to->type);
+    pass->work = 2.0 * (CHUNK * PART + task->width);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(to);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, starts->operand, to);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)to->width);
+    pass_int(pass, PART);
+    pass_int(pass, (int32_t)reach.left);
+    pass_int(pass, (int32_t)reach.right);
+    pass_int(pass, box_border(task));
+}
+
+bool box_add_columns(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct device_profile *profile = task->plan->profile;
+    struct box_reach reach = box_reach_of(task);
+    struct box_divider divider = box_divider_general(8, task->width * task->height);
+    float reciprocal;
+    bool floats = float_reciprocal(divider.area, &reciprocal);
+    if (!profile->takes_columns || profile->generic || sample_size(in->type) != 1 ||
+        in->channels != 1 || pass_form_for(profile, in, out) != FORM_VECTOR ||
+        divider.sum_bits == 64)
+        return false;
+    uint32_t chunks = (out->width + CHUNK - 1) / CHUNK, band = choose_band(task);
+    enum sample_type start = task->width * 255 <= UINT16_MAX ? SAMPLE_U16 : SAMPLE_I32;
+    struct box_view starts = box_scratch(task, &task->memory->half, chunks, in->height, 1, start);
+    add_starts(task, &starts, floats);
+    struct pass *pass =
+        begin(task, "means", chunks, (out->height + band - 1) / band, floats, start);
+    pass->work = 4.0 * CHUNK * (2 * band + task->height);
+    pass->bytes_read = plane_bytes(in) + plane_bytes(&starts.plane);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, starts.operand, &starts.plane);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)out->width);
+    pass_int(pass, (int32_t)out->height);
+    pass_int(pass, (int32_t)band);
+    pass_int(pass, (int32_t)reach.left);
+    pass_int(pass, (int32_t)reach.right);
+    pass_int(pass, (int32_t)reach.top);
+    pass_int(pass, (int32_t)reach.bottom);
+    pass_int(pass, box_border(task));
+    pass_uint(pass, box_lowest(in->type) * task->width);
+    if (floats) {
+        pass_float(pass, reciprocal);
+    } else {
+        pass_uint(pass, divider.area);
+        pass_float(pass, divider.factor);
+    }
+    return true;
+}

@@ -1,0 +1,146 @@
+/* crop moves nothing where kernels can read the rectangle where it lies: on CPUs, and on GPUs where
+ * its rows begin where vectors may. */
+#include "stage/move/crop.h"
+
+#include <inttypes.h>
+
+#include "stage/common.h"
+#include "stage/move/move.h"
+#include "stage/stage.h"
+
+static const struct param_choice gravity_choices[] = {
+    {"centre", CROP_CENTRE},
+    {"center", CROP_CENTRE},
+    {"north", CROP_NORTH},
+    {"northeast", CROP_NORTHEAST},
+    {"east", CROP_EAST},
+    {"southeast", CROP_SOUTHEAST},
+    {"south", CROP_SOUTH},
+    {"southwest", CROP_SOUTHWEST},
+    {"west", CROP_WEST},
+    {"northwest", CROP_NORTHWEST},
+    {NULL, 0},
+};
+
+enum {
+    X,
+    Y,
+    W,
+    H,
+    GRAVITY
+};
+
+static const struct param params[] = {
+    PARAM(INTEGER, "x", offsetof(struct crop_config, x),
+          "of the rectangle's left edge, in pixels from the picture's; 0 unless given",
+          RANGE(INT32_MIN, INT32_MAX)),
+    PARAM(INTEGER, "y", offsetof(struct crop_config, y), "of its upper edge; 0 unless given",
+          RANGE(INT32_MIN, INT32_MAX)),
+    PARAM(INTEGER, "w", offsetof(struct crop_config, w), "its width in pixels", RANGE(1, INT32_MAX),
+          .required = true),
+    PARAM(INTEGER, "h", offsetof(struct crop_config, h), "its height in pixels",
+          RANGE(1, INT32_MAX), .required = true),
+    PARAM(CHOICE, "gravity", offsetof(struct crop_config, gravity),
+          "in place of x and y: the middle, an edge or a corner of the picture that it lies at",
+          .choices = gravity_choices),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct crop_config *config = config_;
+    bool at = *given & ((param_given)1 << X | (param_given)1 << Y);
+    bool gravity = *given & (param_given)1 << GRAVITY;
+    if (at && gravity)
+        return fault_set(fault, FAULT_CHAIN,
+                         "crop: gravity is given, and so is %s: a rectangle has either",
+                         *given & (param_given)1 << X ? "x" : "y");
+    if (!gravity) {
+        config->gravity = CROP_AT;
+        *given |= (param_given)1 << X | (param_given)1 << Y;
+    }
+    return 0;
+}
+
+int crop_place(const struct crop_config *config, const struct plane *plane, uint32_t *x,
+               uint32_t *y, struct fault *fault)
+{
+    int64_t right = plane->width - config->w, bottom = plane->height - config->h;
+    int64_t left = config->x, top = config->y;
+    if (config->gravity != CROP_AT) {
+        left = (config->gravity % 3) * right / 2;
+        top = (config->gravity / 3) * bottom / 2;
+    }
+    if (left < 0 || top < 0 || left > right || top > bottom)
+        return fault_set(fault, FAULT_SHAPE,
+                         "crop: %" PRId64 "×%" PRId64 " at x=%" PRId64 ", y=%" PRId64
+                         " reaches outside of the picture, which is %u×%u",
+                         config->w, config->h, left, top, plane->width, plane->height);
+    *x = (uint32_t)left;
+    *y = (uint32_t)top;
+    return 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct crop_config *config = config_;
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct plane plane = in->planes[i];
+        uint32_t x, y;
+        int result = crop_place(config, &plane, &x, &y, fault);
+        if (result != 0)
+            return result;
+        plane.width = (uint32_t)config->w;
+        plane.height = (uint32_t)config->h;
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+/* The rectangle where it lies in the input's plane. */
+static struct plane view_of(const struct crop_config *config, const struct plane *in)
+{
+    struct plane view = *in;
+    uint32_t x = 0, y = 0;
+    crop_place(config, in, &x, &y, NULL);
+    view.width = (uint32_t)config->w;
+    view.height = (uint32_t)config->h;
+    view.offset += y * in->stride + (size_t)x * in->channels * sample_size(in->type);
+    return view;
+}
+
+static void view(const void *config, const struct frame *in, struct frame *out)
+{
+    for (size_t i = 0; i < in->n_planes; i++)
+        out->planes[i].offset = view_of(config, &in->planes[i]).offset;
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    bool fits = true;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct plane view = view_of(config, &plan->in->planes[i]);
+        fits &= plan->profile->form == FORM_ROWS || pass_is_aligned(&view);
+    }
+    for (unsigned i = 0; i < plan->in->n_planes && !fits; i++) {
+        struct move move = {.in = {OPERAND_IN, view_of(config, &plan->in->planes[i])},
+                            .out = {OPERAND_OUT, plan->out->planes[i]}};
+        move_add(plan, &move);
+    }
+    return 0;
+}
+
+const struct stage stage_crop = {
+    .name = "crop",
+    .summary = "a rectangle of the picture",
+    .params = params,
+    .config_size = sizeof(struct crop_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .view = view,
+    .reference = crop_reference,
+};

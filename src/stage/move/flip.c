@@ -1,0 +1,42 @@
+#include "stage/move/flip.h"
+
+#include "stage/common.h"
+#include "stage/move/move.h"
+#include "stage/stage.h"
+
+static const struct param_choice axis_choices[] = {
+    {"x", FLIP_X},
+    {"y", FLIP_Y},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    PARAM(CHOICE, "axis", offsetof(struct flip_config, axis),
+          "x: left and right change places; y: top and bottom do", .choices = axis_choices,
+          .required = true),
+    {0},
+};
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct flip_config *config = config_;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
+                            .out = {OPERAND_OUT, plan->out->planes[i]},
+                            .mirror_x = config->axis == FLIP_X,
+                            .mirror_y = config->axis == FLIP_Y};
+        move_add(plan, &move);
+    }
+    return 0;
+}
+
+const struct stage stage_flip = {
+    .name = "flip",
+    .summary = "the picture in a mirror: left and right, or top and bottom, change places",
+    .params = params,
+    .config_size = sizeof(struct flip_config),
+    .shape = stage_shape_same,
+    .passes = passes,
+    .reference = flip_reference,
+};

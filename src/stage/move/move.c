@@ -1,0 +1,81 @@
+#include "stage/move/move.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t pixel_bytes(const struct plane *plane)
+{
+    return plane->channels * (uint32_t)sample_size(plane->type);
+}
+
+uint32_t move_unit(const struct move_view *in, const struct move_view *out)
+{
+    size_t all = pixel_bytes(&in->plane) | in->plane.offset | in->plane.stride |
+                 out->plane.offset | out->plane.stride;
+    uint32_t unit = 8;
+    while (all % unit != 0)
+        unit /= 2;
+    return unit;
+}
+
+struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel_form form,
+                        uint32_t span, const struct move_view *in, const struct move_view *out,
+                        uint32_t grid_width, uint32_t grid_height)
+{
+    static const char *const types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    uint32_t unit = move_unit(in, out), units = pixel_bytes(&in->plane) / unit;
+    const struct move_view *views[] = {in, out};
+    struct pass *pass = pass_begin(plan, source, "", form, span, grid_width, grid_height);
+    char name[24];
+    snprintf(name, sizeof name, "%ux%u", units, 8 * unit);
+    pass_name(pass, name);
+    pass_name(pass, kernel_form_name(form));
+    pass_define(pass, "UNIT", "%s", types[unit]);
+    pass_define(pass, "UNITS", "%u", units);
+    pass_define(pass, "UNIT_BYTES", "%u", unit);
+    for (int i = 0; i < 2; i++) {
+        pass_buffer(pass, views[i]->operand);
+        pass_int(pass, (int32_t)(views[i]->plane.offset / unit));
+        pass_int(pass, (int32_t)(views[i]->plane.stride / unit));
+    }
+    pass->work = units;
+    pass->bytes_read = pass->bytes_written = plane_bytes(&out->plane);
+    return pass;
+}
+
+/* The bytes of a pixel of the background, as four arguments of 8 bytes. */
+static void pass_background(struct pass *pass, const struct plane *plane, const double values[])
+{
+    uint8_t bytes[8 * PLANE_CHANNELS_MAX] = {0};
+    int64_t parts[PLANE_CHANNELS_MAX];
+    for (uint32_t c = 0; c < plane->channels; c++)
+        sample_store(plane->type, bytes + c * sample_size(plane->type), values[c]);
+    memcpy(parts, bytes, sizeof parts);
+    for (int i = 0; i < PLANE_CHANNELS_MAX; i++)
+        pass_long(pass, parts[i]);
+}
+
+void move_add(struct stage_plan *plan, const struct move *move)
+{
+    const struct plane *in = &move->in.plane, *out = &move->out.plane;
+    uint32_t unit = move_unit(&move->in, &move->out), units = pixel_bytes(out) / unit;
+    enum kernel_form form = pass_form_for(plan->profile, in, out);
+    uint32_t span = form == FORM_VECTOR ? 16 / unit : 0;
+    if (move->mirror_x) {
+        form = form == FORM_VECTOR ? FORM_SCALAR : form;
+        struct pass *pass = move_begin(plan, "mirror", form, 0, &move->in, &move->out, out->width,
+                                       out->height);
+        pass_int(pass, (int32_t)in->height);
+        pass_int(pass, move->mirror_y);
+        return;
+    }
+    struct pass *pass = move_begin(plan, "move", form, span, &move->in, &move->out,
+                                   out->width * units, out->height);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, move->left);
+    pass_int(pass, move->top);
+    pass_int(pass, move->mirror_y);
+    pass_int(pass, move->border);
+    pass_background(pass, out, move->background);
+}

@@ -1,0 +1,90 @@
+#include "stage/move/pad.h"
+
+#include <limits.h>
+
+#include "stage/common.h"
+#include "stage/move/move.h"
+#include "stage/stage.h"
+
+#define SIDE_MAX 1000000
+
+#define SIDE_PARAM(side)                                                                           \
+    {                                                                                              \
+        .name = #side, .type = PARAM_INTEGER, .offset = offsetof(struct pad_config, side),         \
+        .min = 0, .max = SIDE_MAX, .fallback = "0", .help = "pixels to add there"                  \
+    }
+
+#define BORDER 5 /* its place among the parameters */
+
+static const struct param params[] = {
+    SIDE_PARAM(left),
+    SIDE_PARAM(right),
+    SIDE_PARAM(top),
+    SIDE_PARAM(bottom),
+    PARAM(REALS, "background", offsetof(struct pad_config, background),
+          "what they are filled with: one value, or one for each channel", DEFAULT("0")),
+    PARAM(CHOICE, "border", offsetof(struct pad_config, border),
+          "how the picture goes on there, in place of the background",
+          .choices = stage_border_choices_but_crop),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct pad_config *config = config_;
+    if (!(*given & (param_given)1 << BORDER))
+        config->border = MOVE_BACKGROUND;
+    return stage_check_background("pad", &config->background, fault);
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct pad_config *config = config_;
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct plane plane = in->planes[i];
+        double background[PLANE_CHANNELS_MAX];
+        uint64_t width = plane.width + (uint64_t)(config->left + config->right);
+        uint64_t height = plane.height + (uint64_t)(config->top + config->bottom);
+        if (width * height > INT_MAX)
+            return fault_set(
+                fault, FAULT_LIMIT, "pad: %u×%u would become %llu×%llu, more than 2^31 pixels",
+                plane.width, plane.height, (unsigned long long)width, (unsigned long long)height);
+        int result = stage_background("pad", &config->background, &plane, background, fault);
+        if (result != 0)
+            return result;
+        plane.width = (uint32_t)width;
+        plane.height = (uint32_t)height;
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct pad_config *config = config_;
+    if (config->left + config->right + config->top + config->bottom == 0)
+        return 0;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
+                            .out = {OPERAND_OUT, plan->out->planes[i]},
+                            .left = (int32_t)config->left,
+                            .top = (int32_t)config->top,
+                            .border = config->border};
+        stage_background("pad", &config->background, &move.in.plane, move.background, fault);
+        move_add(plan, &move);
+    }
+    return 0;
+}
+
+const struct stage stage_pad = {
+    .name = "pad",
+    .summary = "the picture with more pixels around it: a background, or the picture going on",
+    .params = params,
+    .config_size = sizeof(struct pad_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = pad_reference,
+};

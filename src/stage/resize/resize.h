@@ -1,0 +1,76 @@
+/* The stage resize: parameters, sizes and weights. docs/stages/resize.md has the definition.
+ *
+ * Each direction is an axis of its own: a sample of the result is a sum of `count` samples of the
+ * source from `first` on, with weights that sum to 1. For integers the weights are whole 2^14ths.
+ */
+#ifndef SLUICE_STAGE_RESIZE_H
+#define SLUICE_STAGE_RESIZE_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+#include "stage/stage.h"
+
+enum resize_fit {
+    RESIZE_INSIDE,
+    RESIZE_OUTSIDE,
+    RESIZE_EXACT,
+    RESIZE_COVER,
+    RESIZE_PAD,
+};
+
+enum resize_filter {
+    RESIZE_AUTO,
+    RESIZE_NEAREST,
+    RESIZE_AREA,
+    RESIZE_BILINEAR,
+    RESIZE_BICUBIC,
+    RESIZE_LANCZOS3,
+};
+
+struct resize_config {
+    int64_t w, h; /* 0: not given */
+    double by;    /* 0: not given */
+    int fit, filter;
+    bool enlarge, exact;
+    struct param_matrix background;
+};
+
+struct resize_axis {
+    uint32_t from;             /* samples of the source */
+    uint32_t to;               /* samples of the scaled picture */
+    uint32_t begin, count;     /* those of them that are kept: fit=cover cuts */
+    enum resize_filter filter; /* never RESIZE_AUTO */
+};
+
+struct resize_layout {
+    struct resize_axis x, y;
+    uint32_t width, height; /* of what comes out */
+    uint32_t left, top;     /* the scaled picture's place in it: fit=pad */
+};
+
+/* What becomes of `plane`, whose sides stand for whole_width and whole_height where it was decoded
+ * reduced. FAULT_LIMIT for a result of more pixels than kernels can count. */
+int resize_layout(const struct resize_config *config, const struct plane *plane,
+                  struct resize_layout *layout, struct fault *fault);
+
+/* Each sample of the result is one sample of the source: nothing is summed. */
+bool resize_axis_moves(const struct resize_axis *axis);
+
+/* The source samples that sample x of the scaled picture is computed from; returns their count. */
+uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first);
+
+/* Their weights, which sum to 1; `weights` has room for all of them. */
+uint32_t resize_weights(const struct resize_axis *axis, uint32_t x, uint32_t *first,
+                        double *weights);
+
+/* The same in 2^14ths, which sum to 2^14: differences of the rounded running sum. */
+void resize_fixed_weights(const double *weights, uint32_t count, int32_t *fixed);
+
+int resize_passes(const void *config, struct stage_plan *plan, struct fault *fault);
+
+/* The definition, in plain C. */
+int resize_reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault);
+
+#endif

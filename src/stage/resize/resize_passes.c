@@ -1,0 +1,351 @@
+/* Passes of resize: along rows into scratch memory (cl/resize/resize_across.cl), then down columns
+ * (resize_down.cl). First samples, counts and weights of all axes of a plan are one table, because
+ * a frame may have planes of many sizes. */
+#include "stage/resize/resize.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "stage/common.h"
+#include "stage/move/move.h"
+#include "stage/resize/resize_table.h"
+
+/* How sums are made. */
+enum arithmetic {
+    FIXED, /* exact, of integers */
+    REAL,  /* of f32 */
+    ALPHA, /* of f32, colours times alpha; alpha itself exact where it is an integer */
+};
+
+/* Rows and pixels that resize_rows takes at once. */
+#define ROWS_AT_ONCE 8
+#define COLUMN_BYTES 32
+
+/* Rows that a work-item of resize_wide takes, by channels: as many as registers hold on Mali. */
+static const uint32_t wide_rows[PLANE_CHANNELS_MAX + 1] = {[1] = 4, [3] = 2};
+
+struct task {
+    struct stage_plan *plan;
+    struct resize_table table;
+    unsigned table_operand, columns, middle, scaled;
+    bool too_large;
+};
+
+/* One plane's sums: across its rows from `source`, the rows that are needed, into `middle`, and
+ * from there down into `out`. */
+struct sums {
+    const struct resize_layout *layout;
+    enum arithmetic arithmetic;
+    unsigned operand; /* of source */
+    struct plane plane, source;
+    uint32_t first_row; /* of source, in plane */
+    struct move_view middle, out;
+    double work; /* for a pixel of a row */
+};
+
+static enum arithmetic arithmetic_of(const struct plane *plane)
+{
+    return plane_has_alpha(plane) ? ALPHA : sample_is_integer(plane->type) ? FIXED : REAL;
+}
+
+static uint32_t up_to(uint32_t value, uint32_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static void pass_axis(struct pass *pass, struct resize_part part)
+{
+    pass_int(pass, (int32_t)part.at);
+    pass_int(pass, (int32_t)part.n);
+    pass_int(pass, (int32_t)part.taps);
+}
+
+/* The weights of an axis as arguments: fixed ones of integers, then real ones where they are
+ * needed. */
+static void pass_weights(struct task *task, struct pass *pass, const struct resize_axis *axis,
+                         const struct sums *sums, bool pairs)
+{
+    bool fixed = sums->arithmetic == FIXED;
+    pass_buffer(pass, task->table_operand);
+    if (sample_is_integer(sums->plane.type))
+        pass_axis(pass, resize_table_fixed(&task->table, axis, fixed && pairs));
+    if (!fixed)
+        pass_axis(pass, resize_table_real(&task->table, axis));
+}
+
+/* Scratch memory as a plane of that shape. */
+static struct move_view scratch(struct task *task, unsigned *operand, const struct plane *shape)
+{
+    struct frame frame = {0};
+    struct move_view view = {.plane = *shape};
+    if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
+        view.plane = frame.planes[0];
+        stage_plan_memory(task->plan, operand, frame.size);
+    } else {
+        task->plan->out_of_memory = true;
+    }
+    task->too_large |= frame.size / sample_size(shape->type) > INT_MAX;
+    frame_finish(&frame);
+    view.operand = *operand;
+    return view;
+}
+
+static void describe_pass(struct pass *pass, const struct sums *sums)
+{
+    static const char *const names[] = {"FIXED", "REAL", "WITH_ALPHA"};
+    pass_define_type(pass, "SRC", sums->plane.type);
+    pass_channels(pass, sums->plane.channels, sums->plane.channels);
+    pass_define(pass, names[sums->arithmetic], "1");
+    pass_name(pass, kernel_form_name(pass->form));
+}
+
+/* A pass along rows, whose arguments begin with the source and what is made of it. */
+static struct pass *begin_pass(struct task *task, const char *kernel, enum kernel_form form,
+                               uint32_t span, const struct sums *sums, uint32_t grid_width,
+                               uint32_t grid_height)
+{
+    struct pass *pass = pass_begin(task->plan, kernel, "", form, span, grid_width, grid_height);
+    describe_pass(pass, sums);
+    pass_plane_at(pass, sums->operand, &sums->source);
+    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    return pass;
+}
+
+static enum kernel_form form_of(const struct task *task)
+{
+    return task->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+}
+
+/* Rows of the source that the result needs, from `first` on. */
+static uint32_t rows_needed(const struct resize_axis *axis, uint32_t *first)
+{
+    uint32_t last, count = resize_support(axis, axis->begin + axis->count - 1, &last);
+    resize_support(axis, axis->begin, first);
+    return last + count - *first;
+}
+
+/* Rows of one work-item of resize_rows: a few items for each core, none longer than a launch may
+ * be. */
+static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work)
+{
+    double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
+    uint32_t band = (rows + 4 * profile->units - 1) / (4 * profile->units);
+    if (band > most)
+        band = most < 1 ? 1 : (uint32_t)most;
+    return up_to(band, ROWS_AT_ONCE);
+}
+
+/* Samples of the source that eight of the result in a row are computed from, at most. */
+static uint32_t largest_stretch(const struct resize_axis *axis)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < axis->count; i += ROWS_AT_ONCE) {
+        uint32_t end = i + ROWS_AT_ONCE < axis->count ? i + ROWS_AT_ONCE : axis->count, first, last;
+        resize_support(axis, axis->begin + i, &first);
+        uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
+        largest = last + count - first > largest ? last + count - first : largest;
+    }
+    return largest;
+}
+
+/* Along rows on CPUs, eight rows at a time, whose columns stand in scratch memory: three times what
+ * eight sums need, so that few are moved to make room, and what fits the nearest cache anyway. */
+static struct pass *add_rows(struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->source;
+    const struct resize_axis *axis = &sums->layout->x;
+    double row_work = sums->work * axis->count;
+    uint32_t band = rows_of_band(task->plan->profile, source->height, row_work);
+    uint32_t items = (source->height + band - 1) / band;
+    uint32_t columns = 3 * (largest_stretch(axis) + 2 * ROWS_AT_ONCE) * source->channels;
+    if (columns < 512)
+        columns = 512;
+    stage_plan_memory(task->plan, &task->columns, (uint64_t)items * columns * COLUMN_BYTES);
+    task->too_large |= (uint64_t)items * columns > INT_MAX;
+    struct pass *pass = begin_pass(task, "resize_rows", FORM_ROWS, 1, sums, 1, items);
+    pass->work = row_work * band;
+    pass_buffer(pass, task->columns);
+    pass_int(pass, (int32_t)columns);
+    pass_int(pass, (int32_t)band);
+    pass_int(pass, (int32_t)(source->width * source->channels));
+    pass_int(pass, (int32_t)source->height);
+    pass_int(pass, (int32_t)axis->count);
+    pass_int(pass, (int32_t)sums->middle.plane.width);
+    pass_weights(task, pass, axis, sums, true);
+    return pass;
+}
+
+/* Along rows on GPUs by words; NULL for planes that they cannot be read of. Of one channel, four
+ * steps are one load, which must stay within the row and what it is padded with. */
+static struct pass *add_wide(struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->source;
+    uint32_t channels = source->channels, bytes = up_to(source->width * channels, 16);
+    if (source->type != SAMPLE_U8 || sums->arithmetic != FIXED || !pass_is_aligned(source))
+        return NULL;
+    uint32_t steps = resize_table_step_count(&sums->layout->x), at_once = wide_rows[channels];
+    if (channels == 1)
+        steps = up_to(steps, 4);
+    if (channels == 1 && 4 * steps > bytes)
+        return NULL;
+    struct pass *pass = begin_pass(task, "resize_wide", FORM_SCALAR, 1, sums, sums->layout->x.count,
+                                   (source->height + at_once - 1) / at_once);
+    pass_define(pass, "ROWS", "%u", at_once);
+    pass->work = sums->work * at_once;
+    pass_buffer(pass, task->table_operand);
+    pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
+                                       channels == 1 ? bytes : up_to(source->width, 4)));
+    pass_int(pass, (int32_t)source->height);
+    pass_int(pass, (int32_t)bytes / 4 - 1);
+    return pass;
+}
+
+static struct pass *add_across(struct task *task, const struct sums *sums)
+{
+    struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
+                                   sums->layout->x.count, sums->source.height);
+    pass->work = sums->work;
+    pass_weights(task, pass, &sums->layout->x, sums, false);
+    if (sums->arithmetic == ALPHA)
+        pass_int(pass, (int32_t)sums->middle.plane.width);
+    return pass;
+}
+
+static void add_down(struct task *task, const struct sums *sums)
+{
+    const struct resize_layout *layout = sums->layout;
+    bool alpha = sums->arithmetic == ALPHA;
+    enum kernel_form form = form_of(task);
+    struct pass *pass =
+        pass_begin(task->plan, "resize_down", "", form, 0,
+                   layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
+    describe_pass(pass, sums);
+    if (form == FORM_ROWS)
+        pass->lanes = alpha ? 8 : 16;
+    if (alpha)
+        pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
+    pass->work =
+        ((double)sums->plane.height / layout->y.count * 6 + 6) * (alpha ? sums->plane.channels : 1);
+    pass->bytes_read = plane_bytes(&sums->middle.plane);
+    pass->bytes_written = plane_bytes(&sums->out.plane);
+    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_weights(task, pass, &layout->y, sums, false);
+    pass_int(pass, (int32_t)sums->first_row);
+    if (alpha)
+        pass_int(pass, (int32_t)sums->middle.plane.width);
+}
+
+/* Between both directions a sample is 2^-6 of one of u8 in 16 bits, or of u16 in 32, or f32; where
+ * alpha is an integer, a pixel has its exact sum as one word more. */
+static struct move_view middle_of(struct task *task, const struct sums *sums)
+{
+    enum sample_type type = sums->plane.type;
+    struct plane shape = {.width = up_to(sums->layout->x.count, ROWS_AT_ONCE),
+                          .height = up_to(sums->source.height, ROWS_AT_ONCE),
+                          .channels = sums->plane.channels,
+                          .type = SAMPLE_F32};
+    if (sums->arithmetic == FIXED)
+        shape.type = sample_size(type) == 1 ? SAMPLE_I16 : SAMPLE_I32;
+    shape.channels += sums->arithmetic == ALPHA && sample_is_integer(type);
+    return scratch(task, &task->middle, &shape);
+}
+
+static void add_sums(struct task *task, const struct move_view *in, const struct move_view *out,
+                     const struct resize_layout *layout)
+{
+    struct sums sums = {.layout = layout,
+                        .arithmetic = arithmetic_of(&in->plane),
+                        .operand = in->operand,
+                        .plane = in->plane,
+                        .source = in->plane,
+                        .out = *out};
+    sums.source.height = rows_needed(&layout->y, &sums.first_row);
+    sums.source.offset += sums.first_row * in->plane.stride;
+    sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
+    sums.middle = middle_of(task, &sums);
+    struct pass *pass = form_of(task) == FORM_ROWS ? add_rows(task, &sums) : add_wide(task, &sums);
+    if (!pass)
+        pass = add_across(task, &sums);
+    pass->bytes_read = plane_bytes(&sums.source);
+    pass->bytes_written = plane_bytes(&sums.middle.plane);
+    add_down(task, &sums);
+}
+
+/* Each sample of the result is one of the source: its columns and rows are the table. */
+static void add_picks(struct task *task, const struct move_view *in, const struct move_view *out,
+                      const struct resize_layout *layout)
+{
+    struct pass *pass = move_begin(task->plan, "resize_pick", form_of(task), 0, in, out,
+                                   layout->x.count, layout->y.count);
+    pass_buffer(pass, task->table_operand);
+    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &layout->x));
+    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &layout->y));
+}
+
+static bool is_whole(const struct resize_axis *axis)
+{
+    return axis->from == axis->to && axis->count == axis->to;
+}
+
+/* One plane: scaled where it is another size, then placed on its background where it has one. */
+static void add_plane(struct task *task, const struct resize_config *config, unsigned i,
+                      struct fault *fault)
+{
+    struct stage_plan *plan = task->plan;
+    struct move_view in = {OPERAND_IN, plan->in->planes[i]};
+    struct move_view out = {OPERAND_OUT, plan->out->planes[i]}, scaled = out;
+    struct resize_layout layout;
+    resize_layout(config, &in.plane, &layout, fault);
+    bool same = is_whole(&layout.x) && is_whole(&layout.y);
+    if (config->fit == RESIZE_PAD) {
+        struct plane shape = out.plane;
+        shape.width = layout.x.count;
+        shape.height = layout.y.count;
+        scaled = same ? in : scratch(task, &task->scaled, &shape);
+    }
+    if (config->fit != RESIZE_PAD || !same) {
+        bool moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
+        (moves ? add_picks : add_sums)(task, &in, &scaled, &layout);
+    }
+    if (config->fit == RESIZE_PAD) {
+        struct move move = {.in = scaled,
+                            .out = out,
+                            .left = (int32_t)layout.left,
+                            .top = (int32_t)layout.top,
+                            .border = MOVE_BACKGROUND};
+        stage_background("resize", &config->background, &in.plane, move.background, fault);
+        move_add(plan, &move);
+    }
+}
+
+/* No pass where every plane stays as it is. */
+static bool keeps_all(const struct resize_config *config, const struct stage_plan *plan)
+{
+    bool same = true;
+    for (size_t i = 0; i < plan->in->n_planes; i++) {
+        struct resize_layout layout;
+        resize_layout(config, &plan->in->planes[i], &layout, NULL);
+        same &= is_whole(&layout.x) && is_whole(&layout.y) && layout.width == layout.x.count &&
+                layout.height == layout.y.count;
+    }
+    return same;
+}
+
+int resize_passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct resize_config *config = config_;
+    struct task task = {.plan = plan, .table_operand = OPERAND_TABLE};
+    int result = 0;
+    if (keeps_all(config, plan))
+        return 0;
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        add_plane(&task, config, i, fault);
+    plan->out_of_memory |= task.table.out_of_memory;
+    if (task.table.words)
+        stage_plan_table(plan, task.table.words, task.table.count * sizeof *task.table.words);
+    free(task.table.words);
+    if (task.too_large)
+        result = fault_set(fault, FAULT_LIMIT, "resize: sums of this picture are more than 2^31");
+    return result;
+}

@@ -1,0 +1,208 @@
+/* resize by its definition: each sample of the result from all source samples that it depends on,
+ * first along their rows, then across them. */
+#include "stage/resize/resize.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stage/common.h"
+
+/* The source samples of one place on an axis, and their weights in double and in 2^14ths. */
+struct taps {
+    uint32_t first, count;
+    double *weights;
+    int32_t *fixed;
+};
+
+struct place {
+    const struct picture *in;
+    size_t plane;
+    const struct taps *x, *y;
+    uint32_t channel;
+    bool moves; /* nothing is summed: any type will do, and alpha weights nothing */
+};
+
+/* f32 sums where alpha takes part: blocks of 16 products, each in its order, and the blocks by
+ * Kahan's method, so that long sums lose nothing. */
+struct sum {
+    float block, total, lost;
+    unsigned count;
+};
+
+static void sum_block(struct sum *sum)
+{
+    float y = sum->block - sum->lost, t = sum->total + y;
+    sum->lost = (t - sum->total) - y;
+    sum->total = t;
+    sum->block = 0;
+}
+
+static void sum_add(struct sum *sum, float v)
+{
+    sum->block += v;
+    if (++sum->count % 16 == 0)
+        sum_block(sum);
+}
+
+static float sum_end(struct sum *sum)
+{
+    sum_block(sum);
+    return sum->total;
+}
+
+static double at(const struct place *p, uint32_t kx, uint32_t ky, uint32_t channel)
+{
+    const struct plane *plane = &p->in->frame.planes[p->plane];
+    const uint8_t *row = picture_row(p->in, p->plane, p->y->first + ky);
+    size_t index = (size_t)(p->x->first + kx) * plane->channels + channel;
+    return sample_load(plane->type, row + index * sample_size(plane->type));
+}
+
+/* sat((Σ wy·T + 2^19) >> 20) of T = (Σ wx·in + 2^7) >> 8. */
+static double fixed_result(const struct place *p)
+{
+    const struct plane *plane = &p->in->frame.planes[p->plane];
+    int64_t sum = 1 << 19, largest = (int64_t)sample_max(plane->type);
+    for (uint32_t ky = 0; ky < p->y->count; ky++) {
+        int64_t t = 1 << 7;
+        for (uint32_t kx = 0; kx < p->x->count; kx++)
+            t += p->x->fixed[kx] * (int64_t)at(p, kx, ky, p->channel);
+        sum += p->y->fixed[ky] * (t >> 8);
+    }
+    sum >>= 20;
+    return (double)(sum < 0 ? 0 : sum > largest ? largest : sum);
+}
+
+static double float_result(const struct place *p)
+{
+    double sum = 0;
+    for (uint32_t ky = 0; ky < p->y->count; ky++)
+        for (uint32_t kx = 0; kx < p->x->count; kx++)
+            sum += p->y->weights[ky] * p->x->weights[kx] * at(p, kx, ky, p->channel);
+    return sum;
+}
+
+/* The weighted sum of a channel times alpha, or of alpha itself. */
+static float weighted(const struct place *p, uint32_t channel)
+{
+    uint32_t alpha = p->in->frame.planes[p->plane].channels - 1;
+    struct sum column = {0};
+    for (uint32_t ky = 0; ky < p->y->count; ky++) {
+        struct sum row = {0};
+        for (uint32_t kx = 0; kx < p->x->count; kx++) {
+            float v = (float)at(p, kx, ky, alpha);
+            if (channel != alpha)
+                v *= (float)at(p, kx, ky, channel);
+            sum_add(&row, (float)p->x->weights[kx] * v);
+        }
+        sum_add(&column, (float)p->y->weights[ky] * sum_end(&row));
+    }
+    return sum_end(&column);
+}
+
+/* A colour of a picture with alpha. The quotient of two floats is never so close to a half that
+ * double could not tell. */
+static double colour_result(const struct place *p)
+{
+    enum sample_type type = p->in->frame.planes[p->plane].type;
+    float alpha = weighted(p, p->in->frame.planes[p->plane].channels - 1);
+    if (!(alpha > 0))
+        return 0;
+    double v = (double)weighted(p, p->channel) / alpha;
+    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (float)v;
+}
+
+static double result_at(const struct place *p)
+{
+    const struct plane *plane = &p->in->frame.planes[p->plane];
+    if (p->moves)
+        return at(p, 0, 0, p->channel);
+    if (plane_has_alpha(plane) && p->channel < plane->channels - 1)
+        return colour_result(p);
+    return sample_is_integer(plane->type) ? fixed_result(p) : float_result(p);
+}
+
+static void taps_destroy(struct taps *taps, uint32_t count)
+{
+    for (uint32_t i = 0; taps && i < count; i++) {
+        free(taps[i].weights);
+        free(taps[i].fixed);
+    }
+    free(taps);
+}
+
+/* NULL: no memory. */
+static struct taps *taps_create(const struct resize_axis *axis)
+{
+    struct taps *taps = calloc(axis->count, sizeof *taps);
+    for (uint32_t i = 0; taps && i < axis->count; i++) {
+        uint32_t count = resize_support(axis, axis->begin + i, &taps[i].first);
+        taps[i].weights = calloc(count, sizeof *taps[i].weights);
+        taps[i].fixed = calloc(count, sizeof *taps[i].fixed);
+        if (!taps[i].weights || !taps[i].fixed) {
+            taps_destroy(taps, i + 1);
+            return NULL;
+        }
+        taps[i].count = resize_weights(axis, axis->begin + i, &taps[i].first, taps[i].weights);
+        resize_fixed_weights(taps[i].weights, count, taps[i].fixed);
+    }
+    return taps;
+}
+
+/* One plane; the place of the scaled picture in it has been left free. */
+static void compute(const struct resize_layout *layout, struct place *p, const struct taps *x,
+                    const struct taps *y, struct picture *out)
+{
+    const struct plane *to = &out->frame.planes[p->plane];
+    for (uint32_t j = 0; j < layout->y.count; j++) {
+        uint8_t *row = picture_row(out, p->plane, layout->top + j);
+        for (uint32_t i = 0; i < layout->x.count * to->channels; i++) {
+            p->x = &x[i / to->channels];
+            p->y = &y[j];
+            p->channel = i % to->channels;
+            size_t index = (size_t)layout->left * to->channels + i;
+            sample_store(to->type, row + index * sample_size(to->type), result_at(p));
+        }
+    }
+}
+
+static void fill(struct picture *out, size_t plane, const double values[])
+{
+    const struct plane *to = &out->frame.planes[plane];
+    for (uint32_t y = 0; y < to->height; y++) {
+        uint8_t *row = picture_row(out, plane, y);
+        for (uint32_t i = 0; i < to->width * to->channels; i++)
+            sample_store(to->type, row + i * sample_size(to->type), values[i % to->channels]);
+    }
+}
+
+int resize_reference(const void *config_, const struct picture *in, struct picture *out,
+                     struct fault *fault)
+{
+    const struct resize_config *config = config_;
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        struct place place = {.in = in, .plane = i};
+        struct resize_layout layout;
+        double values[PLANE_CHANNELS_MAX];
+        int result = resize_layout(config, &in->frame.planes[i], &layout, fault);
+        if (result == 0 && config->fit == RESIZE_PAD) {
+            result = stage_background("resize", &config->background, &in->frame.planes[i], values,
+                                      fault);
+            if (result == 0)
+                fill(out, i, values);
+        }
+        if (result != 0)
+            return result;
+        place.moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
+        struct taps *x = taps_create(&layout.x), *y = taps_create(&layout.y);
+        if (x && y)
+            compute(&layout, &place, x, y, out);
+        else
+            result = fault_set(fault, FAULT_MEMORY, "no memory for weights");
+        taps_destroy(x, layout.x.count);
+        taps_destroy(y, layout.y.count);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}

@@ -1,0 +1,142 @@
+#include "stage/resize/resize_table.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weights of one sample, while the table is made. */
+struct row {
+    double *weights;
+    int32_t *fixed;
+};
+
+/* `count` words more, all zero; NULL: no memory. */
+static int32_t *grow(struct resize_table *table, size_t count)
+{
+    if (table->count + count > table->room) {
+        size_t room = 2 * (table->count + count);
+        int32_t *words = room < INT_MAX ? realloc(table->words, room * sizeof *words) : NULL;
+        if (!words) {
+            table->out_of_memory = true;
+            return NULL;
+        }
+        table->words = words;
+        table->room = room;
+    }
+    int32_t *at = table->words + table->count;
+    memset(at, 0, count * sizeof *at);
+    table->count += count;
+    return at;
+}
+
+static uint32_t largest_support(const struct resize_axis *axis)
+{
+    uint32_t first, largest = 1;
+    for (uint32_t i = 0; i < axis->count; i++) {
+        uint32_t count = resize_support(axis, axis->begin + i, &first);
+        largest = count > largest ? count : largest;
+    }
+    return largest;
+}
+
+/* Adds first samples and counts, and room for `words` words for each; NULL: no memory. */
+static int32_t *add_axis(struct resize_table *table, const struct resize_axis *axis, size_t words,
+                         struct resize_part *part, struct row *row)
+{
+    uint32_t largest = largest_support(axis);
+    part->at = (uint32_t)table->count;
+    part->n = axis->count;
+    *row = (struct row){malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
+    int32_t *to = grow(table, (2 + words) * part->n);
+    table->out_of_memory |= !row->weights || !row->fixed;
+    if (table->out_of_memory)
+        return NULL;
+    for (uint32_t i = 0; i < part->n; i++)
+        to[part->n + i] = (int32_t)resize_support(axis, axis->begin + i, (uint32_t *)&to[i]);
+    return to;
+}
+
+static void row_finish(struct row *row)
+{
+    free(row->weights);
+    free(row->fixed);
+}
+
+struct resize_part resize_table_real(struct resize_table *table, const struct resize_axis *axis)
+{
+    struct resize_part part = {.taps = largest_support(axis)};
+    struct row row;
+    uint32_t first;
+    int32_t *to = add_axis(table, axis, part.taps, &part, &row);
+    for (uint32_t i = 0; to && i < part.n; i++) {
+        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        float *weights = (float *)(to + 2 * (size_t)part.n) + (size_t)part.taps * i;
+        for (uint32_t k = 0; k < count; k++)
+            weights[k] = (float)row.weights[k];
+    }
+    row_finish(&row);
+    return part;
+}
+
+struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
+                                      bool pairs)
+{
+    uint32_t words = largest_support(axis) / 2 + 1, first;
+    struct resize_part part = {.taps = pairs ? words : 2 * words};
+    struct row row;
+    int32_t *to = add_axis(table, axis, words, &part, &row);
+    for (uint32_t i = 0; to && i < part.n; i++) {
+        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        uint32_t odd = pairs ? first % 2 : 0;
+        int16_t *weights = (int16_t *)(to + 2 * (size_t)part.n + (size_t)words * i) + odd;
+        resize_fixed_weights(row.weights, count, row.fixed);
+        for (uint32_t k = 0; k < count; k++)
+            weights[k] = (int16_t)row.fixed[k];
+        if (pairs) {
+            to[i] = (int32_t)(first / 2);
+            to[part.n + i] = (int32_t)((odd + count + 1) / 2);
+        }
+    }
+    row_finish(&row);
+    return part;
+}
+
+uint32_t resize_table_step_count(const struct resize_axis *axis)
+{
+    return (largest_support(axis) + 3 + 3) / 4;
+}
+
+struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
+                                      uint32_t steps, uint32_t room)
+{
+    uint32_t first, last = room >= 4 * steps ? (room - 4 * steps) / 4 * 4 : room;
+    struct resize_part part = {.taps = steps, .n = (axis->count + 3) / 4 * 4};
+    struct row row = {malloc(4 * (size_t)steps * sizeof(double)),
+                      malloc(4 * (size_t)steps * sizeof(int32_t))};
+    grow(table, (4 - table->count % 4) % 4); /* weights are loaded two words at a time */
+    part.at = (uint32_t)table->count;
+    int32_t *to = grow(table, (1 + 2 * (size_t)steps) * part.n);
+    table->out_of_memory |= !row.weights || !row.fixed;
+    for (uint32_t i = 0; !table->out_of_memory && i < axis->count; i++) {
+        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        uint32_t begin = first / 4 * 4 < last ? first / 4 * 4 : last;
+        resize_fixed_weights(row.weights, count, row.fixed);
+        to[i] = (int32_t)begin;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t place = first - begin + k;
+            int32_t *step = to + part.n + 2 * ((size_t)(place / 4) * part.n + i);
+            ((int16_t *)step)[place % 4] = (int16_t)row.fixed[k];
+        }
+    }
+    row_finish(&row);
+    return part;
+}
+
+uint32_t resize_table_firsts(struct resize_table *table, const struct resize_axis *axis)
+{
+    uint32_t at = (uint32_t)table->count;
+    int32_t *to = grow(table, axis->count);
+    for (uint32_t i = 0; to && i < axis->count; i++)
+        resize_support(axis, axis->begin + i, (uint32_t *)&to[i]);
+    return at;
+}

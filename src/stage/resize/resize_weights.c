@@ -1,0 +1,102 @@
+/* Weights of the filters, in double. Sources of the formulas: R. G. Keys, "Cubic convolution
+ * interpolation for digital image processing", 1981 (a = −1/2); C. E. Duchon, "Lanczos filtering in
+ * one and two dimensions", 1979. */
+#include "stage/resize/resize.h"
+
+#include <math.h>
+
+static double sinc(double t)
+{
+    return t == 0 ? 1 : sin(M_PI * t) / (M_PI * t);
+}
+
+static double keys(double t)
+{
+    const double a = -0.5;
+    t = fabs(t);
+    return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+}
+
+static double radius_of(enum resize_filter filter)
+{
+    return filter == RESIZE_BILINEAR ? 1 : filter == RESIZE_BICUBIC ? 2 : 3;
+}
+
+static double kernel(enum resize_filter filter, double t)
+{
+    switch (filter) {
+    case RESIZE_BILINEAR:
+        return 1 - fabs(t);
+    case RESIZE_BICUBIC:
+        return keys(t);
+    default:
+        return sinc(t) * sinc(t / 3);
+    }
+}
+
+/* Where sample x of the scaled picture lies among those of the source. */
+static double centre(const struct resize_axis *axis, uint32_t x)
+{
+    int64_t twice = (2 * (int64_t)x + 1) * axis->from - axis->to;
+    return (double)twice / (2.0 * axis->to);
+}
+
+static double factor(const struct resize_axis *axis)
+{
+    return (double)axis->from / axis->to;
+}
+
+/* The weight of source sample i before all are made to sum to 1; 0: it takes no part. */
+static double weight_at(const struct resize_axis *axis, double u, double i)
+{
+    double f = factor(axis), s = f > 1 ? f : 1;
+    if (axis->filter == RESIZE_AREA)
+        return fmax(0, fmin(i + 0.5, u + f / 2) - fmax(i - 0.5, u - f / 2));
+    return fabs(i - u) < radius_of(axis->filter) * s ? kernel(axis->filter, (i - u) / s) : 0;
+}
+
+bool resize_axis_moves(const struct resize_axis *axis)
+{
+    return axis->filter == RESIZE_NEAREST || axis->from == axis->to ||
+           (axis->filter == RESIZE_AREA && axis->from < axis->to);
+}
+
+uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first)
+{
+    if (resize_axis_moves(axis)) {
+        *first = (uint32_t)((2 * (uint64_t)x + 1) * axis->from / (2 * (uint64_t)axis->to));
+        return 1;
+    }
+    double f = factor(axis), s = f > 1 ? f : 1, u = centre(axis, x);
+    double reach = axis->filter == RESIZE_AREA ? f / 2 + 0.5 : radius_of(axis->filter) * s;
+    double low = fmax(0, floor(u - reach) + 1), high = fmin(axis->from - 1.0, ceil(u + reach) - 1);
+    *first = (uint32_t)low;
+    return (uint32_t)(high - low) + 1;
+}
+
+uint32_t resize_weights(const struct resize_axis *axis, uint32_t x, uint32_t *first,
+                        double *weights)
+{
+    uint32_t count = resize_support(axis, x, first);
+    double u = centre(axis, x), sum = 0;
+    if (count == 1) {
+        weights[0] = 1;
+        return 1;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        sum += weights[k] = weight_at(axis, u, (double)*first + k);
+    for (uint32_t k = 0; k < count; k++)
+        weights[k] /= sum;
+    return count;
+}
+
+void resize_fixed_weights(const double *weights, uint32_t count, int32_t *fixed)
+{
+    double sum = 0, before = floor(0.5);
+    for (uint32_t k = 0; k < count; k++) {
+        sum += weights[k];
+        double now = floor(16384 * sum + 0.5);
+        fixed[k] = (int32_t)(now - before);
+        before = now;
+    }
+}

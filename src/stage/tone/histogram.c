@@ -1,0 +1,94 @@
+#include "stage/tone/histogram.h"
+
+/* Ints of the state before the counts: what was found, and sums of 256 bins each; then a table of
+ * as many as there are bins. */
+#define HEAD 16
+#define SUMS 256
+
+/* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
+ * for each column on a GPU, into one of `parts` histograms, on a CPU four to a band of bytes, whose
+ * stores do not wait for each other. */
+struct cut {
+    enum kernel_form form;
+    uint32_t bins, rows, bands, parts;
+};
+
+static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
+{
+    bool on_cpu = plan->profile->form == FORM_ROWS;
+    struct cut cut = {.form = on_cpu ? FORM_ROWS : FORM_SCALAR, .bins = 4096};
+    if (plane->type != SAMPLE_F32)
+        cut.bins = plane->type == SAMPLE_U8 ? 256 : 65536;
+    cut.rows = on_cpu ? (plane->height + 15) / 16 : 32;
+    cut.bands = (plane->height + cut.rows - 1) / cut.rows;
+    cut.parts = 65536 / cut.bins < 16 ? 65536 / cut.bins : 16;
+    if (on_cpu)
+        cut.parts = plane->type == SAMPLE_U8 ? 4 * cut.bands : cut.bands;
+    return cut;
+}
+
+static uint64_t state_bytes(const struct cut *cut)
+{
+    return sizeof(int32_t) * (HEAD + SUMS + (cut->parts + 1) * (uint64_t)cut->bins);
+}
+
+unsigned histogram_state(struct stage_plan *plan)
+{
+    unsigned state = 0;
+    for (size_t i = 0; i < plan->in->n_planes; i++) {
+        struct cut cut = cut_plane(plan, &plan->in->planes[i]);
+        stage_plan_memory(plan, &state, state_bytes(&cut));
+    }
+    return state;
+}
+
+struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kernel_form form,
+                            const struct plane *plane, unsigned state, uint32_t grid_width,
+                            uint32_t grid_height)
+{
+    struct pass *pass = pass_begin(plan, "histogram", part, form,
+                                   form == FORM_ROWS ? PASS_WHOLE_ROW : 1, grid_width, grid_height);
+    pass_define_type(pass, "SRC", plane->type);
+    pass_name(pass, kernel_form_name(form));
+    pass_buffer(pass, state);
+    return pass;
+}
+
+/* A pass over all samples, band by band. */
+static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
+                     unsigned index, unsigned state, bool luma)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct pass *pass = histogram_pass(plan, part, cut->form, plane, state,
+                                       plane->width * (luma ? 1 : plane->channels), cut->bands);
+    if (luma) {
+        pass_define(pass, "LUMA", "%u", plane->channels);
+        pass_name(pass, plane->channels == 3 ? "luma3" : "luma4");
+    } else if (plane_has_alpha(plane)) {
+        pass_define(pass, "ALPHA", "%u", plane->channels);
+        pass_name(pass, plane->channels == 2 ? "c2" : "c4");
+    }
+    pass->work = 8.0 * cut->rows;
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_int(pass, (int32_t)cut->rows);
+    pass_int(pass, (int32_t)plane->height);
+    pass_int(pass, (int32_t)cut->parts);
+}
+
+void histogram_add(struct stage_plan *plan, unsigned index, unsigned state, bool luma)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct cut cut = cut_plane(plan, plane);
+    struct pass *clear = histogram_pass(plan, "clear", cut.form, plane, state,
+                                        HEAD + SUMS + 2 * cut.bins, cut.parts);
+    clear->bytes_written = state_bytes(&cut);
+    if (plane->type == SAMPLE_F32)
+        add_scan(plan, "range", &cut, index, state, luma);
+    add_scan(plan, "count", &cut, index, state, luma);
+    /* A work-item for each bin adds up what all parts have of it. */
+    struct pass *merge = histogram_pass(plan, "merge", FORM_SCALAR, plane, state, cut.bins, 1);
+    merge->work = 2.0 * cut.parts;
+    merge->bytes_read = state_bytes(&cut);
+    pass_int(merge, (int32_t)cut.parts);
+}

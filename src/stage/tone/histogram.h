@@ -1,0 +1,22 @@
+/* Passes that count a plane's samples by value, all colours together or
+ * their luma (bt601), and alpha not at all, for
+ * stages that look for tones. What they leave in `state` is for cl/tone/histogram.cl's and its
+ * users' kernels. */
+#ifndef SLUICE_STAGE_TONE_HISTOGRAM_H
+#define SLUICE_STAGE_TONE_HISTOGRAM_H
+
+#include "stage/pass.h"
+
+/* Scratch memory for the histograms of any plane of the plan's input; an operand. */
+unsigned histogram_state(struct stage_plan *plan);
+
+/* Passes that count the samples of an input plane, with `luma` the luma of its pixels: u8 and u16
+ * by value, f32 in 4096 bins of equal width from the least finite sample to the greatest. */
+void histogram_add(struct stage_plan *plan, unsigned plane, unsigned state, bool luma);
+
+/* Begins a pass of cl/tone/histogram.cl, which begins with `state`, for one of those planes. */
+struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kernel_form form,
+                            const struct plane *plane, unsigned state, uint32_t grid_width,
+                            uint32_t grid_height);
+
+#endif

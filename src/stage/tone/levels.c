@@ -1,0 +1,175 @@
+/* levels of integers is a table of all values of the type, which is made here. Where one
+ * multiplication in f32 gives the same results, which is tried for every value, no table is needed.
+ */
+#include "stage/tone/levels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stage/common.h"
+
+static const struct param_choice max_choices[] = {
+    {"max", LEVELS_MAX},
+    {NULL, 0},
+};
+
+enum {
+    BLACK,
+    WHITE,
+    GAMMA,
+};
+
+static const struct param params[] = {
+    PARAM(REAL, "black", offsetof(struct levels_config, black),
+          "samples of at most this become low", DEFAULT("0")),
+    PARAM(REAL_OR_CHOICE, "white", offsetof(struct levels_config, white),
+          "samples of at least this become high; max is the type's largest, 1 for f32",
+          .choices = max_choices, DEFAULT("max")),
+    PARAM(REAL, "gamma", offsetof(struct levels_config, gamma),
+          "above 1 what lies between becomes brighter, below darker", DEFAULT("1")),
+    PARAM(REAL, "low", offsetof(struct levels_config, low), "what black becomes", DEFAULT("0")),
+    PARAM(REAL_OR_CHOICE, "high", offsetof(struct levels_config, high),
+          "what white becomes; max is the type's largest, 1 for f32", .choices = max_choices,
+          DEFAULT("max")),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    const struct levels_config *config = config_;
+    (void)given;
+    if (!(config->gamma > 0))
+        return fault_set(fault, FAULT_CHAIN, "levels: gamma=%g: give a number above 0",
+                         config->gamma);
+    if (config->white.choice != LEVELS_MAX && config->white.value == config->black)
+        return fault_set(fault, FAULT_CHAIN,
+                         "levels: black and white are both %g: nothing lies "
+                         "between",
+                         config->black);
+    return 0;
+}
+
+/* (v − black)·gain + low between two limits. */
+struct line {
+    float black, gain, low, least, most;
+};
+
+static struct line line_of(const struct levels_config *config, enum sample_type type)
+{
+    struct levels_range range = levels_range(config, type);
+    double least = fmin(range.low, range.high), most = fmax(range.low, range.high);
+    if (sample_is_integer(type)) {
+        least = fmin(fmax(least, 0), sample_max(type));
+        most = fmin(fmax(most, 0), sample_max(type));
+    }
+    return (struct line){.black = (float)range.black,
+                         .gain = (float)((range.high - range.low) / (range.white - range.black)),
+                         .low = (float)range.low,
+                         .least = (float)least,
+                         .most = (float)most};
+}
+
+/* The type's values, each with its result. NULL: no memory. */
+static void *make_table(const struct levels_config *config, enum sample_type type)
+{
+    size_t size = sample_size(type), count = (size_t)sample_max(type) + 1;
+    uint8_t *table = malloc(count * size);
+    for (size_t v = 0; table && v < count; v++)
+        sample_store(type, table + v * size,
+                     (double)sample_saturate(type, levels_value(config, type, (double)v)));
+    return table;
+}
+
+static bool is_line(const struct levels_config *config, const void *table, enum sample_type type,
+                    const struct line *line)
+{
+    size_t size = sample_size(type), count = (size_t)sample_max(type) + 1;
+    for (size_t v = 0; v < count && config->gamma == 1; v++) {
+        float product = ((float)v - line->black) * line->gain;
+        float limited = fminf(fmaxf(product + line->low, line->least), line->most);
+        if ((double)sample_saturate(type, limited) !=
+            sample_load(type, (const uint8_t *)table + v * size))
+            return false;
+    }
+    return config->gamma == 1;
+}
+
+static void add_floats(struct pixel_function *function, const float values[5])
+{
+    for (int i = 0; i < 5; i++)
+        function->args[function->n_args++] = (struct pass_arg){.kind = PASS_FLOAT, .f = values[i]};
+}
+
+static void add_line(struct pixel_function *function, const struct line *line)
+{
+    pixel_define(function, "LINE", "1");
+    add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
+}
+
+/* f32 of any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
+static void add_curve(struct pixel_function *function, const struct levels_config *config)
+{
+    struct levels_range range = levels_range(config, SAMPLE_F32);
+    add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
+                                   (float)(1 / config->gamma), (float)(range.high - range.low),
+                                   (float)range.low});
+    snprintf(function->variant, sizeof function->variant, "curve");
+    function->work = 40;
+}
+
+static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+                 struct fault *fault)
+{
+    const struct levels_config *config = config_;
+    int result = stage_require_type("levels", type,
+                                    1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    struct levels_range range = levels_range(config, type);
+    function->type = type;
+    function->keep_alpha = true;
+    if (result == 0 && range.black == range.white)
+        result =
+            fault_set(fault, FAULT_SHAPE, "levels: black and white are both %g in a picture of %s",
+                      range.black, sample_name(type));
+    if (result != 0 || !function->plan)
+        return result;
+    struct line line = line_of(config, type);
+    if (type == SAMPLE_F32 && config->gamma == 1) {
+        add_line(function, &line);
+        return 0;
+    }
+    if (type == SAMPLE_F32) {
+        add_curve(function, config);
+        return 0;
+    }
+    void *table = make_table(config, type);
+    if (!table)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a table");
+    if (is_line(config, table, type, &line))
+        add_line(function, &line);
+    else
+        pixel_add_table(function, table, ((size_t)sample_max(type) + 1) * sample_size(type));
+    free(table);
+    return 0;
+}
+
+/* pow is good to 16 units in the last place, and what is subtracted may be as large as a result. */
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    struct levels_range range = levels_range(config, in);
+    if (sample_is_integer(out))
+        return (struct tolerance){0, 0};
+    return (struct tolerance){4e-6 * fmax(fabs(range.low), fabs(range.high)), 4e-6};
+}
+
+const struct stage stage_levels = {
+    .name = "levels",
+    .summary =
+        "tones between black and white, spread or narrowed to others, along a line or a curve",
+    .params = params,
+    .config_size = sizeof(struct levels_config),
+    .complete = complete,
+    .pixel = pixel,
+    .reference = levels_reference,
+    .tolerance = tolerance,
+};

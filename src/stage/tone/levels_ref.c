@@ -1,0 +1,43 @@
+/* levels by its definition: the formula in double, of each sample. */
+#include <math.h>
+
+#include "stage/common.h"
+#include "stage/tone/levels.h"
+
+static double limit(const struct param_scalar *scalar, enum sample_type type)
+{
+    return scalar->choice == LEVELS_MAX ? sample_max(type) : scalar->value;
+}
+
+struct levels_range levels_range(const struct levels_config *config, enum sample_type type)
+{
+    struct levels_range range = {config->black, limit(&config->white, type), config->low,
+                                 limit(&config->high, type)};
+    if (type == SAMPLE_F32) {
+        range.black = (float)range.black;
+        range.white = (float)range.white;
+    }
+    return range;
+}
+
+double levels_value(const struct levels_config *config, enum sample_type type, double v)
+{
+    struct levels_range range = levels_range(config, type);
+    double t = (v - range.black) / (range.white - range.black);
+    t = t > 0 ? fmin(t, 1) : 0;
+    return range.low + (range.high - range.low) * pow(t, 1 / config->gamma);
+}
+
+static double level(const void *config, enum sample_type type, double v)
+{
+    double result = levels_value(config, type, v);
+    return sample_is_integer(type) ? (double)sample_saturate(type, result) : result;
+}
+
+int levels_reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault)
+{
+    (void)fault;
+    reference_each_sample(config, in, out, level, true);
+    return 0;
+}

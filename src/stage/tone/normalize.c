@@ -1,0 +1,58 @@
+/* normalize counts, finds black and white, and spreads what lies between, all on the device:
+ * nothing is read back. cl/tone/histogram.cl does the first two. */
+#include "stage/tone/normalize.h"
+
+#include "base/ratio.h"
+#include "stage/common.h"
+#include "stage/tone/histogram.h"
+
+static const struct param params[] = {
+    PARAM(REAL, "clip", offsetof(struct normalize_config, clip),
+          "share of all samples that may lie below black, and as many above white", RANGE(0, 1),
+          DEFAULT("0.005")),
+    {0},
+};
+
+int32_t normalize_share(const struct normalize_config *config, const struct plane *plane)
+{
+    struct ratio clip = ratio_from_real(config->clip);
+    uint64_t colours = plane->channels - (plane_has_alpha(plane) ? 1 : 0);
+    uint64_t samples = (uint64_t)plane->width * plane->height * colours;
+    __extension__ typedef unsigned __int128 wide;
+    return (int32_t)((wide)samples * (uint64_t)clip.p / (uint64_t)clip.q);
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    int result = stage_require_types("normalize", in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    unsigned state = histogram_state(plan);
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *plane = &plan->in->planes[i];
+        histogram_add(plan, i, state, false);
+        struct pass *limits = histogram_pass(plan, "limits", FORM_SCALAR, plane, state, 1, 1);
+        limits->work = 4096;
+        pass_int(limits, normalize_share(config, plane));
+        struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};
+        function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
+        pass_pixel(plan, i, &function);
+    }
+    return 0;
+}
+
+const struct stage stage_normalize = {
+    .name = "normalize",
+    .summary = "tones spread so that the darkest become black and the lightest white",
+    .params = params,
+    .config_size = sizeof(struct normalize_config),
+    .shape = shape,
+    .passes = passes,
+    .reference = normalize_reference,
+};

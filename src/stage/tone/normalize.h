@@ -1,0 +1,21 @@
+/* Parameters of the stage normalize. */
+#ifndef SLUICE_STAGE_TONE_NORMALIZE_H
+#define SLUICE_STAGE_TONE_NORMALIZE_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+
+#define NORMALIZE_BINS 4096 /* of f32 */
+
+struct normalize_config {
+    double clip; /* share of the samples that may lie below black, and above white */
+};
+
+/* The most samples of a plane that may lie below black: clip of them, alpha not counted. */
+int32_t normalize_share(const struct normalize_config *config, const struct plane *plane);
+
+/* The definition, in plain C. */
+int normalize_reference(const void *config, const struct picture *in, struct picture *out,
+                        struct fault *fault);
+
+#endif

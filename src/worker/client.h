@@ -1,0 +1,36 @@
+/* The daemon's jobs socket, as its clients use it: submit, status, why, requeue and sluice-relay
+ * (docs/jobs-socket.md). */
+#ifndef SLUICE_WORKER_CLIENT_H
+#define SLUICE_WORKER_CLIENT_H
+
+#include "base/fault.h"
+#include "param/options.h"
+#include <jansson.h>
+
+/* For the tables of options: `member` is a const char *. */
+#define DAEMON_SOCKET_OPTION(at)                                                                   \
+    {                                                                                              \
+        's', "SOCKET",                                                                             \
+        {                                                                                          \
+            .name = "socket", .type = PARAM_TEXT, .offset = (at),                                  \
+            .help = "the daemon's jobs socket; else SLUICE_JOBS_SOCKET, else "                     \
+                    "/run/sluice/jobs.sock"                                                        \
+        }                                                                                          \
+    }
+
+/* A connected socket. FAULT_NO_DEVICE (exit 69): there is no daemon; FAULT_PERMISSION. */
+int daemon_connect(const char *path, int *fd, struct fault *fault);
+
+/* Sends an object, which is released, and up to two borrowed descriptors. */
+int daemon_send(int socket, json_t *object, const int *fds, size_t n_fds, struct fault *fault);
+
+/* Waits for a message; *fd is the descriptor that came with it, or −1. Both are the caller's. */
+int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault);
+
+/* What an object of the daemon says is wrong: its `text`, and the place. */
+int daemon_fault(const json_t *object, enum fault_code code, struct fault *fault);
+
+/* How a `done` or `status` ended. */
+int daemon_result(const json_t *object, struct fault *fault);
+
+#endif

@@ -1,0 +1,126 @@
+#include "worker/keeper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/message.h"
+
+static pid_t worker;
+
+static void on_kill(int number)
+{
+    (void)number;
+    kill(worker, SIGKILL);
+}
+
+static void take_kill_signal(void)
+{
+    struct sigaction action = {.sa_handler = on_kill, .sa_flags = SA_RESTART};
+    sigaction(MESSAGE_KILL_SIGNAL, &action, NULL);
+}
+
+/* Kernels without CONFIG_PROC_CHILDREN: whoever says that we are its parent. */
+static void kill_by_parent(void)
+{
+    DIR *stream = opendir("/proc");
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream)) != NULL) {
+        char path[300], text[400] = "";
+        int parent = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+        if (!file)
+            continue;
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        const char *name_end = strrchr(text, ')');
+        if (name_end && sscanf(name_end, ") %*c %d", &parent) == 1 && parent == getpid())
+            kill(atoi(entry->d_name), SIGKILL);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+/* What is left of a child's children comes to us when it is dead: until there is none. */
+static void kill_the_rest(void)
+{
+    char path[60];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (int rounds = 0; waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR; rounds++) {
+        if (rounds > 1000) /* whoever still forks is slower, and others take their time to end */
+            usleep(1000);
+        FILE *file = fopen(path, "re");
+        int pid;
+        while (file && fscanf(file, "%d", &pid) == 1)
+            kill(pid, SIGKILL);
+        if (file)
+            fclose(file);
+        else
+            kill_by_parent();
+    }
+}
+
+static void end_as_it_did(int status)
+{
+    if (WIFSIGNALED(status)) {
+        prctl(PR_SET_DUMPABLE, 0); /* one core of it is enough */
+        signal(WTERMSIG(status), SIG_DFL);
+        kill(getpid(), WTERMSIG(status));
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void keep(pid_t front)
+{
+    int status = 0;
+    pid_t ended;
+    prctl(PR_SET_NAME, "sluice-keeper");
+    take_kill_signal();
+    prctl(PR_SET_PDEATHSIG, MESSAGE_KILL_SIGNAL);
+    if (getppid() != front)
+        on_kill(0);
+    for (int fd = 0; fd < 64; fd++) /* the worker's alone: the front sees their end */
+        close(fd);
+    do
+        ended = waitpid(-1, &status, 0);
+    while (ended != worker && (ended > 0 || errno == EINTR));
+    signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may be another one's now */
+    kill_the_rest();
+    end_as_it_did(status);
+}
+
+static void tell_front(int socket)
+{
+    struct fault fault = FAULT_INIT;
+    struct message kept;
+    message_init(&kept, MESSAGE_KEPT);
+    kept.pid = getpid();
+    message_send(socket, &kept, &fault);
+}
+
+void keeper_stay_behind(char **argv, int socket)
+{
+    char *const again[] = {argv[0], (char *)KEEPER_KEPT, NULL};
+    pid_t front = getppid();
+    if (argv[1]) {
+        tell_front(socket);
+        return;
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    worker = fork();
+    if (worker < 0)
+        return; /* it does without one, and nobody is told of any */
+    if (worker > 0)
+        keep(front);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execv("/proc/self/exe", again);
+    tell_front(socket); /* a copy does as well, where the program cannot be started again */
+}
