@@ -146,7 +146,8 @@ class Quarantine(DaemonTest):
         d = self.serve('--jobs', '2', '--fallback', 'reference', env={'FAKE_WORKER_ROOM': '1'}).start()
         d.drop('a', b'poison')
         self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
-        self.assertEqual(sorted(self.setups()), ['auto', 'auto', 'auto', 'reference'])
+        setups = self.setups()  # whether the one refused was set up first, and whether the main one is back, is a matter of time
+        self.assertEqual((setups.count('reference'), set(setups)), (1, {'auto', 'reference'}))
         self.assertNotIn('FALLING BACK', d.log())
         d.stop()
 
