@@ -23,6 +23,7 @@ OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg'}
 
 # The picture: what it is made of, the chain, and options of the format.
 PICTURES = {
+    'web.jpg': ('coffee.jpg', 'resize:200:200,fir:0_-1_0/-1_12_-1/0_-1_0'),
     'abs.jpg': ('cat.jpg', 'luminance,sobel:out=dx,abs,convert:u8,gain:4'),
     'analysis.jpg': ('cat.jpg', 'luminance,analysis:cdf97:levels=1,abs,gain:8,convert:u8'),
     'bands.jpg': ('cat.jpg', 'luminance,dwt:cdf53:levels=3', 'mosaic_gain=6'),

@@ -49,27 +49,6 @@ static const struct options_row options[] = {
 static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filterbank2d};
 #define N_BENCHES (sizeof benches / sizeof *benches)
 
-/* What a stage is timed as when it is named alone, and on which samples when u8 would not do. */
-static const struct card {
-    const char *stage, *chain, *type;
-} cards[] = {
-    {"luminance", "luminance", NULL},
-    {"invert", "invert", NULL},
-    {"threshold", "threshold:100", NULL},
-    {"gain", "gain:1.5", NULL},
-    {"convert", "convert:f32", NULL},
-    {"abs", "abs", "i8"},
-    {"fir", "fir:gaussian3", NULL},
-    {"sobel", "sobel", NULL},
-    {"box", "box:radius=4", NULL},
-    {"dwt", "dwt:cdf97:levels=3", NULL},
-    {"idwt", "dwt:cdf97:levels=3,idwt", NULL},
-    {"shrink", "dwt:cdf97:levels=3,shrink:soft:threshold=universal", NULL},
-    {"analysis", "analysis:cdf97:levels=3", NULL},
-    {"synthesis", "analysis:cdf97:levels=3,synthesis", NULL},
-};
-#define N_CARDS (sizeof cards / sizeof *cards)
-
 static const struct options_usage usage = {
     .program = "sluice",
     .command = "bench",
@@ -100,14 +79,6 @@ static const struct bench *find_bench(const char *name)
     return NULL;
 }
 
-static const struct card *find_card(const char *name)
-{
-    for (size_t i = 0; i < N_CARDS; i++)
-        if (strcmp(cards[i].stage, name) == 0)
-            return &cards[i];
-    return NULL;
-}
-
 /* A single word may be meant for a stage or for a bench; all else is a chain, told by its parser.
  */
 static bool is_known_word(const char *word)
@@ -117,8 +88,9 @@ static bool is_known_word(const char *word)
         return true;
     for (size_t i = 0; i < N_BENCHES; i++)
         nearest_offer(&nearest, word, strlen(word), benches[i]->name);
-    for (size_t i = 0; i < N_CARDS; i++)
-        nearest_offer(&nearest, word, strlen(word), cards[i].stage);
+    for (size_t i = 0; stage_registry[i]; i++)
+        if (!stage_registry[i]->internal)
+            nearest_offer(&nearest, word, strlen(word), stage_registry[i]->name);
     fprintf(stderr, "sluice: bench: no stage '%s'%s%s%s (see sluice stages, sluice bench --help)\n",
             word, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
             nearest.best ? "'?" : "");
@@ -159,17 +131,17 @@ static int check_options(const struct bench_options *o, struct plane *size)
 }
 
 /* The picture for a chain: --size and --type, with what they leave open. */
-static struct plane shape_for(const struct bench_options *o, const char *text, const char *type)
+static struct plane shape_for(const struct bench_options *o, const char *text)
 {
     struct plane shape;
-    const char *x = strchr(o->size, 'x');
-    size_t first = strcspn(text, ":, ");
+    const struct stage *first = stage_find(text, strcspn(text, ":, "));
     plane_parse_size(o->size, &shape);
-    if (!strchr(x + 1, 'x') && first == strlen("luminance") &&
-        strncmp(text, "luminance", first) == 0)
-        shape.channels = 3;
-    if (o->type || type)
-        parse_type(o->type ? o->type : type, &shape.type);
+    if (first && first->bench_channels > 0 && !strchr(strchr(o->size, 'x') + 1, 'x'))
+        shape.channels = first->bench_channels;
+    if (o->type)
+        parse_type(o->type, &shape.type);
+    else if (first)
+        shape.type = first->bench_type;
     return shape;
 }
 
@@ -238,13 +210,13 @@ static int run_bench(struct bench_context *context, const struct bench *bench, s
 }
 
 /* 0, or the exit status after a complaint. */
-static int run_one(struct bench_context *context, const char *text, const char *type)
+static int run_one(struct bench_context *context, const char *text)
 {
     struct fault fault = FAULT_INIT;
     const struct bench *bench = find_bench(text);
     if (bench)
         return run_bench(context, bench, &fault) == 0 ? 0 : cli_complain(NULL, &fault);
-    struct plane shape = shape_for(context->options, text, type);
+    struct plane shape = shape_for(context->options, text);
     struct chain chain;
     int status = cli_parse_chain(&chain, text, &context->config->definitions);
     if (status == 0 && bench_chain(context, text, &chain, &shape, &fault) != 0)
@@ -265,13 +237,15 @@ static int run_all(struct bench_context *context, const char *chain, char **name
             bench_print_head();
     }
     if (chain)
-        return run_one(context, chain, NULL);
+        return run_one(context, chain);
     for (size_t i = 0; i < count && status == 0; i++) {
-        const struct card *card = find_card(names[i]);
-        status = run_one(context, card ? card->chain : names[i], card ? card->type : NULL);
+        const struct stage *stage = stage_find(names[i], strlen(names[i]));
+        status = run_one(context, stage && stage->bench ? stage->bench : names[i]);
     }
-    for (size_t i = 0; i < N_CARDS && count == 0 && status == 0; i++)
-        status = run_one(context, cards[i].chain, cards[i].type);
+    for (size_t i = 0; stage_registry[i] && count == 0 && status == 0; i++)
+        if (!stage_registry[i]->internal)
+            status = run_one(context, stage_registry[i]->bench ? stage_registry[i]->bench
+                                                               : stage_registry[i]->name);
     return status;
 }
 

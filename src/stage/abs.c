@@ -21,4 +21,5 @@ const struct stage stage_abs = {
     .summary = "the sample without its sign; of the least i8, i16 or i32 the largest",
     .pixel = pixel,
     .reference = abs_reference,
+    .bench_type = SAMPLE_I8,
 };

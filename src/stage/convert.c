@@ -46,4 +46,5 @@ const struct stage stage_convert = {
     .config_size = sizeof(struct convert_config),
     .pixel = pixel,
     .reference = convert_reference,
+    .bench = "convert:f32",
 };

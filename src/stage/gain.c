@@ -197,4 +197,5 @@ const struct stage stage_gain = {
     .config_size = sizeof(struct gain_config),
     .pixel = pixel,
     .reference = gain_reference,
+    .bench = "gain:1.5",
 };

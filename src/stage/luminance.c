@@ -181,4 +181,5 @@ const struct stage stage_luminance = {
     .reach = reach,
     .source = source,
     .reference = luminance_reference,
+    .bench_channels = 3,
 };

@@ -72,9 +72,9 @@ struct stage {
     /* A stage that has both `pixel` and `passes` says here which of them a config asks for. */
     bool (*is_per_pixel)(const void *config);
 
-    /* Of a stage that, where it makes no passes, gives other samples of its input than all: sets the
-     * offsets of the planes in `out`, which have the strides of those in `in`. Of other stages that
-     * make none, the input is what comes out. */
+    /* Of a stage that, where it makes no passes, gives other samples of its input than all: sets
+     * the offsets of the planes in `out`, which have the strides of those in `in`. Of other stages
+     * that make none, the input is what comes out. */
     void (*view)(const void *config, const struct frame *in, struct frame *out);
 
     /* Of a stage whose passes may be called in turn with others' (chain/fuse.c): what a row is
@@ -96,6 +96,13 @@ struct stage {
 
     /* NULL: exact for integer results, 1e-5 relative for others. */
     struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);
+
+    /* The chain that `sluice bench` times when the stage is named alone; NULL: its name. And on
+     * what pictures: their type, and channels (0: 1), which count for every chain that begins with
+     * it. */
+    const char *bench;
+    enum sample_type bench_type;
+    uint32_t bench_channels;
 };
 
 /* All stages, in the order of their names; ends with NULL. Made from the list in meson.build. */

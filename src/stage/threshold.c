@@ -210,4 +210,5 @@ const struct stage stage_threshold = {
     .pixel = pixel,
     .is_per_pixel = is_per_pixel,
     .reference = threshold_reference,
+    .bench = "threshold:100",
 };

@@ -30,7 +30,7 @@ VIEWS = ('crop',)
 CHOICES_MAX = 8
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
 # picture; the Mali sample's shifts are of integers.
-REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32')]
+REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32')]
 
 
 def npy(descr, shape, values, code):

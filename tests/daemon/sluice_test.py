@@ -319,7 +319,7 @@ def alive(pid):
     try:
         with open('/proc/%d/stat' % pid, encoding='ascii', errors='replace') as file:
             return file.read().rsplit(')', 1)[1].split()[0] not in ('Z', 'X')
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second one: it went while it was read
         return False
 
 

@@ -146,7 +146,8 @@ class Quarantine(DaemonTest):
         d = self.serve('--jobs', '2', '--fallback', 'reference', env={'FAKE_WORKER_ROOM': '1'}).start()
         d.drop('a', b'poison')
         self.assertEqual(d.expect_failed('a')['code'], 'crashed-worker')
-        self.assertEqual(sorted(self.setups()), ['auto', 'auto', 'auto', 'reference'])
+        setups = self.setups()  # whether the one refused was set up first, and whether the main one is back, is a matter of time
+        self.assertEqual((setups.count('reference'), set(setups)), (1, {'auto', 'reference'}))
         self.assertNotIn('FALLING BACK', d.log())
         d.stop()
 
@@ -191,7 +192,7 @@ class Quarantine(DaemonTest):
         d = self.start('--device', 'reference', '--jobs', '2', '--job-time', '1s',
                        chain=','.join(['box:15'] * 20))
         pid = d.worker_pid()
-        d.drop('large.pgm', picture(1500, 1000))
+        d.drop('large.pgm', picture(4000, 3000))
         d.drop('small.pgm', picture(20, 20))
         d.expect('small.pgm')
         reason = d.expect_failed('large.pgm')
@@ -208,7 +209,7 @@ class Quarantine(DaemonTest):
         """The same on a device, whose queue cannot be taken back."""
         d = self.start('--device', 'cpu', '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60))
         pid = d.worker_pid()
-        d.drop('large.pgm', picture(4000, 2500))
+        d.drop('large.pgm', picture(7000, 5000))
         d.drop('small.pgm', picture(20, 20))
         d.expect('small.pgm')
         self.assertEqual(d.expect_failed('large.pgm')['code'], 'job-time')

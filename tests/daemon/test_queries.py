@@ -35,7 +35,7 @@ class Queries(DaemonTest):
             return (self.got['state'], self.got.get('reason')) == (state, reason)
         self.got = None
         try:
-            wait_for('%s: %s (%s)' % (path, state, reason), is_so, 20, 0.1)
+            wait_for('%s: %s (%s)' % (path, state, reason), is_so, 40, 0.1)
         except AssertionError:
             raise AssertionError('%s: %s (%s), not %s' % (path, state, reason, self.got)) from None
         self.assertTrue(self.got['message'])

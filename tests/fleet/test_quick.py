@@ -123,8 +123,8 @@ class Jobs(FleetTest):
         self.assertIn('DEAD', message.headers['Sluice-Text'])
         self.expect_empty(self.client)
         dead = self.client.get('DEAD', 'sluice.dead.test.cursed')
-        self.assertEqual((dead.data, dead.headers['Sluice-Chain'], dead.headers['Sluice-Dead']),
-                         (picture(), 'sobel', 'no verdict after 5 deliveries'))
+        self.assertRegex(dead.headers['Sluice-Dead'], r'^no verdict after ([5-9]|\d\d+) deliveries$')
+        self.assertEqual((dead.data, dead.headers['Sluice-Chain']), (picture(), 'sobel'))
         self.assertEqual(self.client.get('DEAD', 'sluice.dead.test.no_good=id').data, b'x')
 
     def test_end_and_return(self):

@@ -199,6 +199,30 @@ static void test_empty_ones_rest(void **state)
     candidates_finish(&all);
 }
 
+/* It is claimed again while a look for its name is under way, which finds nothing. */
+static void test_returned_while_it_is_looked_at(void **state)
+{
+    struct candidates candidates;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_int_equal(candidates_init(&candidates, times, &fault), 0);
+    candidates_hear(&candidates, "a", NEWS_RENAMED, SECOND);
+    struct candidate *c = candidates_find(&candidates, "a");
+    assert_non_null(c);
+    candidates_move(&candidates, c, CANDIDATE_LOOKING);
+    candidates_return(&candidates, "a", &small, true, SECOND);
+    candidates_hear(&candidates, "a", NEWS_RENAMED, SECOND);
+    assert_true(c->hinted); /* so it is looked at again, though this look drops it */
+
+    candidates_move(&candidates, c, CANDIDATE_HINTED);
+    c->hinted = false;
+    candidates_return(&candidates, "a", &small, true, SECOND);
+    assert_int_equal(c->state, CANDIDATE_WAITING);
+    candidates_hear(&candidates, "a", NEWS_RENAMED, SECOND); /* our own doing */
+    assert_int_equal(c->state, CANDIDATE_WAITING);
+    candidates_finish(&candidates);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_truncated_waits_until_it_changes_or_not),
         cmocka_unit_test(test_what_is_not_taken),
         cmocka_unit_test(test_empty_ones_rest),
+        cmocka_unit_test(test_returned_while_it_is_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,8 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, int64
 {
     uint64_t bytes = 0;
     size_t removed = 0;
-    qsort(t->files, t->count, sizeof *t->files, compare);
+    if (t->count > 0) /* of none there is no memory */
+        qsort(t->files, t->count, sizeof *t->files, compare);
     for (size_t i = 0; i < t->count; i++) {
         const struct ledger_kept *file = &t->files[i];
         bool old = (uint64_t)(now - file->since) > rule->age / SECOND;

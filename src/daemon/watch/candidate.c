@@ -260,10 +260,10 @@ void candidates_return(struct candidates *candidates, const char *name,
     struct candidate *c = candidates_add(candidates, name);
     if (!c)
         return;
+    if (c->state == CANDIDATE_LOOKING)
+        return; /* the look may find nothing and drop the name: then the news of its return count */
     if (c->state != CANDIDATE_TAKEN)
         c->returned++;
-    if (c->state == CANDIDATE_LOOKING) /* at another file of this name */
-        return;
     c->facts = (struct candidate_facts){
         .has_seen = true, .seen = *identity, .since = now, .truncated = truncated};
     c->heard = (struct candidate_heard){0};

@@ -304,4 +304,5 @@ const struct stage stage_box = {
     .passes = passes,
     .reference = box_reference,
     .tolerance = tolerance,
+    .bench = "box:radius=4",
 };

@@ -145,4 +145,5 @@ const struct stage stage_dwt = {
     .passes = passes,
     .reference = dwt_reference,
     .tolerance = tolerance,
+    .bench = "dwt:cdf97:levels=3",
 };

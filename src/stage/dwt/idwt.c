@@ -231,4 +231,5 @@ const struct stage stage_idwt = {
     .passes = passes,
     .reference = idwt_reference,
     .tolerance = tolerance,
+    .bench = "dwt:cdf97:levels=3,idwt",
 };

@@ -368,4 +368,5 @@ const struct stage stage_shrink = {
     .passes = passes,
     .reference = shrink_reference,
     .tolerance = tolerance,
+    .bench = "dwt:cdf97:levels=3,shrink:soft:threshold=universal",
 };

@@ -165,4 +165,5 @@ const struct stage stage_analysis = {
     .passes = analysis_passes,
     .reference = analysis_reference,
     .tolerance = tolerance,
+    .bench = "analysis:cdf97:levels=3",
 };

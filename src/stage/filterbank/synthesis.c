@@ -401,4 +401,5 @@ const struct stage stage_synthesis = {
     .passes = passes,
     .reference = synthesis_reference,
     .tolerance = tolerance,
+    .bench = "analysis:cdf97:levels=3,synthesis",
 };

@@ -504,4 +504,5 @@ const struct stage stage_fir = {
     .reach = reach,
     .reference = fir_reference,
     .tolerance = tolerance,
+    .bench = "fir:gaussian3",
 };

@@ -143,4 +143,5 @@ const struct stage stage_crop = {
     .passes = passes,
     .view = view,
     .reference = crop_reference,
+    .bench = "crop:1:1:8:8,invert",
 };

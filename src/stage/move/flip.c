@@ -39,4 +39,5 @@ const struct stage stage_flip = {
     .shape = stage_shape_same,
     .passes = passes,
     .reference = flip_reference,
+    .bench = "flip:x",
 };

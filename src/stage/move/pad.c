@@ -87,4 +87,5 @@ const struct stage stage_pad = {
     .shape = shape,
     .passes = passes,
     .reference = pad_reference,
+    .bench = "pad:left=5:top=3",
 };

@@ -90,4 +90,5 @@ const struct stage stage_rotate = {
     .shape = shape,
     .passes = passes,
     .reference = rotate_reference,
+    .bench = "rotate:90",
 };

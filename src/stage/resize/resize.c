@@ -203,4 +203,5 @@ const struct stage stage_resize = {
     .source = source,
     .reference = resize_reference,
     .tolerance = tolerance,
+    .bench = "resize:by=0.25",
 };

@@ -24,7 +24,8 @@ static int32_t *grow(struct resize_table *table, size_t count)
         table->room = room;
     }
     int32_t *at = table->words + table->count;
-    memset(at, 0, count * sizeof *at);
+    if (count > 0) /* of none there may be no memory yet */
+        memset(at, 0, count * sizeof *at);
     table->count += count;
     return at;
 }

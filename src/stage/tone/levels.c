@@ -172,4 +172,5 @@ const struct stage stage_levels = {
     .pixel = pixel,
     .reference = levels_reference,
     .tolerance = tolerance,
+    .bench = "levels:20:220",
 };
