@@ -5,8 +5,9 @@ import os
 import re
 import signal
 import time
+import unittest
 
-from sluice_test import DaemonTest, alive, main, picture, wait_for
+from sluice_test import FALLBACK, DaemonTest, alive, main, picture, wait_for
 import sockets
 
 
@@ -207,7 +208,14 @@ class Quarantine(DaemonTest):
 
     def test_the_real_one_stops_between_launches(self):
         """The same on a device, whose queue cannot be taken back."""
-        d = self.start('--device', 'cpu', '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60))
+        self.stops('cpu')
+
+    @unittest.skipUnless(FALLBACK == 'native', 'built without native kernels')
+    def test_the_real_one_stops_within_a_launch(self):
+        self.stops('native')
+
+    def stops(self, device):
+        d = self.start('--device', device, '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60))
         pid = d.worker_pid()
         d.drop('large.pgm', picture(7000, 5000))
         d.drop('small.pgm', picture(20, 20))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "device/native/native.h"
 
 /* Scalar operations (by the pass's estimate) that a piece has at least, some tens of microseconds;
@@ -278,13 +279,13 @@ int native_batch_wait(struct device_batch *base, struct fault *fault)
 {
     struct native_batch *batch = own_batch(base);
     struct native *native = base->device->own;
-    (void)fault;
+    int result = 0;
     pthread_mutex_lock(&native->lock);
-    while (!has_ended(batch))
+    while (!has_ended(batch) && (result = deadline_check(fault)) == 0)
         if (!do_piece(native, batch))
             pthread_cond_wait(&native->progress, &native->lock);
     pthread_mutex_unlock(&native->lock);
-    return 0;
+    return result; /* of one that is given up native_batch_finish ends the rest */
 }
 
 const struct device_timing *native_batch_timings(struct device_batch *base, size_t *count)
