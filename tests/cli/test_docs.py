@@ -43,17 +43,20 @@ FILE = re.compile(r"(-o\s+|>\s*|--output[ =]|savez\(')?"
 FOLDER = re.compile(r'(?<!-o )(?<!--output )(?<!--watch )(?<![\w./-])([\w-]+)/(?=\s|$)')
 
 # In place of the programs: what never ends by itself goes into the background, or is ended.
-SLUICED = '''#!/bin/sh
+SLUICED = r'''#!/bin/sh
 here=$(dirname "$0")
+runs() { # not a process that has ended and that nobody waits for, as in a container without an init
+    case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) in ''|Z|X) return 1;; esac
+}
 if [ -f "$here/pid" ]; then
-    kill "$(cat "$here/pid")" && while kill -0 "$(cat "$here/pid")" 2>/dev/null; do sleep 0.05; done
+    kill "$(cat "$here/pid")" && while runs "$(cat "$here/pid")"; do sleep 0.05; done
 fi
 case " $* " in *" --help "*|*" -V "*) exec "$REAL_SLUICED" "$@";; esac
 : >"$here/log" # here, so that nobody reads of the one before
 "$REAL_SLUICED" "$@" </dev/null >>"$here/log" 2>&1 &
 echo $! >"$here/pid"
 until grep -q 'sluiced: ready$' "$here/log"; do
-    kill -0 $! 2>/dev/null || { cat "$here/log" >&2; exit 1; }
+    runs $! || { cat "$here/log" >&2; exit 1; }
     sleep 0.05
 done
 '''
@@ -126,6 +129,15 @@ def write_npy(path, shape):
     with open(path, 'wb') as file:
         file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode())
         file.write(struct.pack('<%df' % count, *((i * 37 % 256) / 2 - 60 for i in range(count))))
+
+
+def runs(pid):
+    """Not one that has ended and that nobody waits for, as in a container without an init."""
+    try:
+        with open('/proc/%d/stat' % pid, encoding='ascii', errors='replace') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] not in ('Z', 'X')
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class Place:
@@ -214,11 +226,10 @@ class Place:
         os.unlink(os.path.join(self.programs, 'pid'))
         try:
             os.kill(pid, signal.SIGTERM)
-            while True:
-                os.kill(pid, 0)
-                time.sleep(0.05)
         except ProcessLookupError:
             pass
+        while runs(pid):
+            time.sleep(0.05)
         with open(os.path.join(self.programs, 'log'), encoding='utf-8', errors='replace') as file:
             log = file.read()
         return None if 'sluiced: ended: ' in log else 'the daemon did not end in good order:\n' + log

@@ -92,18 +92,21 @@ class StrangersTest(DaemonTest):
         self.assertEqual(sockets.ask(self.http, 'GET', '/livez', timeout=30).status, 200)
         self.assertLess(time.monotonic() - begin, seconds)
 
-    def children(self, daemon):
-        """Names of the processes that the front has started."""
+    def processes(self, daemon):
+        """Those that the front has started: names by process numbers."""
         with open('/proc/%d/task/%d/children' % (daemon.process.pid, daemon.process.pid), encoding='ascii') as file:
             pids = file.read().split()
-        found = []
+        found = {}
         for pid in pids:
             try:
                 with open('/proc/%s/cmdline' % pid, 'rb') as file:
-                    found.append(file.read().split(b'\0')[0].decode())
+                    found[int(pid)] = file.read().split(b'\0')[0].decode()
             except OSError:
                 pass
         return found
+
+    def children(self, daemon):
+        return list(self.processes(daemon).values())
 
 
 @unittest.skipIf(os.getuid() != 0 or not os.path.exists('/dev/fuse'), 'mounting a FUSE file system needs root and /dev/fuse')
@@ -387,15 +390,13 @@ class Receivers(StrangersTest):
         """The next message has another one."""
         daemon = self.serve(fake=True)
         self.assertEqual(self.client().run(b'one', chain='sobel')[1][''], b'one')
-        subprocess.run(['kill', '-9', *self.receivers(daemon)], check=True)
+        receivers = [pid for pid, name in self.processes(daemon).items() if name == 'sluice-receiver']
+        self.assertTrue(receivers)
+        for pid in receivers:
+            os.kill(pid, signal.SIGKILL)
         wait_for('its end', lambda: not {'', 'sluice-receiver'} & set(self.children(daemon)))
         self.assertEqual(self.client().run(b'two', chain='sobel')[1][''], b'two')
         daemon.stop()
-
-    def receivers(self, daemon):
-        found = subprocess.run(['pgrep', '-P', str(daemon.process.pid), '-f', '^sluice-receiver'], capture_output=True,
-                               check=True, text=True)
-        return found.stdout.split()
 
 
 if __name__ == '__main__':
