@@ -350,7 +350,7 @@ static void on_passed(struct worker *worker, struct worker_check *check,
               answer->fallback);
 }
 
-static bool is_devices(enum fault_code code, const char *subject)
+static bool is_device_fault(enum fault_code code, const char *subject)
 {
     return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
 }
@@ -373,7 +373,7 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
             slot->failures++;
         return;
     }
-    bool other = is_devices(fault->code, subject) && !strict &&
+    bool other = is_device_fault(fault->code, subject) && !strict &&
                  step_down(s, worker, missing ? "missing" : "start", fault->text);
     if (is_ready(slot->worker)) {
         log_warning("the new worker is of no use: %s", fault->text);
