@@ -49,8 +49,8 @@ struct folder {
     struct watch *watch; /* NULL: polled */
     struct candidates candidates;
     uv_timer_t timer;
-    uint64_t
-        next_scan; /* monotonic nanoseconds; while lost, the next attempt to open the directories */
+    /* monotonic nanoseconds; while lost, the next attempt to open the directories */
+    uint64_t next_scan;
     unsigned n_tries;             /* failed attempts to open the directories */
     uint64_t next_check;          /* when the paths are checked next */
     uint64_t next_tidy;           /* when done and failed are tidied next */

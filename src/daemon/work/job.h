@@ -66,8 +66,8 @@ struct job {
     const void *owner;     /* who owns it, for queue_withdraw */
     struct job_flow *flow; /* of a client that waits for the answer; NULL for jobs of folders */
     const char *label;     /* its name in log lines; owned by the source, as are those below */
-    const char
-        *folder; /* the folder in which the file `label` lay; NULL: the job is not about a file */
+    /* the folder in which the file `label` lay; NULL: the job is not about a file */
+    const char *folder;
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to decode (options of the input); NULL: as usual */
     const char *counted;        /* the chain's name in metrics; NULL: its text */
@@ -85,8 +85,8 @@ struct job {
     uint64_t sent;         /* when a worker was last given it; 0: never */
     struct worker *worker; /* the worker that has it */
     bool late;             /* it ran past its deadline, and its worker was killed for that */
-    unsigned
-        taken; /* how often its worker was killed for a reason that has nothing to do with it */
+    /* how often its worker was killed for a reason that has nothing to do with it */
+    unsigned taken;
     uint64_t deadline;    /* while a worker has it; monotonic nanoseconds */
     unsigned n_outputs;   /* that the worker has asked for, besides the first */
     uint64_t not_before;  /* not to be tried earlier than this */

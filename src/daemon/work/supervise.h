@@ -60,8 +60,8 @@ enum slot_kind {
 
 struct slot {
     struct worker *worker; /* gets jobs while it is ready; NULL: there is none */
-    struct worker
-        *next; /* starts, and takes the place of `worker` when it is ready; NULL: none starts */
+    /* starts, and takes the place of `worker` when it is ready; NULL: none starts */
+    struct worker *next;
     uint64_t start_at; /* when the next one is started; 0: no start is planned */
     unsigned failures; /* ends in a row without a finished job */
     unsigned rung;     /* the first rung of the ladder (fallback.h) that it may use */
