@@ -35,14 +35,14 @@ struct jobs_client {
     struct account *account;
     struct job_flow flow;
     uv_poll_t poll;
+    int polled;  /* what the loop waits for */
     bool broken; /* it has gone, or does not take its answers: to be closed from the loop */
     bool closed; /* it is cut off: what it has not read counts until it has gone */
     unsigned n_requests, n_outgoing;
     uint64_t held;               /* bytes of results that wait for it or were not read */
     unsigned n_unread_bytes;     /* of the messages in `unread` */
     uint64_t read_at;            /* when it last read one; monotonic nanoseconds */
-    struct reception *reception; /* of the message that is being received; NULL: none */
-    struct text message;         /* its bytes */
+    struct reception *reception; /* of messages that are being received; NULL: none */
     LIST_HEAD(, jobs_request) requests;
     LIST_HEAD(, jobs_question) questions;
     struct jobs_messages outgoing; /* that the socket had no room for */

@@ -50,7 +50,8 @@ struct job_source {
     void (*open)(struct job *job);
     /* Opens one more output, for a further plane; → queue_give_output. */
     void (*need_output)(struct job *job, const char *plane);
-    /* The worker looks at the bytes. No answer. */
+    /* The worker looks at the bytes. No answer. NULL: nobody needs to know, and no message tells.
+     */
     void (*began)(struct job *job);
     /* The worker is done with it: job->fault says how; `report` is its message, NULL when it died.
      * → queue_remove, queue_try_again or queue_retry. */
