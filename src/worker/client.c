@@ -73,7 +73,7 @@ int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault)
 {
     char buffer[MESSAGE_BYTES_MAX];
     int fds[MESSAGE_FDS_MAX];
-    size_t size, n_fds;
+    size_t size = sizeof buffer, n_fds;
     *object = NULL;
     *fd = -1;
     if (message_receive_bytes(socket, buffer, &size, fds, &n_fds, NULL) != 0)

@@ -59,6 +59,7 @@ static const struct field fields[] = {
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
     {"format", FIELD_TEXT, AT(format), BIT(JOB) | BIT(CHECK), 0, 0, FORMAT_LIMIT, 0},
     {"time", FIELD_INTEGER, AT(time), 0, BIT(JOB), 0, INT64_MAX, 0},
+    {"say_began", FIELD_INTEGER, AT(say_began), 0, BIT(JOB), 0, 1, 0},
     {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},
     {"result", FIELD_TEXT, AT(result), ANSWER, 0, 0, 40, 0},
     {"text", FIELD_TEXT, AT(text), 0, ANSWER | BIT(OUTPUT), 0, 4000, 0},
@@ -556,7 +557,8 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
                           size_t *n_fds, struct fault *fault)
 {
     union control control;
-    struct iovec bytes = {buffer, MESSAGE_BYTES_MAX};
+    size_t room = *size;
+    struct iovec bytes = {buffer, room};
     struct msghdr header = {.msg_iov = &bytes,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
@@ -580,8 +582,7 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
         return empty ? fault_set(fault, FAULT_DATA, "an empty message")
                      : fault_set(fault, FAULT_NO_INPUT, "the other side has closed");
     if (header.msg_flags & MSG_TRUNC)
-        return fault_set(fault, FAULT_DATA, "a message of more than %s",
-                         number_size(MESSAGE_BYTES_MAX));
+        return fault_set(fault, FAULT_DATA, "a message of more than %s", number_size(room));
     return fault_set(fault, FAULT_DATA, "a message with more than %d descriptors", MESSAGE_FDS_MAX);
 }
 
@@ -589,7 +590,7 @@ int message_receive(int socket, struct message *message, struct fault *fault)
 {
     char buffer[MESSAGE_BYTES_MAX];
     int fds[MESSAGE_FDS_MAX];
-    size_t size, n_fds;
+    size_t size = sizeof buffer, n_fds;
     message_init(message, MESSAGE_JOB);
     int result = message_receive_bytes(socket, buffer, &size, fds, &n_fds, fault);
     if (result != 0)

@@ -5,13 +5,19 @@
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
  *                                       ◄──  kept       before anything else: the worker's pid. Its
- * parent is its keeper (keeper.h), which the front knows check (chain, format, input)      ──► ◄──
- * working    meanwhile: how many programs are ready ◄──  checked (or what is wrong, and where) job
- * (chain, format, input) + 2 fds ─► ◄──  began      the input's bytes are looked at ◄── need-output
- * (plane)     only where a picture format output (plane) + fd               ──► gets a file per
- * plane ◄──  done (result, planes, report) describe + 1 fd                   ──► ◄──  described
- * stages and devices are in the file, as JSON ping                              ──► ◄──  pong at
- * once, whatever the jobs do
+ *                                                       parent is its keeper (keeper.h)
+ *     check (chain, format, input)      ──►
+ *                                       ◄──  working    meanwhile: how many programs are ready
+ *                                       ◄──  checked    or what is wrong, and where
+ *     job (chain, format, input) + 2 fds──►
+ *                                       ◄──  began      looks at the input; to who wants to know
+ *                                       ◄──  need-output (plane)     only where a picture format
+ *     output (plane) + fd               ──►                          gets a file per plane
+ *                                       ◄──  done (result, planes, report)
+ *     describe + 1 fd                   ──►
+ *                                       ◄──  described  stages and devices are in the file, as JSON
+ *     ping                              ──►
+ *                                       ◄──  pong       at once, whatever the jobs do
  *
  * The first output travels with the job; a result of several planes in a picture format asks for
  * one more for each further plane, in their order, while it is encoded. So the worker never names a
@@ -84,6 +90,7 @@ struct message {
     const char *chain, *format;
     const char *input; /* options of decoding: "partial=1"; NULL: as usual */
     int64_t time;      /* job: nanoseconds after which the worker stops it; 0: no limit */
+    int64_t say_began; /* job: 1: the worker says when it begins to read the input */
 
     /* working: programs that are ready, of those that the check takes */
     int64_t prepared, to_prepare;
@@ -148,8 +155,8 @@ int message_send(int socket, const struct message *message, struct fault *fault)
  * FAULT_DATA: not a valid message; it was dropped with its descriptors. */
 int message_receive(int socket, struct message *message, struct fault *fault);
 
-/* Receives bytes (at most MESSAGE_BYTES_MAX) and descriptors without reading them. The caller owns
- * the descriptors. */
+/* Receives bytes, at most *size of them, and descriptors without reading them. The caller owns the
+ * descriptors. */
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
                           size_t *n_fds, struct fault *fault);
 

@@ -197,7 +197,7 @@ static struct served *create(struct server *server, struct message *message)
         .chain = &served->chain,
         .format = &served->format,
         .output = {open_output, close_output, served},
-        .began = began,
+        .began = message->say_began ? began : NULL,
         .done = done,
         .user = served};
     fault_clear(&served->job.fault);

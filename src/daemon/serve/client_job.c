@@ -130,11 +130,6 @@ static void need_output(struct job *queued, const char *plane)
     queue_give_output(job->service->queue, queued, plane, fd, &fault);
 }
 
-static void began(struct job *queued)
-{
-    (void)queued;
-}
-
 static void note_time(struct service *service, const struct message *report)
 {
     double seconds = (double)report->total * 1e-9;
@@ -204,13 +199,11 @@ static void give_back(struct job *queued)
 const struct job_source client_job_http = {.name = "http",
                                            .open = open_job,
                                            .need_output = need_output,
-                                           .began = began,
                                            .done = done,
                                            .give_back = give_back};
 const struct job_source client_job_jobs = {.name = "jobs",
                                            .open = open_job,
                                            .need_output = need_output,
-                                           .began = began,
                                            .done = done,
                                            .give_back = give_back};
 

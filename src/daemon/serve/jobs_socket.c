@@ -33,8 +33,10 @@ static void poll_client(struct jobs_client *client)
         events = UV_WRITABLE | UV_DISCONNECT;
     else if (client->reception)
         events = UV_DISCONNECT;
-    if (!client->broken && !client->closed)
-        uv_poll_start(&client->poll, events, on_client);
+    if (client->broken || client->closed || client->polled == events)
+        return; /* each change is a system call */
+    uv_poll_start(&client->poll, events, on_client);
+    client->polled = events;
 }
 
 /* ---- sending ---- */
@@ -142,27 +144,28 @@ void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t h
 static void end_reception(struct jobs_client *client)
 {
     client->reception = NULL;
-    text_finish(&client->message);
     poll_client(client);
 }
 
 static bool receive_one(struct jobs_client *client);
 
-static void on_received(struct reception *reception, const struct receipt *receipt,
+static void on_received(struct reception *reception, const struct parcel *parcel,
                         const int given[2])
 {
     struct jobs_client *client = reception->how.user;
+    const struct receipt *receipt = &parcel->receipt;
     int fds[2] = {given[0], given[1]};
-    if (receipt->fault.code == FAULT_NONE)
-        client_take(client, text_string(&client->message), client->message.length, reception,
-                    receipt, fds);
-    else if (receipt->fault.code == FAULT_DATA)
+    if (receipt->fault.code == FAULT_DATA)
         client_say_fault(client, -1, &receipt->fault, NULL);
-    else
+    else if (receipt->fault.code != FAULT_NONE)
         jobs_break(client);
+    else if (receipt->length > 0)
+        client_take(client, parcel->bytes, receipt->length, reception, receipt, fds);
     for (int i = 0; i < 2; i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    if (receipt->going_on)
+        return;
     end_reception(client);
     if (!client->broken && STAILQ_EMPTY(&client->outgoing))
         receive_one(client); /* the next message, while the receiver still runs */
@@ -179,7 +182,7 @@ static void on_lost(struct reception *reception, const struct fault *fault)
 
 /* A client's descriptors are never opened in this process: any call on them, even close, may wait
  * for ever. A receiver takes them. */
-static void hand_over(struct jobs_client *client, const char *bytes, size_t size)
+static void hand_over(struct jobs_client *client)
 {
     struct fault fault = FAULT_INIT;
     struct reception_how how = {.uid = client->peer.uid,
@@ -188,15 +191,11 @@ static void hand_over(struct jobs_client *client, const char *bytes, size_t size
                                 .received = on_received,
                                 .lost = on_lost,
                                 .user = client};
-    text_append_bytes(&client->message, bytes, size);
-    if (!client->message.failed &&
-        reception_start(&client->reception, &client->server->receptions, &how, &fault) == 0) {
+    if (reception_start(&client->reception, &client->server->receptions, &how, &fault) == 0) {
         poll_client(client);
         return;
     }
-    fault_set(&fault, FAULT_MEMORY, "no memory for a message with descriptors");
     client_say_fault(client, -1, &fault, NULL);
-    text_finish(&client->message);
     jobs_break(client);
 }
 
@@ -205,11 +204,9 @@ static bool receive_one(struct jobs_client *client)
     static char buffer[MESSAGE_BYTES_MAX]; /* used by the loop's thread only */
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
-    size_t size, n_fds;
-    bool has_descriptors;
-    ssize_t peeked = receptions_peek(client->fd, buffer, sizeof buffer, &has_descriptors);
-    if (has_descriptors) {
-        hand_over(client, buffer, (size_t)peeked);
+    size_t size = sizeof buffer, n_fds;
+    if (receptions_has_descriptors(client->fd)) {
+        hand_over(client);
         return false;
     }
     int result = message_receive_bytes(client->fd, buffer, &size, fds, &n_fds, &fault);
@@ -282,7 +279,6 @@ static void cut_client(struct jobs_client *client)
     client->closed = true;
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
-    text_finish(&client->message);
     client_cancel_all(client);
     client_forget_questions(client);
     drop(client, &client->outgoing);
@@ -374,7 +370,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     LIST_INSERT_HEAD(&server->clients, client, in_list);
     server->n_users++;
     server->service->n_jobs_clients++;
-    uv_poll_start(&client->poll, UV_READABLE, on_client);
+    poll_client(client);
 }
 
 /* ---- life ---- */

@@ -35,14 +35,14 @@ struct jobs_client {
     struct account *account;
     struct job_flow flow;
     uv_poll_t poll;
+    int polled;  /* what the loop waits for */
     bool broken; /* gone, or does not read its answers: to be closed from the loop */
     bool closed; /* cut off: unread results count until it has disconnected */
     unsigned n_requests, n_outgoing;
     uint64_t held;               /* size of results that wait for it, or that it has not read */
     unsigned n_unread_bytes;     /* in the socket, of messages in `unread` */
     uint64_t read_at;            /* when it last read a message; monotonic nanoseconds */
-    struct reception *reception; /* for the message that is being received; NULL: none */
-    struct text message;         /* of that message */
+    struct reception *reception; /* of messages that are being received; NULL: none */
     LIST_HEAD(, jobs_request) requests;
     LIST_HEAD(, jobs_question) questions;
     struct jobs_messages outgoing; /* not sent yet */

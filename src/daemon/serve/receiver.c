@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,7 +13,10 @@
 #include <unistd.h>
 
 #include "base/sealed.h"
-#include "worker/message.h"
+
+#define LINGER 20 /* milliseconds that a client may be silent before it is left */
+#define MESSAGES_MAX                                                                               \
+    64 /* that are taken before it is left: meanwhile nobody looks whether it reads */
 
 /* ---- descriptors, which may be anything ---- */
 
@@ -90,10 +94,12 @@ static void close_all(int *fds, size_t count)
     }
 }
 
+/* The receipt is a parcel's where it says that a message follows. */
 static void tell(const struct receipt *receipt, const int *fds, size_t n_fds)
 {
     struct fault fault = FAULT_INIT;
-    struct text bytes = {.data = (char *)(uintptr_t)receipt, .length = sizeof *receipt};
+    struct text bytes = {.data = (char *)(uintptr_t)receipt,
+                         .length = sizeof *receipt + receipt->length};
     if (message_send_encoded(RECEIVER_FD, &bytes, fds, n_fds, &fault) != 0)
         _exit(EXIT_FAILURE); /* the front has gone */
 }
@@ -158,7 +164,7 @@ static bool get_order(char *order, int *client)
     static char buffer[MESSAGE_BYTES_MAX];
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
-    size_t size, n_fds;
+    size_t size = sizeof buffer, n_fds;
     if (message_receive_bytes(RECEIVER_FD, buffer, &size, fds, &n_fds, &fault) != 0)
         return false;
     *order = buffer[0];
@@ -166,36 +172,62 @@ static bool get_order(char *order, int *client)
     return true;
 }
 
-/* The client's socket stays open as long as anything of the message may hang: what is unread in it
- * is closed by whoever closes it last, which then is not the front, even if that is killed. */
-static void take(int client)
+/* The client's next message, and what its receipt is to say. What is bad is closed. */
+static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX])
 {
-    static char buffer[MESSAGE_BYTES_MAX];
-    struct receipt receipt = {.fault = FAULT_INIT, .files = FAULT_INIT};
-    int fds[MESSAGE_FDS_MAX], next;
-    size_t size, n_fds;
-    char order;
-    int result = message_receive_bytes(client, buffer, &size, fds, &n_fds, &receipt.fault);
+    struct receipt *receipt = &parcel->receipt;
+    size_t size = sizeof parcel->bytes, n_fds;
+    *receipt = (struct receipt){.fault = FAULT_INIT, .files = FAULT_INIT};
+    int result = message_receive_bytes(client, parcel->bytes, &size, fds, &n_fds, &receipt->fault);
     for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
         fds[i] = -1;
-    receipt.has_input = fds[0] >= 0;
-    receipt.has_output = fds[1] >= 0;
-    if (result == 0 && receipt.has_input)
-        check_files(&receipt, fds[0], fds[1]);
-    bool good = result == 0 && receipt.has_input && receipt.files.code == FAULT_NONE;
-    receipt.to_copy = good && !sealed_is(fds[0]);
-    if (!good)
+    if (result == FAULT_BUSY)
+        fault_clear(&receipt->fault);
+    receipt->length = result == 0 ? (uint32_t)size : 0;
+    receipt->has_input = fds[0] >= 0;
+    receipt->has_output = fds[1] >= 0;
+    if (receipt->has_input)
+        check_files(receipt, fds[0], fds[1]);
+    if (receipt->files.code != FAULT_NONE)
         close_all(fds, MESSAGE_FDS_MAX);
-    close(client);
-    bool hand_on = good && !receipt.to_copy;
-    tell(&receipt, fds, hand_on ? n_fds : 0);
-    if (receipt.to_copy && get_order(&order, &next) && order == RECEIVER_COPY) {
-        do_copy(fds, receipt.size);
+    receipt->to_copy = fds[0] >= 0 && !sealed_is(fds[0]);
+    receipt->going_on = result == 0 || result == FAULT_DATA;
+}
+
+static void copy_or_drop(int fds[MESSAGE_FDS_MAX], uint64_t size)
+{
+    char order;
+    int client;
+    if (get_order(&order, &client) && order == RECEIVER_COPY) {
+        do_copy(fds, size);
         return;
     }
     close_all(fds, MESSAGE_FDS_MAX);
-    if (receipt.to_copy)
-        tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+    tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+}
+
+/* The client's socket stays open as long as anything of a message may hang: what is unread in it
+ * is closed by whoever closes it last, which then is not the front, even if that is killed. */
+static void take(int client, bool stay)
+{
+    static struct parcel parcel;
+    struct receipt *receipt = &parcel.receipt;
+    struct pollfd next = {.fd = client, .events = POLLIN};
+    int fds[MESSAGE_FDS_MAX] = {-1, -1};
+    unsigned n = 0;
+    do {
+        take_one(client, &parcel, fds);
+        if (!receipt->going_on || receipt->to_copy)
+            break;
+        tell(receipt, fds, (size_t)(fds[0] >= 0) + (fds[1] >= 0));
+        close_all(fds, MESSAGE_FDS_MAX);
+        *receipt = (struct receipt){.fault = FAULT_INIT};
+    } while (++n < MESSAGES_MAX && poll(&next, 1, stay ? LINGER : 0) == 1);
+    close(client);
+    receipt->going_on = false;
+    tell(receipt, NULL, 0);
+    if (receipt->to_copy)
+        copy_or_drop(fds, receipt->size);
 }
 
 int receiver_run(void)
@@ -207,8 +239,8 @@ int receiver_run(void)
     signal(SIGINT, SIG_IGN); /* the front's, which may come to the whole group: its socket tells */
     signal(SIGTERM, SIG_IGN);
     while (get_order(&order, &client)) {
-        if (client >= 0 && order == RECEIVER_TAKE) {
-            take(client);
+        if (client >= 0 && (order == RECEIVER_TAKE || order == RECEIVER_STAY)) {
+            take(client, order == RECEIVER_STAY);
         } else if (client >= 0) {
             close(client);
             tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);

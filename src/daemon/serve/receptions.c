@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "worker/message.h"
 
-#define ANSWER_TIME   10000 /* milliseconds until a receiver must have answered, … */
-#define IDLE_TIME     2000  /* … and that one without work stays */
-#define AT_WORK_MAX   16    /* receivers of one user that do not hang, … */
-#define ABANDONED_MAX 16    /* … and that do */
+#define RECEIPTS_A_TURN 16
+#define ANSWER_TIME     10000 /* milliseconds until a receiver must have answered, … */
+#define IDLE_TIME       2000  /* … and that one without work stays, … */
+#define SPARE_TIME      200   /* … beside another one of the same user's */
+#define AT_WORK_MAX     16    /* receivers of one user that do not hang, … */
+#define STAYING_MAX     8     /* … that stay with one client, … */
+#define ABANDONED_MAX   16    /* … and that hang */
 
 enum receiver_state {
     RECEIVER_IDLE,
@@ -145,7 +147,8 @@ static int start_receiver(struct receiver **receiver, struct receptions *all, ui
     struct receiver *r = calloc(1, sizeof *r);
     if (!r)
         return fault_set(fault, FAULT_MEMORY, "no memory for a message with descriptors");
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
+        fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0) {
         free(r);
         return fault_set_errno(fault, FAULT_MEMORY, "socketpair");
     }
@@ -184,7 +187,6 @@ static void give_order(struct receiver *receiver, enum receiver_order order, int
         uv_timer_start(&receiver->timer, on_timer, 0, 0);
 }
 
-/* One that waits is as good as several. */
 static void rest(struct receiver *receiver)
 {
     const struct receiver *other;
@@ -193,7 +195,7 @@ static void rest(struct receiver *receiver)
     superfluous |=
         other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
     receiver->state = RECEIVER_IDLE;
-    uv_timer_start(&receiver->timer, on_timer, superfluous ? 0 : IDLE_TIME, 0);
+    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
 }
 
 static void close_both(const int fds[2])
@@ -203,18 +205,23 @@ static void close_both(const int fds[2])
             close(fds[i]);
 }
 
-static void take_receipt(struct receiver *receiver, const struct receipt *receipt, const int fds[2])
+static void take_parcel(struct receiver *receiver, const struct parcel *parcel, const int fds[2])
 {
     struct reception *reception = receiver->reception;
+    const struct receipt *receipt = &parcel->receipt;
     uv_timer_stop(&receiver->timer);
     if (receipt->going_on) {
         uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
+        if (!reception)
+            close_both(fds);
+        else if (reception->how.order == RECEIVER_TAKE)
+            reception->how.received(reception, parcel, fds);
         return;
     }
     if (receipt->to_copy) {
         receiver->state = RECEIVER_HOLDING;
         if (reception)
-            reception->how.received(reception, receipt, fds);
+            reception->how.received(reception, parcel, fds);
         else
             give_order(receiver, RECEIVER_DROP, -1);
         return;
@@ -224,35 +231,45 @@ static void take_receipt(struct receiver *receiver, const struct receipt *receip
     if (!reception)
         close_both(fds);
     else if (reception->how.order == RECEIVER_TAKE)
-        reception->how.received(reception, receipt, fds);
+        reception->how.received(reception, parcel, fds);
     else if (reception->how.order == RECEIVER_COPY)
         reception->how.copied(reception, receipt, fds);
     free(reception);
     start_waiting(receiver->all);
 }
 
-static void on_socket(uv_poll_t *poll, int status, int events)
+/* False: it has said all that it had to say, or has died. */
+static bool receive_one(struct receiver *receiver)
 {
-    static char buffer[MESSAGE_BYTES_MAX]; /* the loop's thread alone */
-    struct receiver *receiver = poll->data;
+    static struct parcel parcel; /* the loop's thread alone */
     struct receptions *all = receiver->all;
     struct fault fault = FAULT_INIT;
-    struct receipt receipt;
     int fds[MESSAGE_FDS_MAX] = {-1, -1};
-    size_t size, n_fds;
-    (void)status;
-    (void)events;
-    int result = message_receive_bytes(receiver->socket, buffer, &size, fds, &n_fds, &fault);
+    size_t size = sizeof parcel, n_fds;
+    int result =
+        message_receive_bytes(receiver->socket, (char *)&parcel, &size, fds, &n_fds, &fault);
     for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
         fds[i] = -1;
-    if (result == 0 && size == sizeof receipt) {
-        memcpy(&receipt, buffer, sizeof receipt);
-        take_receipt(receiver, &receipt, fds);
-    } else {
-        close_both(fds);
-        abandon(receiver, "the process that receives descriptors has died");
-        start_waiting(all);
+    if (result == FAULT_BUSY)
+        return false;
+    if (result == 0 && size >= sizeof parcel.receipt &&
+        size == sizeof parcel.receipt + parcel.receipt.length) {
+        take_parcel(receiver, &parcel, fds);
+        return receiver->state == RECEIVER_AT_WORK;
     }
+    close_both(fds);
+    abandon(receiver, "the process that receives descriptors has died");
+    start_waiting(all);
+    return false;
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct receiver *receiver = poll->data;
+    (void)status;
+    (void)events;
+    for (int i = 0; i < RECEIPTS_A_TURN && receive_one(receiver); i++)
+        ;
 }
 
 /* ---- receptions ---- */
@@ -293,9 +310,10 @@ static bool assign(struct reception *reception, struct fault *fault)
         start_receiver(&receiver, all, how->uid, fault);
     if (!receiver)
         return false;
+    bool stay = how->order == RECEIVER_TAKE && count(all, how->uid, false) <= STAYING_MAX;
     receiver->reception = reception;
     reception->receiver = receiver;
-    give_order(receiver, how->order, how->client_fd);
+    give_order(receiver, stay ? RECEIVER_STAY : how->order, how->client_fd);
     if (how->order == RECEIVER_BURY)
         close(how->client_fd); /* ours; the last one is the receiver's */
     return true;
@@ -387,9 +405,11 @@ void reception_cancel(struct reception **reception)
 
 /* ---- clients' sockets ---- */
 
-ssize_t receptions_peek(int fd, char *buffer, size_t size, bool *has_descriptors)
+/* Looks at the message at the socket's head; what recv(2) would return. */
+static ssize_t peek(int fd, bool *has_descriptors)
 {
-    struct iovec bytes = {buffer, size};
+    char byte;
+    struct iovec bytes = {&byte, 1};
     struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
     ssize_t got;
     /* Without room for descriptors none becomes ours, and the flag says that there are some. */
@@ -398,6 +418,13 @@ ssize_t receptions_peek(int fd, char *buffer, size_t size, bool *has_descriptors
     while (got < 0 && errno == EINTR);
     *has_descriptors = got >= 0 && (header.msg_flags & MSG_CTRUNC);
     return got;
+}
+
+bool receptions_has_descriptors(int fd)
+{
+    bool has_descriptors;
+    peek(fd, &has_descriptors);
+    return has_descriptors;
 }
 
 /* Closing a socket closes the descriptors that nobody has received of it. */
@@ -409,7 +436,7 @@ void receptions_bury(struct receptions *receptions, uid_t uid, int fd)
     struct reception *reception;
     struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_BURY};
     shutdown(fd, SHUT_RDWR); /* no more can come */
-    while (receptions_peek(fd, &byte, 1, &has_descriptors) > 0 && !has_descriptors)
+    while (peek(fd, &has_descriptors) > 0 && !has_descriptors)
         (void)!recv(fd, &byte, 1, MSG_DONTWAIT);
     if (!has_descriptors || reception_start(&reception, receptions, &how, &fault) != 0)
         close(fd);

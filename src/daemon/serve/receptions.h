@@ -21,15 +21,16 @@ struct receptions {
     struct reception_list waiting; /* for a receiver of their user's */
 };
 
-/* One message with descriptors. Of its callbacks one is called at a time, from the loop. */
+/* A client's message with descriptors, and what follows. Of its callbacks one is called at a time,
+ * from the loop. */
 struct reception_how {
     uid_t uid;
     int client_fd;             /* borrowed, until `received` */
     enum receiver_order order; /* RECEIVER_TAKE, or RECEIVER_BURY: then without callbacks */
-    /* What came: `fds` are the callee's, −1 where there is none. Where receipt->to_copy says so the
-     * callee answers with reception_copy or reception_drop, at once; otherwise the reception is
-     * over, and its memory gone when the callee returns. */
-    void (*received)(struct reception *reception, const struct receipt *receipt, const int fds[2]);
+    /* What came: `fds` are the callee's, −1 where there is none. Unless the receipt is going on, or
+     * says to_copy, the reception is over, and its memory gone when the callee returns. Where it
+     * says to_copy the callee answers with reception_copy or reception_drop, at once. */
+    void (*received)(struct reception *reception, const struct parcel *parcel, const int fds[2]);
     /* After reception_copy. The reception is over. */
     void (*copied)(struct reception *reception, const struct receipt *receipt, const int fds[2]);
     /* The receiver did not answer, or has died. The reception is over. */
@@ -64,8 +65,7 @@ void reception_cancel(struct reception **reception);
  * receiver where it does. Takes the descriptor over. */
 void receptions_bury(struct receptions *receptions, uid_t uid, int fd);
 
-/* True for a message at the socket's head that has descriptors. The bytes are those of the message,
- * which stays there; −1 without one, as recv(2) says it. */
-ssize_t receptions_peek(int fd, char *buffer, size_t size, bool *has_descriptors);
+/* True for a message at the socket's head that has descriptors. It stays there. */
+bool receptions_has_descriptors(int fd);
 
 #endif

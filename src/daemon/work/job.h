@@ -52,7 +52,8 @@ struct job_source {
     void (*open)(struct job *job);
     /* Opens one more output, for a further plane. Answer: queue_give_output. */
     void (*need_output)(struct job *job, const char *plane);
-    /* The worker has begun to read the input. No answer. */
+    /* The worker has begun to read the input. No answer. NULL: nobody needs to know, and no message
+     * tells. */
     void (*began)(struct job *job);
     /* The worker has finished with it. job->fault says how; `report` is the worker's message, NULL
      * when the worker died. Answer: queue_remove, queue_try_again or queue_retry. */

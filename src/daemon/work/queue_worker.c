@@ -25,12 +25,15 @@ void queue_send(struct queue *queue, struct job *job, struct worker *worker)
     message.format = job->format;
     message.input = job->input;
     message.time = (int64_t)queue->job_time;
+    message.say_began = job->source->began != NULL;
     message.fds[0] = job->in_fd;
     message.fds[1] = job->out_fd;
     message.n_fds = 2;
     job->worker = worker;
     worker->in_flight++;
     worker_send(worker, &message);
+    if (!job->source->began)
+        queue_enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
 }
 
 static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
