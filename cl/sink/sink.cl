@@ -1,5 +1,6 @@
 /* What a picture format can hold of a plane: samples to u8 or u16, alpha dropped or grey with alpha
- * spread to RGBA. The grid counts pixels. f64 comes as its bits, for devices without fp64. */
+ * spread to RGBA. SCALED, floats whose white is another. The grid counts pixels. f64 comes as its bits,
+ * for devices without fp64. */
 #if defined(SRC_IS_uchar) && defined(DST_IS_uchar) || defined(SRC_IS_ushort) && defined(DST_IS_ushort)
 #define TO_SINK(v) (v)
 #elif defined(SRC_IS_ushort)
@@ -10,6 +11,10 @@
 #define TO_SINK(v) (ushort)((v) + 32768)
 #elif defined(SRC_IS_char)
 #define TO_SINK(v) (uchar)((v) + 128)
+#elif SCALED && defined(SRC_IS_double)
+#define TO_SINK(v) (DST)(int)share_of(float_of_f64(v), (float)DST_MAX, white)
+#elif SCALED
+#define TO_SINK(v) (DST)(int)share_of(v, (float)DST_MAX, white)
 #elif defined(SRC_IS_double)
 #define TO_SINK(v) (DST)saturate_f64(v, 0, DST_MAX)
 #else
@@ -22,7 +27,13 @@
 #define SOURCE_CHANNEL(c) (c)
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst))
+#if SCALED
+#define WHITE_PARAMETER , float white
+#else
+#define WHITE_PARAMETER
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) WHITE_PARAMETER)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

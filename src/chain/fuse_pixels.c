@@ -25,13 +25,14 @@ static bool same_alpha(const struct run *run, const struct pixel_function *next,
 }
 
 /* Appends the function NAME_pixel of a step to the run. Returns false when the run must end before
- * that step. */
-static bool extend(struct run *run, const struct plan_step *step, const struct plane *plane)
+ * that step. `index` is the plane's. */
+static bool extend(struct run *run, const struct plan_step *step, unsigned index)
 {
+    const struct plane *plane = &step->in->planes[index];
     struct pixel_function *whole = &run->function, next = {.work = 4, .plan = whole->plan};
     char call[sizeof whole->call], arguments[120] = "";
     size_t used = 0;
-    if (step->stage->pixel(step->config, run->types[run->n], &next, NULL) != 0 || next.scalar ||
+    if (step->stage->pixel(step->config, plane, &next, NULL) != 0 || next.scalar ||
         whole->n_args + next.n_args > PIXEL_ARGS_MAX || !same_alpha(run, &next, plane))
         return false;
     for (unsigned i = 0; i < next.n_args; i++)
@@ -86,7 +87,7 @@ static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct st
     run->types[0] = in->type;
     run->function.plan = work;
     size_t end = group->first;
-    while (end <= group->last && (steps[end].work.n_passes == 0 || extend(run, &steps[end], in)))
+    while (end <= group->last && (steps[end].work.n_passes == 0 || extend(run, &steps[end], plane)))
         end++;
     size_t held = end - group->first;
     if (run->n > 0) {
@@ -184,7 +185,7 @@ static size_t collect(struct run *run, const struct fuse_group *group, enum kern
         if (step->work.n_passes > 0 &&
             (!fuse_is_pixel(step) ||
              (form == FORM_VECTOR && is_too_wide(first, step->out.planes[0].type)) ||
-             !extend(run, step, &first->out.planes[0])))
+             !extend(run, step, 0)))
             break;
         if (step->work.n_passes > 0)
             last = i;

@@ -40,7 +40,7 @@ static int pixel_passes(const struct plan_step *step, struct stage_plan *work, s
         functions[i].work = 4;
         functions[i].generic = work->profile->generic;
         functions[i].plan = work;
-        result = step->stage->pixel(step->config, step->in->planes[i].type, &functions[i], fault);
+        result = step->stage->pixel(step->config, &step->in->planes[i], &functions[i], fault);
         identity &= functions[i].identity;
     }
     for (size_t i = 0; i < n && result == 0 && !identity; i++)
@@ -70,7 +70,7 @@ static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, 
     for (size_t i = 0; i < step->in->n_planes; i++) {
         struct plane plane = step->in->planes[i];
         struct pixel_function function = {0};
-        int result = step->stage->pixel(step->config, plane.type, &function, fault);
+        int result = step->stage->pixel(step->config, &plane, &function, fault);
         if (result != 0)
             return result;
         plane.type = function.type;
@@ -106,6 +106,30 @@ static int keep_origins(struct plan_step *step, struct fault *fault)
     return frame_copy_origins(&step->out, in) ? 0 : no_memory(fault);
 }
 
+/* Floats keep the white of what they were made from, and an inverse transform gives back that of
+ * what was transformed. */
+static double inherited_white(const struct plan_step *step, size_t index)
+{
+    const struct frame *in = step->in, *out = &step->out;
+    for (size_t i = 0; i < out->n_origins; i++)
+        if (index - out->origins[i].first < out->origins[i].count)
+            return plane_white(&out->origins[i].plane);
+    if (step->stage->inverse && index < in->n_origins)
+        return plane_white(&in->origins[index].plane);
+    return plane_white(&in->planes[index < in->n_planes ? index : 0]);
+}
+
+static void settle_white(struct plan_step *step)
+{
+    for (size_t i = 0; i < step->out.n_planes; i++) {
+        struct plane *plane = &step->out.planes[i];
+        if (sample_is_integer(plane->type))
+            plane->white = plane_white(plane);
+        else if (plane->white == 0)
+            plane->white = inherited_white(step, i);
+    }
+}
+
 static int add_step(struct plan *plan, const struct stage *stage, const void *config,
                     const struct plan_options *options, struct fault *fault)
 {
@@ -122,6 +146,7 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     step->out.size += options->guard;
     if (result == 0 && !stage->inverse)
         result = keep_origins(step, fault);
+    settle_white(step);
     if (result == 0)
         result = check_size(&step->out, fault);
     if (result == 0 && options->profile)
@@ -246,6 +271,8 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     p->steps = calloc(chain->n_steps + 2, sizeof *p->steps);
     int result = p->steps && frame_copy(&p->in, in) ? check_size(in, fault) : no_memory(fault);
     p->out = &p->in;
+    for (size_t i = 0; i < p->in.n_planes; i++)
+        p->in.planes[i].white = plane_white(&p->in.planes[i]);
     for (size_t i = 0; i < chain->n_steps && result == 0; i++)
         result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);
     if (result == 0 && options->mosaic_gain > 0)

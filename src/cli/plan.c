@@ -61,6 +61,8 @@ static void print_frame(const struct frame *frame)
         const struct plane *p = &frame->planes[i];
         fprintf(cli_stdout, "%s%s%s%ux%ux%u %s", i ? ", " : "", p->name, p->name[0] ? " " : "",
                 p->width, p->height, p->channels, sample_name(p->type));
+        if (!sample_is_integer(p->type))
+            fprintf(cli_stdout, " white %.9g", plane_white(p));
     }
     fputc('\n', cli_stdout);
 }
@@ -179,10 +181,10 @@ static json_t *frame_json(const struct frame *frame)
     json_t *planes = json_array();
     for (size_t i = 0; i < frame->n_planes; i++) {
         const struct plane *p = &frame->planes[i];
-        json_array_append_new(planes,
-                              json_pack("{s:s, s:i, s:i, s:i, s:s}", "name", p->name, "width",
-                                        (int)p->width, "height", (int)p->height, "channels",
-                                        (int)p->channels, "type", sample_name(p->type)));
+        json_array_append_new(planes, json_pack("{s:s, s:i, s:i, s:i, s:s, s:f}", "name", p->name,
+                                                "width", (int)p->width, "height", (int)p->height,
+                                                "channels", (int)p->channels, "type",
+                                                sample_name(p->type), "white", plane_white(p)));
     }
     return planes;
 }

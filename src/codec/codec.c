@@ -47,6 +47,9 @@ const struct param decode_params[] = {
           "1 takes what a truncated file has instead of refusing it", DEFAULT("0")),
     PARAM(FLAG, "strict", offsetof(struct decode_options, strict),
           "1 refuses a file that is odd, which is read with a warning else", DEFAULT("0")),
+    PARAM(REAL, "white", offsetof(struct decode_options, white),
+          "the value that means white in a file of floats; without it what the file says, else 255",
+          RANGE(1e-6, 1e6)),
     {0},
 };
 
@@ -95,6 +98,46 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
     return result;
 }
 
+/* The white of planes of floats: the options', else the file's, else 255. */
+static void set_white(struct decoder *d)
+{
+    for (size_t i = 0; i < d->frame.n_planes; i++) {
+        struct plane *plane = &d->frame.planes[i];
+        if (sample_is_integer(plane->type))
+            continue;
+        if (d->options.white > 0)
+            plane->white = (float)d->options.white;
+        d->white_unknown |= plane->white == 0;
+    }
+    for (size_t i = 0; i < d->frame.n_origins && d->options.white > 0; i++)
+        d->frame.origins[i].plane.white = (float)d->options.white;
+}
+
+static bool is_within_one(const struct picture *picture, size_t index)
+{
+    const struct plane *p = &picture->frame.planes[index];
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *row = picture_row(picture, index, y);
+        for (uint32_t x = 0; x < p->width * p->channels; x++) {
+            double v = sample_load(p->type, row + x * sample_size(p->type));
+            if (!(v >= 0 && v <= 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Floats from 0 to 1 nearly always are pictures whose white is 1, and black where it is 255. */
+static int check_white(struct decoder *d, const struct picture *picture, struct fault *fault)
+{
+    bool small = d->white_unknown;
+    for (size_t i = 0; i < picture->frame.n_planes && small; i++)
+        small = sample_is_integer(picture->frame.planes[i].type) || is_within_one(picture, i);
+    return small ? decoder_warn(d, fault, "all samples are within 0...1, and white is 255; if 1 is "
+                                          "white, say --input white=1")
+                 : 0;
+}
+
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault)
@@ -107,6 +150,8 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     if (!decoder->codec)
         return unknown_format(data, size, fault);
     int result = decoder->codec->open(decoder, fault);
+    if (result == 0)
+        set_white(decoder);
     if (result == 0 && decoder->working_memory > limits->memory) {
         result = fault_set(fault, FAULT_LIMIT,
                            "decoding this %s takes %s besides the picture, over the memory limit "
@@ -128,7 +173,8 @@ int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct f
 
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)
 {
-    return decoder->codec->read(decoder, into, fault);
+    int result = decoder->codec->read(decoder, into, fault);
+    return result == 0 ? check_white(decoder, into, fault) : result;
 }
 
 bool decoder_lies(const struct decoder *decoder, struct frame *frame)

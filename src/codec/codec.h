@@ -44,6 +44,7 @@ struct decode_options {
     int raw;        /* enum raw_layout; with it the input is not probed, and w and h are needed */
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
+    double white;   /* of planes of floats; 0: as the file says, else 255 */
     bool padded;    /* not a user's: the input is memory in huge pages, and may end long before
                        them */
 };
@@ -72,6 +73,7 @@ struct decoder {
     bool is_copy;            /* decoding is no more than copying samples */
     bool stored_luma;        /* the planes are a file's own Y channel: decoder_narrow */
     uint32_t reduced;        /* the picture comes at 1/reduced of its sides: decoder_narrow */
+    bool white_unknown;      /* of planes of floats: neither the file nor the options say it */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
     struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
     unsigned n_warnings;     /* also those that have no line */

@@ -5,9 +5,11 @@ int fit_type(const char *format, enum fit_depth depth, struct plane *plane, stru
     switch (plane->type) {
     case SAMPLE_U8:
     case SAMPLE_I8:
+        plane->type = SAMPLE_U8;
+        return 0;
     case SAMPLE_F32:
     case SAMPLE_F64:
-        plane->type = SAMPLE_U8;
+        plane->type = depth == FIT_8 || plane_white(plane) <= 255 ? SAMPLE_U8 : SAMPLE_U16;
         return 0;
     case SAMPLE_U16:
     case SAMPLE_I16:

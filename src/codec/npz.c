@@ -242,6 +242,7 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
     memcpy(plane->name, told->name, sizeof plane->name);
     plane->zero_x = told->zero_x;
     plane->zero_y = told->zero_y;
+    plane->white = told->white;
     return 0;
 }
 

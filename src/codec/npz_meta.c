@@ -1,6 +1,7 @@
 /* meta.json of an NPZ: what arrays cannot say of planes. It is hostile like the rest: every value
  * is checked for its type and its range, words that are not known are passed over. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static json_t *plane_json(const struct plane *plane, bool *good)
     set(object, "height", json_integer(plane->height), good);
     set(object, "channels", json_integer(plane->channels), good);
     set(object, "type", json_string(sample_name(plane->type)), good);
+    set(object, "white", json_real(plane_white(plane)), good);
     set(object, "zero_x", json_integer(plane->zero_x), good);
     set(object, "zero_y", json_integer(plane->zero_y), good);
     return object;
@@ -110,6 +112,14 @@ static bool get_type(const json_t *object, enum sample_type *type)
     return false;
 }
 
+/* That of floats; files of other programs, and old ones, need not tell it. */
+static bool get_white(const json_t *object, double *white)
+{
+    const json_t *number = json_object_get(object, "white");
+    *white = (float)json_number_value(number);
+    return !number || (json_is_number(number) && *white > 0 && isfinite(*white));
+}
+
 static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *plane,
                        struct fault *fault)
 {
@@ -127,6 +137,8 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
         return damaged("a plane's zero_x or zero_y is none", fault);
     if (!get_type(object, &plane->type))
         return damaged("a plane's type is none", fault);
+    if (!get_white(object, &plane->white))
+        return damaged("a plane's white is none", fault);
     if ((uint64_t)width * (uint64_t)height > max_pixels)
         return fault_set(fault, FAULT_LIMIT,
                          "%lld×%lld pixels are more than max_pixels %s (--max-pixels)",

@@ -36,15 +36,15 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     text_printf(key, "|%p", (const void *)chain->definitions); /* they outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
         const struct plane *p = &in->planes[i];
-        text_printf(key, "|%s %ux%ux%u %s %d,%d of %ux%u @%zu+%zu", p->name, p->width, p->height,
-                    p->channels, sample_name(p->type), p->zero_x, p->zero_y, p->whole_width,
-                    p->whole_height, p->offset, p->stride);
+        text_printf(key, "|%s %ux%ux%u %s white %.9g %d,%d of %ux%u @%zu+%zu", p->name, p->width,
+                    p->height, p->channels, sample_name(p->type), plane_white(p), p->zero_x,
+                    p->zero_y, p->whole_width, p->whole_height, p->offset, p->stride);
     }
     for (size_t i = 0; i < in->n_origins; i++) {
         const struct frame_origin *o = &in->origins[i];
-        text_printf(key, "|%s%s of %s %ux%ux%u %s, %zu+%zu", o->stage, o->parameters, o->plane.name,
-                    o->plane.width, o->plane.height, o->plane.channels, sample_name(o->plane.type),
-                    o->first, o->count);
+        text_printf(key, "|%s%s of %s %ux%ux%u %s white %.9g, %zu+%zu", o->stage, o->parameters,
+                    o->plane.name, o->plane.width, o->plane.height, o->plane.channels,
+                    sample_name(o->plane.type), plane_white(&o->plane), o->first, o->count);
     }
     if (format) {
         text_printf(key, "|%s", format->codec->name);

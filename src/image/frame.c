@@ -71,7 +71,7 @@ bool frame_same_shape(const struct frame *a, const struct frame *b)
     for (size_t i = 0; i < a->n_planes; i++) {
         const struct plane *p = &a->planes[i], *q = &b->planes[i];
         if (strcmp(p->name, q->name) != 0 || p->width != q->width || p->height != q->height ||
-            p->channels != q->channels || p->type != q->type)
+            p->channels != q->channels || p->type != q->type || plane_white(p) != plane_white(q))
             return false;
     }
     return true;
@@ -101,6 +101,13 @@ uint64_t frame_bytes(const struct frame *frame)
 bool plane_has_alpha(const struct plane *plane)
 {
     return plane->channels == 2 || plane->channels == 4;
+}
+
+double plane_white(const struct plane *plane)
+{
+    if (sample_is_integer(plane->type))
+        return sample_max(plane->type);
+    return plane->white > 0 ? plane->white : 255;
 }
 
 bool picture_create(struct picture *picture, const struct frame *frame)

@@ -319,7 +319,8 @@ static bool plan_one(struct walk *walk, const struct chain *chain, const struct 
     return true;
 }
 
-/* A picture of each type; planes that the chain takes are added to `taken`. */
+/* A picture of each type, of floats of both whites that kernels differ by; planes that the chain
+ * takes are added to `taken`. */
 static void plan_types(struct walk *walk, const struct chain *chain, struct plane plane,
                        double mosaic_gain, struct frame *taken)
 {
@@ -330,6 +331,10 @@ static void plan_types(struct walk *walk, const struct chain *chain, struct plan
         walk->failed |= !frame_add_plane(&one, &plane, FRAME_ALIGNMENT);
         if (!walk->failed && plan_one(walk, chain, &one, mosaic_gain))
             walk->failed |= !frame_add_plane(taken, &plane, FRAME_ALIGNMENT);
+        if (!walk->failed && !sample_is_integer(plane.type)) {
+            one.planes[0].white = 1;
+            plan_one(walk, chain, &one, mosaic_gain);
+        }
         frame_finish(&one);
     }
 }

@@ -2,9 +2,10 @@
 
 #include "stage/stage.h"
 
-static int pixel(const void *config, enum sample_type type, struct pixel_function *function,
+static int pixel(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
+    enum sample_type type = in->type;
     (void)config;
     (void)fault;
     function->type = type;

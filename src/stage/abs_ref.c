@@ -5,10 +5,10 @@
 
 #include "stage/common.h"
 
-static double absolute(const void *config, enum sample_type type, double v)
+static double absolute(const void *config, const struct plane *in, double v)
 {
     (void)config;
-    return sample_is_integer(type) ? (double)sample_saturate(type, fabs(v)) : fabs(v);
+    return sample_is_integer(in->type) ? (double)sample_saturate(in->type, fabs(v)) : fabs(v);
 }
 
 int abs_reference(const void *config, const struct picture *in, struct picture *out,

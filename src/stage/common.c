@@ -76,7 +76,7 @@ int stage_require_types(const char *stage, const struct frame *in, unsigned type
 }
 
 void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
-                           double (*function)(const void *config, enum sample_type type, double v),
+                           double (*function)(const void *config, const struct plane *in, double v),
                            bool keep_alpha)
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
@@ -88,7 +88,7 @@ void reference_each_sample(const void *config, const struct picture *in, struct 
             for (uint32_t x = 0; x < from->width * from->channels; x++) {
                 double v = sample_load(from->type, source + x * sample_size(from->type));
                 if (!alpha || x % from->channels != from->channels - 1)
-                    v = function(config, from->type, v);
+                    v = function(config, from, v);
                 sample_store(to->type, target + x * sample_size(to->type), v);
             }
         }

@@ -5,9 +5,20 @@
 #include "base/fault.h"
 #include "image/frame.h"
 
+#define CONVERT_SAME (-1) /* of both parameters: what comes in */
+
 struct convert_config {
-    int type; /* enum sample_type: u8, u16 or f32 */
+    int type;     /* enum sample_type: u8, u16 or f32 */
+    int channels; /* 1, 3 or 4 */
 };
+
+/* The type and the channels that come out for a plane. */
+enum sample_type convert_type(const struct convert_config *config, const struct plane *in);
+uint32_t convert_channels(const struct convert_config *config, const struct plane *in);
+
+/* Whether values are multiplied by the largest of the type that comes out: floats whose white is 1.
+ */
+bool convert_scales(const struct convert_config *config, const struct plane *in);
 
 /* The definition, in plain C. */
 int convert_reference(const void *config, const struct picture *in, struct picture *out,

@@ -149,10 +149,11 @@ static void define_f32(struct pixel_function *function, const struct gain_config
     pixel_define(function, "IN_F32", "1");
 }
 
-static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
     const struct gain_config *config = config_;
+    enum sample_type type = in->type;
     int result = stage_require_type("gain", type, STAGE_TYPES_BUT_F64, fault);
     if (result != 0)
         return result;

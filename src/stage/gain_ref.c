@@ -7,9 +7,10 @@
 
 __extension__ typedef __int128 wide;
 
-static double gain(const void *config_, enum sample_type type, double v)
+static double gain(const void *config_, const struct plane *in, double v)
 {
     const struct gain_config *config = config_;
+    enum sample_type type = in->type;
     if (type == SAMPLE_F32) {
         float product = (float)v * (float)config->by;
         return product + (float)config->offset;

@@ -1,13 +1,13 @@
-/* invert by its definition: max − v, saturated where v is negative; f32: 1 − v. */
+/* invert by its definition: white − v, saturated where v is negative. */
 #include "stage/common.h"
 #include "stage/invert.h"
 
-static double invert(const void *config, enum sample_type type, double v)
+static double invert(const void *config, const struct plane *in, double v)
 {
     (void)config;
-    if (!sample_is_integer(type))
-        return 1.0f - (float)v;
-    return (double)sample_saturate(type, sample_max(type) - v);
+    if (!sample_is_integer(in->type))
+        return (float)plane_white(in) - (float)v;
+    return (double)sample_saturate(in->type, plane_white(in) - v);
 }
 
 int invert_reference(const void *config, const struct picture *in, struct picture *out,

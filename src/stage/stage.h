@@ -67,7 +67,7 @@ struct stage {
     /* Or, for a per-pixel stage, gives the function of cl/NAME.cl that computes one sample
      * (pass.h). Such a stage keeps width, height and channels. If the function is the identity for
      * every plane, the input is passed on unchanged. */
-    int (*pixel)(const void *config, enum sample_type type, struct pixel_function *function,
+    int (*pixel)(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault);
 
     /* For a stage with both `pixel` and `passes`: which of them a config uses. */

@@ -27,7 +27,7 @@ static const struct param params[] = {
     PARAM(REAL, "low", offsetof(struct threshold_config, low), "what comes out for samples below t",
           DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "high", offsetof(struct threshold_config, high),
-          "what comes out for samples of at least t; max is the type's largest, 1 for f32",
+          "what comes out for samples of at least t; max is white",
           .choices = high_choices, DEFAULT("max")),
     {0},
 };
@@ -57,10 +57,11 @@ static int32_t as_sample(enum sample_type type, double value)
     return (int32_t)sample_saturate(type, value);
 }
 
-static void fill_function(const struct threshold_config *config, enum sample_type type,
+static void fill_function(const struct threshold_config *config, const struct plane *in,
                           struct pixel_function *function)
 {
-    double high = config->high.choice == THRESHOLD_MAX ? sample_max(type) : config->high.value;
+    double high = config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
+    enum sample_type type = in->type;
     function->type = type;
     function->keep_alpha = true;
     function->work = 3;
@@ -69,11 +70,12 @@ static void fill_function(const struct threshold_config *config, enum sample_typ
     function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, high)};
 }
 
-static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
     const struct threshold_config *config = config_;
-    fill_function(config, type, function);
+    enum sample_type type = in->type;
+    fill_function(config, in, function);
     double t = sample_is_integer(type) ? ceil(config->t.value) : config->t.value;
     function->args[0] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, t)};
     if (sample_is_integer(type) && t > sample_max(type)) /* no sample is so large */
@@ -179,7 +181,7 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     pass_int(split, (int32_t)cut.parts);
 
     struct pixel_function function = {0};
-    fill_function(config, plane->type, &function);
+    fill_function(config, plane, &function);
     snprintf(function.variant, sizeof function.variant, "otsu");
     function.args[0] = (struct pass_arg){.kind = PASS_BUFFER, .operand = state};
     pass_pixel(plan, index, &function);

@@ -18,7 +18,7 @@ enum {
 struct threshold_config {
     struct param_scalar t;    /* a number; or Otsu's method chooses */
     double low;               /* the result below t */
-    struct param_scalar high; /* the result from t on: a number, or the type's largest value */
+    struct param_scalar high; /* the result from t on: a number, or white */
 };
 
 /* The definition, in plain C. */

@@ -125,7 +125,7 @@ int threshold_reference(const void *config_, const struct picture *in, struct pi
         size_t size = sample_size(p->type);
         double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
         double high =
-            config->high.choice == THRESHOLD_MAX ? sample_max(p->type) : config->high.value;
+            config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
         if (p->type == SAMPLE_F32)
             t = (float)t;
         for (uint32_t y = 0; y < p->height; y++) {

@@ -61,9 +61,9 @@ static json_t *plane_json(const char *format, const struct plane *plane)
 {
     if (plane->width == 0)
         return json_null();
-    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "format", format, "width", (int)plane->width,
+    return json_pack("{s:s, s:i, s:i, s:i, s:s, s:f}", "format", format, "width", (int)plane->width,
                      "height", (int)plane->height, "channels", (int)plane->channels, "type",
-                     sample_name(plane->type));
+                     sample_name(plane->type), "white", plane_white(plane));
 }
 
 static double seconds(uint64_t nanoseconds)

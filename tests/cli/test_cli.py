@@ -402,7 +402,7 @@ class Planes(Cli):
             self.assertEqual(meta['version'], 1)
             self.assertEqual(meta['origins'], [])
             self.assertEqual(meta['planes'][1], {'name': 'dy', 'width': 37, 'height': 21, 'channels': 1,
-                                                 'type': 'i8', 'zero_x': 0, 'zero_y': 0})
+                                                 'type': 'i8', 'white': 127, 'zero_x': 0, 'zero_y': 0})
         self.sluice('run', '-o', 'one.npz', 'grey.pgm')
         self.assertEqual(self.arrays('one.npz')['image.npy'], npy('|u1', (21, 37), samples))
 
@@ -525,7 +525,7 @@ class Planes(Cli):
 
     def meta(self, mode):
         def plane(name, width, height, kind='f32'):
-            return {'name': name, 'width': width, 'height': height, 'channels': 1, 'type': kind,
+            return {'name': name, 'width': width, 'height': height, 'channels': 1, 'type': kind, 'white': 255,
                     'zero_x': -2, 'zero_y': 3}
         return {'version': 1,
                 'planes': [plane('LL1', 2, 1), plane('HL1', 1, 1), plane('LH1', 2, 1), plane('HH1', 1, 1)],

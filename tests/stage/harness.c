@@ -22,6 +22,7 @@ static char skip_reason[512];
 static unsigned n_vectors;
 static const struct definitions *definitions;
 static const char *input_name = "";
+static double input_white;
 
 /* The device's own profile, and the GPU classes' forms on the device's compiler. */
 static struct device_profile profiles[3];
@@ -158,6 +159,7 @@ static void make_input(struct picture *picture, const struct plane *plane, size_
     struct frame frame = {.size = GUARD};
     assert_true(frame_add_plane(&frame, plane, alignment));
     snprintf(frame.planes[0].name, sizeof frame.planes[0].name, "%s", input_name);
+    frame.planes[0].white = input_white;
     frame.size += GUARD;
     assert_true(picture_create(picture, &frame));
     frame_finish(&frame);
@@ -552,6 +554,11 @@ void harness_define(const struct definitions *to)
 void harness_name_input(const char *name)
 {
     input_name = name;
+}
+
+void harness_white(double white)
+{
+    input_white = white;
 }
 
 static void compare_with_input(const char *what, const struct picture *in,

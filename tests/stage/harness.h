@@ -73,6 +73,9 @@ void harness_define(const struct definitions *definitions);
 /* The name of the input's plane from here on. */
 void harness_name_input(const char *name);
 
+/* The white of the input's plane from here on; 0: what a plane has that is told none. */
+void harness_white(double white);
+
 /* Round trips from here on run in the device's own forms only, or in the GPU classes' too. */
 void harness_round_trip_own(bool only);
 

@@ -92,6 +92,33 @@ static void test_f64(void **state)
     one(SAMPLE_F64, -INFINITY, SAMPLE_F32, -INFINITY);
 }
 
+/* Floats whose white is 1 are parts of it. */
+static void test_parts_of_white(void **state)
+{
+    (void)state;
+    harness_white(1);
+    one(SAMPLE_F32, 0, SAMPLE_U8, 0);
+    one(SAMPLE_F32, 1, SAMPLE_U8, 255);
+    one(SAMPLE_F32, 0.5, SAMPLE_U8, 128);           /* 127.5, to the even one */
+    one(SAMPLE_F32, 0.5 - 0x1p-25, SAMPLE_U8, 127); /* 127.49999, which f32 would round to 127.5 */
+    one(SAMPLE_F32, 0.5 / 255, SAMPLE_U8, 1);       /* the nearest f32 is a little above 1/510 */
+    one(SAMPLE_F32, 0.2, SAMPLE_U8, 51);
+    one(SAMPLE_F32, 1.5, SAMPLE_U8, 255);
+    one(SAMPLE_F32, -1, SAMPLE_U8, 0);
+    one(SAMPLE_F32, NAN, SAMPLE_U8, 0);
+    one(SAMPLE_F32, INFINITY, SAMPLE_U16, 65535);
+    one(SAMPLE_F32, 0.5, SAMPLE_U16, 32768); /* 32767.5 */
+    one(SAMPLE_F32, 0.5 - 0x1p-25, SAMPLE_U16, 32767);
+    one(SAMPLE_F64, 0.25, SAMPLE_U8, 64); /* 63.75 */
+    one(SAMPLE_F64, 1, SAMPLE_U16, 65535);
+    one(SAMPLE_F64, 0.25, SAMPLE_F32, 0.25);
+    harness_few("convert:u8", SAMPLE_F32, 3);
+    harness_few("invert,convert:u16,levels:gamma=2", SAMPLE_F32, 1);
+    harness_white(0);
+    harness_few("convert:f32,invert", SAMPLE_U8, 3);
+    harness_few("convert:f32,threshold:128,convert:u16,invert", SAMPLE_U16, 2);
+}
+
 /* Alpha has a value like any other channel. */
 static void test_alpha(void **state)
 {
@@ -122,10 +149,15 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32_to_integers), cmocka_unit_test(test_between_integers),
-        cmocka_unit_test(test_to_f32),          cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_alpha),           cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(harness_enough_vectors),
+        cmocka_unit_test(test_f32_to_integers),
+        cmocka_unit_test(test_between_integers),
+        cmocka_unit_test(test_to_f32),
+        cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_parts_of_white),
+        cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);
 }

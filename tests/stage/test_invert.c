@@ -45,11 +45,18 @@ static void test_signed(void **state)
 static void test_f32(void **state)
 {
     (void)state;
+    one(SAMPLE_F32, 0, 255); /* where nothing tells of white */
+    one(SAMPLE_F32, 100.5, 154.5);
+    one(SAMPLE_F32, 300, -45);
+    harness_white(65535);
+    one(SAMPLE_F32, 35, 65500);
+    harness_white(1);
     one(SAMPLE_F32, 0, 1);
     one(SAMPLE_F32, 1, 0);
     one(SAMPLE_F32, 0.25, 0.75);
     one(SAMPLE_F32, -3, 4);
     one(SAMPLE_F32, 100.5, -99.5);
+    harness_white(0);
 }
 
 static void test_alpha(void **state)
@@ -58,7 +65,7 @@ static void test_alpha(void **state)
     static const double rgba[8] = {0, 1, 2, 3, 252, 253, 254, 255};
     static const double rgba_out[8] = {255, 254, 253, 3, 3, 2, 1, 255};
     static const double rgb[3] = {0, 1, 2}, rgb_out[3] = {255, 254, 253};
-    static const double real[2] = {0.5, 0.5}, real_out[2] = {0.5, 0.5};
+    static const double real[2] = {54.5, 0.5}, real_out[2] = {200.5, 0.5};
     (void)state;
     harness_vector("invert", SAMPLE_U8, 2, 1, 2, grey, SAMPLE_U8, 2, 1, 2, grey_out, 0);
     harness_vector("invert", SAMPLE_U8, 1, 2, 4, rgba, SAMPLE_U8, 1, 2, 4, rgba_out, 0);

@@ -57,15 +57,21 @@ static void test_curves(void **state)
     one("gamma=2.2", SAMPLE_U8, 10, 59);          /* 58.51 */
     one("gamma=2", SAMPLE_U16, 16384, 32768);                 /* 32767.75 */
     one("gamma=0.5", SAMPLE_U16, 32768, 16384);               /* 16384.25 */
+    one("gamma=2", SAMPLE_F32, 63.75, 127.5); /* of 255, where nothing tells of white */
+    harness_white(1);
     one("gamma=2", SAMPLE_F32, 0.25, 0.5);
     one("gamma=0.5", SAMPLE_F32, 0.5, 0.25);
     one("gamma=2:white=255:high=255", SAMPLE_F32, 63.75, 127.5);
     one("gamma=0.5:black=1:white=3:low=-1:high=7", SAMPLE_F32, 2, 1);
+    harness_white(0);
 }
 
 static void test_floats(void **state)
 {
     (void)state;
+    one("black=0", SAMPLE_F32, 300, 255);
+    one("55", SAMPLE_F32, 155, 127.5);
+    harness_white(1);
     one("black=0", SAMPLE_F32, 0.375, 0.375);
     one("black=0", SAMPLE_F32, -3, 0);
     one("black=0", SAMPLE_F32, 3, 1);
@@ -79,6 +85,7 @@ static void test_floats(void **state)
     one("gamma=2:low=0.5", SAMPLE_F32, NAN, 0.5);
     one("1:0:low=0.5", SAMPLE_F32, NAN, 0.5);
     one("black=0", SAMPLE_F32, INFINITY, 1);
+    harness_white(0);
 }
 
 /* All values at once; alpha stays. */
@@ -148,7 +155,7 @@ static void test_refusals(void **state)
     harness_refuses("levels:gamma=-1", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "above 0");
     harness_refuses("levels:20:20", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "black and white are both 20");
     harness_refuses("levels:255", SAMPLE_U8, 3, 3, 1, FAULT_SHAPE, "black and white are both 255");
-    harness_refuses("levels:black=1", SAMPLE_F32, 3, 3, 1, FAULT_SHAPE, "both 1");
+    harness_refuses("levels:black=255", SAMPLE_F32, 3, 3, 1, FAULT_SHAPE, "both 255");
     harness_refuses("levels", SAMPLE_I16, 3, 3, 1, FAULT_SHAPE, "convert:type=f32");
     harness_refuses("levels", SAMPLE_F64, 3, 3, 1, FAULT_SHAPE, "convert:type=f32");
 }

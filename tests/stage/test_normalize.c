@@ -58,8 +58,9 @@ static void test_u16(void **state)
 static void test_f32(void **state)
 {
     (void)state;
-    ROW_OF("", SAMPLE_F32, 3, 1, 1e-5, {{-1, 0, 3}, {0, 0.25, 1}});
+    ROW_OF("", SAMPLE_F32, 3, 1, 1e-5, {{-1, 0, 3}, {0, 63.75, 255}});
     ROW_OF("", SAMPLE_F32, 3, 1, 1e-5, {{5, 5, 5}, {5, 5, 5}});
+    harness_white(1);
     ROW_OF("", SAMPLE_F32, 3, 1, 1e-5, {{100, 150, 300}, {0, 0.25, 1}});
     ROW_OF("", SAMPLE_F32, 4, 1, 1e-5, {{NAN, 0, 1, INFINITY}, {0, 0, 1, 1}});
     ROW_OF("", SAMPLE_F32, 2, 1, 1e-5, {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}});

@@ -46,12 +46,15 @@ static void test_integers(void **state)
 static void test_f32(void **state)
 {
     (void)state;
+    one("100", SAMPLE_F32, 100, 255); /* white, where nothing tells of it */
+    harness_white(1);
     one("0.5", SAMPLE_F32, 0.5, 1);
     one("0.5", SAMPLE_F32, 0.49999997, 0);
     one("0.7", SAMPLE_F32, 0.7f, 1); /* the nearest f32 stands for 0.7 */
     one("-1:0.25:0.75", SAMPLE_F32, -2, 0.25);
     one("-1:0.25:0.75", SAMPLE_F32, INFINITY, 0.75);
     one("-1:0.25:0.75", SAMPLE_F32, NAN, 0.25);
+    harness_white(0);
 }
 
 static void test_alpha(void **state)
@@ -66,7 +69,7 @@ static void test_alpha(void **state)
 /* A row of samples, and the least of them that is high. */
 static void row(enum sample_type type, uint32_t n, const double *in, double least_high)
 {
-    double out[16], high = type == SAMPLE_F32 ? 1 : -1;
+    double out[16], high = type == SAMPLE_F32 ? 255 : -1;
     switch (type) {
     case SAMPLE_U8:
         high = 255;

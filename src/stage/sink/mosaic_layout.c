@@ -118,24 +118,28 @@ static bool add_level(struct walk *w, unsigned level)
     return true;
 }
 
-/* What the mosaic of planes of `type` is made of, which came from a plane of type `from`. */
-static enum sample_type target_type(enum sample_type type, enum sample_type from)
+/* What the mosaic of planes of `type` is made of, which came from the plane `from`. */
+static enum sample_type target_type(enum sample_type type, const struct plane *from)
 {
     if (type == SAMPLE_U8 || type == SAMPLE_U16)
         return type; /* a chain has made pictures of them already */
-    return from == SAMPLE_U16 || from == SAMPLE_I16 ? SAMPLE_U16 : SAMPLE_U8;
+    bool wide = from->type == SAMPLE_U16 || from->type == SAMPLE_I16;
+    return wide || (!sample_is_integer(from->type) && plane_white(from) > 255) ? SAMPLE_U16
+                                                                               : SAMPLE_U8;
 }
 
 static void choose_values(struct walk *w, enum sample_type type, double low, double gain)
 {
-    enum sample_type from = w->origin->plane.type, target = target_type(type, from);
-    bool is_signed = from == SAMPLE_I8 || from == SAMPLE_I16;
+    const struct plane *from = &w->origin->plane;
+    enum sample_type target = target_type(type, from);
+    bool is_signed = from->type == SAMPLE_I8 || from->type == SAMPLE_I16;
+    double scale = sample_is_integer(from->type) ? 1 : sample_max(target) / plane_white(from);
     struct mosaic_cell centred = {.copy = type == target,
-                                  .factor = (float)gain,
+                                  .factor = (float)(gain * scale),
                                   .range = target == SAMPLE_U16 ? SAMPLE_I16 : SAMPLE_I8,
                                   .middle = target == SAMPLE_U16 ? 32768 : 128};
     w->detail = w->low = centred;
-    w->low.factor = (float)(1 / low);
+    w->low.factor = (float)(scale / low);
     if (!is_signed) {
         w->low.range = target;
         w->low.middle = 0;
@@ -198,7 +202,7 @@ int mosaic_layout(const struct mosaic_config *config, const struct frame *in, si
             memcpy(plane.name, walk.origin->plane.name, sizeof plane.name);
             plane.width = walk.width;
             plane.height = walk.height;
-            plane.type = target_type(plane.type, walk.origin->plane.type);
+            plane.type = target_type(plane.type, &walk.origin->plane);
             plane.zero_x = plane.zero_y = 0;
         } else if (cells) {
             cells[i] =

@@ -38,12 +38,18 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         pass_define_type(pass, "DST", out->type);
         pass_define(pass, "DST_MAX", "%d", (int)sample_max(out->type));
         pass_channels(pass, in->channels, out->channels);
+        bool scaled = !sample_is_integer(in->type) && plane_white(in) != sample_max(out->type);
+        pass_define(pass, "SCALED", "%d", scaled);
+        if (scaled)
+            pass_name(pass, "scaled");
         pass_name(pass, kernel_form_name(form));
         pass->work = 4.0 * out->channels;
         pass->bytes_read = plane_bytes(in);
         pass->bytes_written = plane_bytes(out);
         pass_plane(pass, OPERAND_IN, i);
         pass_plane(pass, OPERAND_OUT, i);
+        if (scaled)
+            pass_float(pass, (float)plane_white(in));
     }
     return 0;
 }

@@ -1,10 +1,15 @@
 /* sink by its definition: u16 → u8 is rne(v/257); i8 and i16 are moved up by half their range, as
- * u8 and u16; floats are sat(rne(v)). Alpha is dropped, kept, or added opaque; grey with alpha
- * becomes RGB with alpha where that is what the format has. */
+ * u8 and u16; floats are sat(rne(v · max/white)),
+ * f64 first rounded to f32 where that is a change. Alpha is dropped, kept, or added opaque; grey
+ * with alpha becomes RGB with alpha where that is what the format has. */
 #include "stage/sink/sink.h"
 
-static double convert(double v, enum sample_type from, enum sample_type to)
+static double convert(double v, const struct plane *plane, enum sample_type to)
 {
+    enum sample_type from = plane->type;
+    double white = (float)plane_white(plane);
+    if (!sample_is_integer(from) && white != sample_max(to))
+        v = (float)v * sample_max(to) / white;
     if (from == SAMPLE_I8)
         v += 128;
     if (from == SAMPLE_I16)
@@ -38,7 +43,7 @@ int sink_reference(const void *config, const struct picture *in, struct picture 
                 size_t index = (size_t)(x / to->channels) * from->channels + c;
                 double v = sample_load(from->type, source + index * in_size);
                 if (from->type != to->type)
-                    v = convert(v, from->type, to->type);
+                    v = convert(v, from, to->type);
                 sample_store(to->type, target + x * out_size, v);
             }
         }

@@ -24,14 +24,13 @@ static const struct param params[] = {
     PARAM(REAL, "black", offsetof(struct levels_config, black),
           "samples of at most this become low", DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "white", offsetof(struct levels_config, white),
-          "samples of at least this become high; max is the type's largest, 1 for f32",
-          .choices = max_choices, DEFAULT("max")),
+          "samples of at least this become high; max is the picture's", .choices = max_choices,
+          DEFAULT("max")),
     PARAM(REAL, "gamma", offsetof(struct levels_config, gamma),
           "above 1 what lies between becomes brighter, below darker", DEFAULT("1")),
     PARAM(REAL, "low", offsetof(struct levels_config, low), "what black becomes", DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "high", offsetof(struct levels_config, high),
-          "what white becomes; max is the type's largest, 1 for f32", .choices = max_choices,
-          DEFAULT("max")),
+          "what white becomes; max is the picture's white", .choices = max_choices, DEFAULT("max")),
     {0},
 };
 
@@ -55,13 +54,13 @@ struct line {
     float black, gain, low, least, most;
 };
 
-static struct line line_of(const struct levels_config *config, enum sample_type type)
+static struct line line_of(const struct levels_config *config, const struct plane *in)
 {
-    struct levels_range range = levels_range(config, type);
+    struct levels_range range = levels_range(config, in);
     double least = fmin(range.low, range.high), most = fmax(range.low, range.high);
-    if (sample_is_integer(type)) {
-        least = fmin(fmax(least, 0), sample_max(type));
-        most = fmin(fmax(most, 0), sample_max(type));
+    if (sample_is_integer(in->type)) {
+        least = fmin(fmax(least, 0), plane_white(in));
+        most = fmin(fmax(most, 0), plane_white(in));
     }
     return (struct line){.black = (float)range.black,
                          .gain = (float)((range.high - range.low) / (range.white - range.black)),
@@ -71,13 +70,14 @@ static struct line line_of(const struct levels_config *config, enum sample_type 
 }
 
 /* The type's values, each with its result. NULL: no memory. */
-static void *make_table(const struct levels_config *config, enum sample_type type)
+static void *make_table(const struct levels_config *config, const struct plane *in)
 {
+    enum sample_type type = in->type;
     size_t size = sample_size(type), count = (size_t)sample_max(type) + 1;
     uint8_t *table = malloc(count * size);
     for (size_t v = 0; table && v < count; v++)
         sample_store(type, table + v * size,
-                     (double)sample_saturate(type, levels_value(config, type, (double)v)));
+                     (double)sample_saturate(type, levels_value(config, in, (double)v)));
     return table;
 }
 
@@ -108,9 +108,10 @@ static void add_line(struct pixel_function *function, const struct line *line)
 }
 
 /* f32 of any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
-static void add_curve(struct pixel_function *function, const struct levels_config *config)
+static void add_curve(struct pixel_function *function, const struct levels_config *config,
+                      const struct plane *in)
 {
-    struct levels_range range = levels_range(config, SAMPLE_F32);
+    struct levels_range range = levels_range(config, in);
     add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
                                    (float)(1 / config->gamma), (float)(range.high - range.low),
                                    (float)range.low});
@@ -118,13 +119,14 @@ static void add_curve(struct pixel_function *function, const struct levels_confi
     function->work = 40;
 }
 
-static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
     const struct levels_config *config = config_;
+    enum sample_type type = in->type;
     int result = stage_require_type("levels", type,
                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    struct levels_range range = levels_range(config, type);
+    struct levels_range range = levels_range(config, in);
     function->type = type;
     function->keep_alpha = true;
     if (result == 0 && range.black == range.white)
@@ -133,16 +135,16 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
                       range.black, sample_name(type));
     if (result != 0 || !function->plan)
         return result;
-    struct line line = line_of(config, type);
+    struct line line = line_of(config, in);
     if (type == SAMPLE_F32 && config->gamma == 1) {
         add_line(function, &line);
         return 0;
     }
     if (type == SAMPLE_F32) {
-        add_curve(function, config);
+        add_curve(function, config, in);
         return 0;
     }
-    void *table = make_table(config, type);
+    void *table = make_table(config, in);
     if (!table)
         return fault_set(fault, FAULT_MEMORY, "no memory for a table");
     if (is_line(config, table, type, &line))
@@ -153,13 +155,15 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     return 0;
 }
 
-/* pow is good to 16 units in the last place, and what is subtracted may be as large as a result. */
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+/* pow is good to 16 units in the last place. Where low and the rest cancel each other, they are as
+ * large as low. */
+static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
-    struct levels_range range = levels_range(config, in);
+    const struct levels_config *config = config_;
+    (void)in;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
-    return (struct tolerance){4e-6 * fmax(fabs(range.low), fabs(range.high)), 4e-6};
+    return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6};
 }
 
 const struct stage stage_levels = {

@@ -7,7 +7,7 @@
 #include "param/param.h"
 
 enum {
-    LEVELS_MAX = 0 /* choice of white and high: the type's largest value, 1 for f32 */
+    LEVELS_MAX = 0 /* choice of white and high: the plane's white */
 };
 
 struct levels_config {
@@ -17,17 +17,17 @@ struct levels_config {
     struct param_scalar high;
 };
 
-/* The four numbers for samples of a type; of f32, black and white are the nearest of its numbers.
+/* The four numbers for a plane's samples; of f32, black and white are the nearest of its numbers.
  */
 struct levels_range {
     double black, white, low, high;
 };
 
-struct levels_range levels_range(const struct levels_config *config, enum sample_type type);
+struct levels_range levels_range(const struct levels_config *config, const struct plane *in);
 
 /* low + (high − low)·clamp((v − black)/(white − black), 0, 1)^(1/gamma) in double, of samples of
- * the type: not rounded. NaN counts as black. */
-double levels_value(const struct levels_config *config, enum sample_type type, double v);
+ * the plane: not rounded. NaN counts as black. */
+double levels_value(const struct levels_config *config, const struct plane *in, double v);
 
 /* The definition, in plain C. */
 int levels_reference(const void *config, const struct picture *in, struct picture *out,

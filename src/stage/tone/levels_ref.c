@@ -4,34 +4,34 @@
 #include "stage/common.h"
 #include "stage/tone/levels.h"
 
-static double limit(const struct param_scalar *scalar, enum sample_type type)
+static double limit(const struct param_scalar *scalar, const struct plane *in)
 {
-    return scalar->choice == LEVELS_MAX ? sample_max(type) : scalar->value;
+    return scalar->choice == LEVELS_MAX ? plane_white(in) : scalar->value;
 }
 
-struct levels_range levels_range(const struct levels_config *config, enum sample_type type)
+struct levels_range levels_range(const struct levels_config *config, const struct plane *in)
 {
-    struct levels_range range = {config->black, limit(&config->white, type), config->low,
-                                 limit(&config->high, type)};
-    if (type == SAMPLE_F32) {
+    struct levels_range range = {config->black, limit(&config->white, in), config->low,
+                                 limit(&config->high, in)};
+    if (in->type == SAMPLE_F32) {
         range.black = (float)range.black;
         range.white = (float)range.white;
     }
     return range;
 }
 
-double levels_value(const struct levels_config *config, enum sample_type type, double v)
+double levels_value(const struct levels_config *config, const struct plane *in, double v)
 {
-    struct levels_range range = levels_range(config, type);
+    struct levels_range range = levels_range(config, in);
     double t = (v - range.black) / (range.white - range.black);
     t = t > 0 ? fmin(t, 1) : 0;
     return range.low + (range.high - range.low) * pow(t, 1 / config->gamma);
 }
 
-static double level(const void *config, enum sample_type type, double v)
+static double level(const void *config, const struct plane *in, double v)
 {
-    double result = levels_value(config, type, v);
-    return sample_is_integer(type) ? (double)sample_saturate(type, result) : result;
+    double result = levels_value(config, in, v);
+    return sample_is_integer(in->type) ? (double)sample_saturate(in->type, result) : result;
 }
 
 int levels_reference(const void *config, const struct picture *in, struct picture *out,

@@ -42,6 +42,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         pass_int(limits, normalize_share(config, plane));
         struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};
         function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
+        function.args[function.n_args++] =
+            (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(plane)};
         pass_pixel(plan, i, &function);
     }
     return 0;

@@ -94,7 +94,7 @@ static void spread(const struct tones *t, double black, double white, struct pic
         for (uint32_t x = 0; x < p->width * p->channels; x++) {
             double v = sample_load(p->type, row + x * sample_size(p->type));
             if (!is_alpha(p, x) && black < white) {
-                v = levels_value(&levels, p->type, v);
+                v = levels_value(&levels, p, v);
                 v = sample_is_integer(p->type) ? (double)sample_saturate(p->type, v) : v;
             }
             sample_store(p->type, to + x * sample_size(p->type), v);
