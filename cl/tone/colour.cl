@@ -1,0 +1,110 @@
+/* colour: three sums of red, green and blue, and alpha as it is. The grid counts pixels; the vector form takes four.
+ *
+ * `table` has for each sum the coefficients and the offset as floats, then as whole numbers modulo 2^32, and what
+ * these are to be divided by, at most 10^9. The sum in f32 is less than 0.4 off, so its nearest integer is at most
+ * one off; what is then left of the whole numbers' sum is below 2^30 and right modulo 2^32. `wide`: the whole
+ * numbers alone, in 64 bits. */
+#if defined(SRC_IS_uchar)
+#define MOST 255
+#elif defined(SRC_IS_ushort)
+#define MOST 65535
+#endif
+
+#ifdef KERNEL_wide
+#define NUMBERS long
+#define COUNT   5
+#define DEFINE_MIX(n)                                                                              \
+    inline DST FN(mix)(DST r, DST g, DST b, __global const long *restrict m)                       \
+    {                                                                                              \
+        long d = m[4], sum = (long)r * m[0] + (long)g * m[1] + (long)b * m[2] + m[3];              \
+        sum = clamp(sum, 0L, MOST * d);                                                            \
+        long q = sum / d, twice = (sum - q * d) * 2;                                               \
+        return (DST)(q + (twice > d || (twice == d && (q & 1)) ? 1 : 0));                          \
+    }
+#else
+#define NUMBERS int
+#define COUNT   9
+#define IN_F32(n, v) CAT(convert_float, n)(v)
+#define SUM_IN_F32(n)                                                                              \
+    (((IN_F32(n, r) * as_float(m[0]) + IN_F32(n, g) * as_float(m[1])) + IN_F32(n, b) * as_float(m[2])) + \
+     as_float(m[3]))
+#define WHOLE(n, v, k) (CAT(convert_uint, n)(v) * (uint)m[k])
+#ifdef SRC_IS_float
+#define DEFINE_MIX(n)                                                                              \
+    inline CAT(DST, n) CAT(FN(mix), n)(CAT(DST, n) r, CAT(DST, n) g, CAT(DST, n) b,                \
+                                       __global const int *restrict m)                             \
+    {                                                                                              \
+        return SUM_IN_F32(n);                                                                      \
+    }
+#else
+#define DEFINE_MIX(n)                                                                              \
+    inline CAT(DST, n) CAT(FN(mix), n)(CAT(DST, n) r, CAT(DST, n) g, CAT(DST, n) b,                \
+                                       __global const int *restrict m)                             \
+    {                                                                                              \
+        CAT(int, n) one = 1, none = 0, d = m[8];                                                   \
+        CAT(float, n) sum = fmin(fmax(SUM_IN_F32(n), -1.0f), MOST + 1.0f);                         \
+        CAT(int, n) q = CAT(convert_int, n)(RNE(sum));                                             \
+        CAT(uint, n) whole = WHOLE(n, r, 4) + WHOLE(n, g, 5) + WHOLE(n, b, 6) + (uint)m[7];        \
+        CAT(int, n) twice = CAT(as_int, n)(whole - CAT(as_uint, n)(q) * (uint)m[8]) * 2;           \
+        q += twice > d ? one : twice == d ? q & one : none;                                        \
+        q -= twice < -d ? one : twice == -d ? q & one : none;                                      \
+        return CAT(convert_, CAT(DST, n))(clamp(q, none, (CAT(int, n))(MOST)));                    \
+    }
+#endif
+#endif
+
+DEFINE_MIX()
+#ifdef FORM_VECTOR
+DEFINE_MIX(4)
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
+                     __global const NUMBERS *restrict table THEN_PARAMETERS)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const SRC *in = ROW(src, y) + x * CH;
+    __global OUT *out = ROW(dst, y) + x * CH;
+#ifdef FORM_VECTOR
+    if (x + SPAN <= grid_width) {
+        __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)in;
+        __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)out;
+        CAT(SRC, 4) a = at[0], b = at[1], c = at[2];
+#if CH == 3
+        CAT(SRC, 4) red = (CAT(SRC, 4))(a.s0, a.s3, b.s2, c.s1);
+        CAT(SRC, 4) green = (CAT(SRC, 4))(a.s1, b.s0, b.s3, c.s2);
+        CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s1, c.s0, c.s3);
+#else
+        CAT(SRC, 4) d = at[3];
+        CAT(SRC, 4) red = (CAT(SRC, 4))(a.s0, b.s0, c.s0, d.s0);
+        CAT(SRC, 4) green = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
+        CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
+#endif
+        CAT(DST, 4) r = CAT(FN(mix), 4)(red, green, blue, table);
+        CAT(DST, 4) g = CAT(FN(mix), 4)(red, green, blue, table + COUNT);
+        CAT(DST, 4) l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COUNT);
+#if CH == 3
+        to[0] = THEN(((CAT(DST, 4))(r.s0, g.s0, l.s0, r.s1)));
+        to[1] = THEN(((CAT(DST, 4))(g.s1, l.s1, r.s2, g.s2)));
+        to[2] = THEN(((CAT(DST, 4))(l.s2, r.s3, g.s3, l.s3)));
+#else
+        to[0] = (CAT(DST, 4))(r.s0, g.s0, l.s0, a.s3);
+        to[1] = (CAT(DST, 4))(r.s1, g.s1, l.s1, b.s3);
+        to[2] = (CAT(DST, 4))(r.s2, g.s2, l.s2, c.s3);
+        to[3] = (CAT(DST, 4))(r.s3, g.s3, l.s3, d.s3);
+#endif
+        return;
+    }
+#endif
+    for (int end = SPAN_END(x); x < end; x++, in += CH, out += CH) {
+        SRC r = in[0], g = in[1], b = in[2];
+        out[0] = THEN_ONE(FN(mix)(r, g, b, table));
+        out[1] = THEN_ONE(FN(mix)(r, g, b, table + COUNT));
+        out[2] = THEN_ONE(FN(mix)(r, g, b, table + 2 * COUNT));
+#if CH == 4
+        out[3] = in[3];
+#endif
+    }
+}

@@ -1,0 +1,174 @@
+/* colour in integers is exact: a sum in f32 is rounded and then corrected by what is left of the
+ * whole numbers' sum, which is small and so right modulo 2^32 (cl/tone/colour.cl). Where the sum
+ * may be so large that f32 is too far off, it is computed in 64 bits. */
+#include "stage/tone/colour.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/ratio.h"
+#include "stage/common.h"
+
+#define MATRIX_MAX 10000 /* with it and OFFSET_MAX, sums in billionths fit 64 bits */
+#define OFFSET_MAX 1000000000
+#define UNIT       1000000000 /* which the denominators of decimals divide */
+#define F32_MAX    524288     /* sums up to here are less than 0.4 off in f32 */
+
+static const struct param params[] = {
+    PARAM(MATRIX, "m", offsetof(struct colour_config, m),
+          "three rows of three numbers, of which red, green and blue of the result are sums",
+          RANGE(-MATRIX_MAX, MATRIX_MAX), .required = true),
+    PARAM(REALS, "offset", offsetof(struct colour_config, offset),
+          "what is added: one value, or one for each colour", RANGE(-OFFSET_MAX, OFFSET_MAX),
+          DEFAULT("0")),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    const struct colour_config *config = config_;
+    (void)given;
+    if (config->m.choice != PARAM_IS_NUMBER || config->m.columns != 3 || config->m.rows != 3)
+        return fault_set(fault, FAULT_CHAIN,
+                         "colour: m is three rows of three numbers, as in 1_0_0/0_1_0/0_0_1");
+    if (config->offset.columns != 1 && config->offset.columns != 3)
+        return fault_set(fault, FAULT_CHAIN,
+                         "colour: offset has %u values: give one, or one for each colour",
+                         config->offset.columns);
+    return 0;
+}
+
+double colour_offset(const struct colour_config *config, unsigned row)
+{
+    return config->offset.v[config->offset.columns == 3 ? row : 0];
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    int result = stage_require_types("colour", in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++)
+        if (in->planes[i].channels < 3)
+            result = fault_set(fault, FAULT_SHAPE,
+                               "colour takes RGB and RGBA, not a picture of %u channel%s; put "
+                               "convert:channels=3 in front",
+                               in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
+    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
+}
+
+/* A row of the matrix and its offset, as whole numbers over a divisor. */
+struct row {
+    float in_f32[4];
+    int64_t whole[4], divisor;
+};
+
+static struct row row_of(const struct colour_config *config, unsigned index)
+{
+    struct row row = {.divisor = UNIT};
+    int64_t common = UNIT;
+    for (unsigned i = 0; i < 4; i++) {
+        double value = i < 3 ? config->m.v[3 * index + i] : colour_offset(config, index);
+        struct ratio ratio = ratio_from_real(value);
+        row.in_f32[i] = (float)value;
+        row.whole[i] = ratio.p * (UNIT / ratio.q);
+        common = greatest_common_divisor(common, row.whole[i]);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        row.whole[i] /= common;
+    row.divisor /= common;
+    return row;
+}
+
+static bool fits_f32(const struct colour_config *config, const struct plane *plane)
+{
+    bool fits = true;
+    for (unsigned c = 0; c < 3; c++) {
+        const double *m = &config->m.v[3 * c];
+        double sum = fabs(m[0]) + fabs(m[1]) + fabs(m[2]);
+        fits &= sum * plane_white(plane) + fabs(colour_offset(config, c)) < F32_MAX;
+    }
+    return fits;
+}
+
+/* The table of cl/tone/colour.cl. */
+static unsigned add_table(const struct colour_config *config, struct stage_plan *plan, bool wide)
+{
+    int32_t numbers[3][9];
+    int64_t wide_numbers[3][5];
+    for (unsigned c = 0; c < 3; c++) {
+        struct row row = row_of(config, c);
+        memcpy(numbers[c], row.in_f32, sizeof row.in_f32);
+        for (unsigned i = 0; i < 4; i++) {
+            numbers[c][4 + i] = (int32_t)(uint32_t)(uint64_t)row.whole[i];
+            wide_numbers[c][i] = row.whole[i];
+        }
+        numbers[c][8] = (int32_t)row.divisor;
+        wide_numbers[c][4] = row.divisor;
+    }
+    return wide ? stage_plan_table(plan, wide_numbers, sizeof wide_numbers)
+                : stage_plan_table(plan, numbers, sizeof numbers);
+}
+
+static void add_pass(const struct colour_config *config, struct stage_plan *plan, unsigned index)
+{
+    const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
+    bool wide = in->type != SAMPLE_F32 && !fits_f32(config, in);
+    enum kernel_form form = pass_form_for(plan->profile, in, out);
+    if (form == FORM_VECTOR && (wide || in->width < 4))
+        form = FORM_SCALAR;
+    struct pass *pass = pass_begin(plan, "colour", wide ? "wide" : "", form,
+                                   form == FORM_VECTOR   ? 4
+                                   : form == FORM_SCALAR ? 1
+                                                         : 0,
+                                   in->width, in->height);
+    pass->goes_on = true;
+    if (form == FORM_VECTOR)
+        pass->lanes = 4;
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "DST", "SRC");
+    pass_channels(pass, in->channels, in->channels);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 30;
+    pass->bytes_read = pass->bytes_written = plane_bytes(in);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, OPERAND_OUT, index);
+    pass_buffer(pass, add_table(config, plan, wide));
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        add_pass(config, plan, i);
+    return 0;
+}
+
+static struct stage_reach reach(const void *config)
+{
+    (void)config;
+    return (struct stage_reach){.rows = 1};
+}
+
+/* Of floats, sums that cancel each other are as near as their largest term. */
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-6, 1e-6};
+}
+
+const struct stage stage_colour = {
+    .name = "colour",
+    .summary = "colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset",
+    .params = params,
+    .config_size = sizeof(struct colour_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reach = reach,
+    .reference = colour_reference,
+    .tolerance = tolerance,
+    .bench = "colour:0.9_0.1_0/0.1_0.8_0.1/0_0.2_0.8",
+    .bench_channels = 3,
+};

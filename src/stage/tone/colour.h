@@ -1,0 +1,21 @@
+/* Parameters of the stage colour. */
+#ifndef SLUICE_STAGE_TONE_COLOUR_H
+#define SLUICE_STAGE_TONE_COLOUR_H
+
+#include "base/fault.h"
+#include "image/frame.h"
+#include "param/param.h"
+
+struct colour_config {
+    struct param_matrix m;      /* three rows, for red, green and blue of the result */
+    struct param_matrix offset; /* one value, or one for each colour */
+};
+
+/* What is added to colour `row`. */
+double colour_offset(const struct colour_config *config, unsigned row);
+
+/* The definition, in plain C. */
+int colour_reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault);
+
+#endif

@@ -1,0 +1,65 @@
+/* colour by its definition: M · rgb + offset, of integers as the fraction that it is, rounded to
+ * the nearest whole number, halves to the even one, and limited to the type; of f32 in f32, the
+ * three products added up in their order, then the offset. */
+#include "stage/tone/colour.h"
+
+#include "base/ratio.h"
+#include "stage/stage.h"
+
+__extension__ typedef __int128 wide;
+
+#define UNIT 1000000000 /* which the denominators of decimals divide */
+
+static wide in_units(double value)
+{
+    struct ratio ratio = ratio_from_real(value);
+    return (wide)ratio.p * (UNIT / ratio.q);
+}
+
+static double of_floats(const double m[3], double offset, const double rgb[3])
+{
+    float red = (float)m[0] * (float)rgb[0], green = (float)m[1] * (float)rgb[1];
+    float blue = (float)m[2] * (float)rgb[2], sum = red + green;
+    sum = sum + blue;
+    return sum + (float)offset;
+}
+
+static double of_integers(enum sample_type type, const double m[3], double offset,
+                          const double rgb[3])
+{
+    wide n = in_units(offset), largest = (wide)sample_max(type) * UNIT;
+    for (int i = 0; i < 3; i++)
+        n += in_units(m[i]) * (int64_t)rgb[i];
+    n = n < 0 ? 0 : n > largest ? largest : n;
+    wide whole = n / UNIT, twice = n % UNIT * 2;
+    return (double)(whole + (twice > UNIT || (twice == UNIT && whole % 2 != 0)));
+}
+
+int colour_reference(const void *config_, const struct picture *in, struct picture *out,
+                     struct fault *fault)
+{
+    const struct colour_config *config = config_;
+    (void)fault;
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *p = &in->frame.planes[i];
+        size_t size = sample_size(p->type);
+        for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *from = picture_row(in, i, y);
+            uint8_t *to = picture_row(out, i, y);
+            for (uint32_t x = 0; x < p->width; x++) {
+                double v[4];
+                for (uint32_t c = 0; c < p->channels; c++)
+                    v[c] = sample_load(p->type, from + (x * p->channels + c) * size);
+                for (uint32_t c = 0; c < p->channels; c++) {
+                    const double *m = &config->m.v[3 * c];
+                    double offset = c < 3 ? colour_offset(config, c) : 0, result = v[c];
+                    if (c < 3)
+                        result = p->type == SAMPLE_F32 ? of_floats(m, offset, v)
+                                                       : of_integers(p->type, m, offset, v);
+                    sample_store(p->type, to + (x * p->channels + c) * size, result);
+                }
+            }
+        }
+    }
+    return 0;
+}
