@@ -61,6 +61,11 @@ int stage_background(const char *stage, const struct param_matrix *background,
                      const struct plane *plane, double values[PLANE_CHANNELS_MAX],
                      struct fault *fault);
 
+/* Adds to the plan the passes with which another stage makes a frame of the plan's input; *operand
+ * is where that frame lies, in scratch memory. */
+int stage_plan_add_stage(struct stage_plan *plan, const struct stage *stage, const void *config,
+                         unsigned *operand, struct fault *fault);
+
 /* The size of a window's result: that of the plane; with BORDER_CROP that of the positions whose
  * whole window is inside, FAULT_SHAPE if there are none. */
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,

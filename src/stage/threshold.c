@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stage/box/box.h"
 #include "stage/common.h"
+
+extern const struct stage stage_box;
 
 static const struct param_choice t_choices[] = {
     {"otsu", THRESHOLD_OTSU},
+    {"local", THRESHOLD_LOCAL},
     {NULL, 0},
 };
 
@@ -22,13 +26,21 @@ static const struct param_choice high_choices[] = {
 
 static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "t", offsetof(struct threshold_config, t),
-          "the threshold, or otsu to find the one that parts the samples' values best",
+          "the threshold; otsu finds the one that parts the samples' values best, local takes the "
+          "mean "
+          "around each sample",
           .choices = t_choices, .required = true),
     PARAM(REAL, "low", offsetof(struct threshold_config, low), "what comes out for samples below t",
           DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "high", offsetof(struct threshold_config, high),
-          "what comes out for samples of at least t; max is white",
-          .choices = high_choices, DEFAULT("max")),
+          "what comes out for samples of at least t; max is white", .choices = high_choices,
+          DEFAULT("max")),
+    PARAM(INTEGER, "radius", offsetof(struct threshold_config, radius),
+          "of t=local: the window is a square of 2·radius + 1 pixels a side",
+          RANGE(1, (BOX_SIDE_MAX - 1) / 2), DEFAULT("15")),
+    PARAM(REAL, "offset", offsetof(struct threshold_config, offset),
+          "of t=local: samples this much below the mean still are high", DEFAULT("0")),
+    STAGE_BORDER_PARAM(offsetof(struct threshold_config, border)),
     {0},
 };
 
@@ -37,9 +49,22 @@ static bool is_otsu(const struct threshold_config *config)
     return config->t.choice == THRESHOLD_OTSU;
 }
 
+static bool is_local(const struct threshold_config *config)
+{
+    return config->t.choice == THRESHOLD_LOCAL;
+}
+
 static bool is_per_pixel(const void *config)
 {
-    return !is_otsu(config);
+    return !is_otsu(config) && !is_local(config);
+}
+
+void threshold_means(const struct threshold_config *config, struct box_config *box)
+{
+    int64_t side = 2 * config->radius + 1;
+    *box = (struct box_config){.height = side, .passes = 1, .border = config->border};
+    box->width.count = 1;
+    box->width.v[0] = side;
 }
 
 static int32_t bits_of(float value)
@@ -83,9 +108,30 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
 
+/* Of floats, means differ from device to device in their last bits, and so would black and white of
+ * every even region. */
+static int local_shape(const struct threshold_config *config, const struct frame *in,
+                       size_t alignment, struct frame *out, struct fault *fault)
+{
+    uint32_t side = 2 * (uint32_t)config->radius + 1;
+    int result = stage_require_types(
+        "threshold:t=local", in,
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result = stage_window_size("threshold:t=local", (enum border)config->border, side, side,
+                                   &plane, fault);
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
+    if (is_local(config))
+        return local_shape(config, in, alignment, out, fault);
     int result = stage_require_types("threshold", in, STAGE_TYPES_BUT_F64, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         const struct plane *p = &in->planes[i];
@@ -187,10 +233,51 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     pass_pixel(plan, index, &function);
 }
 
+static void add_local(const struct threshold_config *config, struct stage_plan *plan,
+                      unsigned index, unsigned means)
+{
+    const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    double high = config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
+    double least = fmin(fmax(ceil(-config->offset), -1e6), 1e6);
+    int32_t inset = config->border == BORDER_CROP ? (int32_t)config->radius : 0;
+    struct pass *pass =
+        pass_begin(plan, "local", "", form, 0, out->width * out->channels, out->height);
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
+    if (plane_has_alpha(in))
+        pass_name(pass, in->channels == 2 ? "c2" : "c4");
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 4;
+    pass->bytes_read = 2 * plane_bytes(out);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, means, index);
+    pass_plane(pass, OPERAND_OUT, index);
+    pass_int(pass, (int32_t)least);
+    pass_int(pass, as_sample(in->type, config->low));
+    pass_int(pass, as_sample(in->type, high));
+    pass_int(pass, inset * (int32_t)in->channels);
+    pass_int(pass, inset);
+}
+
+static int local_passes(const struct threshold_config *config, struct stage_plan *plan,
+                        struct fault *fault)
+{
+    struct box_config box;
+    unsigned means;
+    threshold_means(config, &box);
+    int result = stage_plan_add_stage(plan, &stage_box, &box, &means, fault);
+    for (unsigned i = 0; i < plan->in->n_planes && result == 0; i++)
+        add_local(config, plan, i, means);
+    return result;
+}
+
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     uint32_t parts = 0;
-    (void)fault;
+    if (is_local(config))
+        return local_passes(config, plan, fault);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct cut cut = cut_plane(plan, &plan->in->planes[i]);
         parts = cut.parts > parts ? cut.parts : parts;

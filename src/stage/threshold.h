@@ -7,8 +7,9 @@
 #include "param/param.h"
 
 enum {
-    THRESHOLD_OTSU = 0, /* as the choice of t */
-    THRESHOLD_MAX = 0,  /* as the choice of high */
+    THRESHOLD_OTSU = 0, /* as choices of t */
+    THRESHOLD_LOCAL,
+    THRESHOLD_MAX = 0, /* as the choice of high */
     OTSU_BINS = 256,
 };
 
@@ -16,10 +17,17 @@ enum {
 #define OTSU_SAMPLES_MAX (UINT64_C(1) << 29)
 
 struct threshold_config {
-    struct param_scalar t;    /* a number; or Otsu's method chooses */
+    struct param_scalar t;    /* a number; or Otsu's method, or the mean around each sample */
     double low;               /* the result below t */
     struct param_scalar high; /* the result from t on: a number, or white */
+    int64_t radius;           /* of t=local: the window has 2 · radius + 1 samples a side */
+    double offset;            /* of t=local: how far below the mean is still high */
+    int border;               /* of t=local: enum border */
 };
+
+/* The means that t=local compares with are those of box with this config. */
+struct box_config;
+void threshold_means(const struct threshold_config *config, struct box_config *box);
 
 /* The definition, in plain C. */
 int threshold_reference(const void *config, const struct picture *in, struct picture *out,

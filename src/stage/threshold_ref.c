@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "stage/box/box.h"
 #include "stage/stage.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -115,17 +116,48 @@ static double limited(enum sample_type type, double v)
     return sample_is_integer(type) ? (double)sample_saturate(type, v) : (double)(float)v;
 }
 
+/* Each sample against the mean around it. */
+static int local_reference(const struct threshold_config *config, const struct picture *in,
+                           struct picture *out, struct fault *fault)
+{
+    struct picture means;
+    struct box_config box;
+    threshold_means(config, &box);
+    if (!picture_create(&means, &out->frame))
+        return fault_set(fault, FAULT_MEMORY, "no memory for means");
+    int result = box_reference(&box, in, &means, fault);
+    uint32_t inset = config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
+    for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
+        const struct plane *p = &out->frame.planes[i];
+        size_t size = sample_size(p->type);
+        double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
+        for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *from = picture_row(in, i, y + inset), *mean = picture_row(&means, i, y);
+            uint8_t *to = picture_row(out, i, y);
+            for (uint32_t x = 0; x < p->width * p->channels; x++) {
+                double v = sample_load(p->type, from + (x + inset * p->channels) * size);
+                double least = sample_load(p->type, mean + x * size) - config->offset;
+                if (!is_alpha(p, x))
+                    v = limited(p->type, v >= least ? high : config->low);
+                sample_store(p->type, to + x * size, v);
+            }
+        }
+    }
+    picture_destroy(&means);
+    return result;
+}
+
 int threshold_reference(const void *config_, const struct picture *in, struct picture *out,
                         struct fault *fault)
 {
     const struct threshold_config *config = config_;
-    (void)fault;
+    if (config->t.choice == THRESHOLD_LOCAL)
+        return local_reference(config, in, out, fault);
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
         size_t size = sample_size(p->type);
         double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
-        double high =
-            config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
+        double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
         if (p->type == SAMPLE_F32)
             t = (float)t;
         for (uint32_t y = 0; y < p->height; y++) {

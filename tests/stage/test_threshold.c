@@ -153,6 +153,51 @@ static void test_otsu_channels(void **state)
                    0);
 }
 
+/* A row against means of 3 or 5 pixels a side, floor(sum / area + 1/2), edges repeated. */
+static void test_local(void **state)
+{
+    static const double in[6] = {10, 10, 40, 10, 10, 90}; /* means 10, 20, 20, 20, 37, 63 */
+    static const double at[6] = {255, 0, 255, 0, 0, 255}, below[6] = {255, 255, 255, 255, 0, 255};
+    static const double above[6] = {0, 0, 255, 0, 0, 255}, crop[4] = {0, 1, 0, 0};
+    static const double wide[6] = {0, 0, 255, 0, 0, 255}; /* 16, 16, 16, 32, 48, 58 */
+    static const double square[9] = {9, 9, 9, 9, 8, 9, 9, 9, 9},
+                        middle = 0;                                 /* 80 / 9 + 1/2 = 9.4 */
+    static const double half[2] = {10, 11}, halves[2] = {255, 255}; /* 10.33, 10.67: 10 and 11 */
+    static const double grey[6] = {10, 1, 40, 2, 10, 3}, grey_out[6] = {0, 1, 255, 2, 0, 3};
+    static const double rgb[6] = {10, 50, 7, 20, 40, 7}, rgb_out[6] = {0, 255, 255, 255, 0, 255};
+    (void)state;
+    harness_vector("threshold:local:radius=1", SAMPLE_U8, 6, 1, 1, in, SAMPLE_U8, 6, 1, 1, at, 0);
+    harness_vector("threshold:local:radius=1:offset=10", SAMPLE_U8, 6, 1, 1, in, SAMPLE_U8, 6, 1, 1,
+                   below, 0);
+    harness_vector("threshold:local:radius=1:offset=9.99", SAMPLE_U8, 6, 1, 1, in, SAMPLE_U8, 6, 1,
+                   1, at, 0);
+    harness_vector("threshold:local:radius=1:offset=-0.5", SAMPLE_U8, 6, 1, 1, in, SAMPLE_U8, 6, 1,
+                   1, above, 0);
+    harness_vector("threshold:local:radius=2", SAMPLE_U8, 6, 1, 1, in, SAMPLE_U8, 6, 1, 1, wide, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_U16, 2, 1, 1, half, SAMPLE_U16, 2, 1, 1,
+                   (const double[2]){65535, 65535}, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_U8, 2, 1, 1, half, SAMPLE_U8, 2, 1, 1, halves,
+                   0);
+    harness_vector("threshold:local:radius=1:border=crop", SAMPLE_U8, 3, 3, 1, square, SAMPLE_U8, 1,
+                   1, 1, &middle, 0);
+    harness_vector(
+        "threshold:local:radius=1:high=1:border=crop", SAMPLE_U8, 6, 3, 1,
+        (const double[18]){10, 10, 40, 10, 10, 90, 10, 10, 40, 10, 10, 90, 10, 10, 40, 10, 10, 90},
+        SAMPLE_U8, 4, 1, 1, crop, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_U8, 3, 1, 2, grey, SAMPLE_U8, 3, 1, 2,
+                   grey_out, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_U8, 2, 1, 3, rgb, SAMPLE_U8, 2, 1, 3, rgb_out,
+                   0);
+    harness_vector("threshold:local:low=7:high=-7", SAMPLE_I8, 1, 1, 1, (const double[1]){-5},
+                   SAMPLE_I8, 1, 1, 1, (const double[1]){-7}, 0);
+    harness_sweep("threshold:local:radius=2:offset=3", SAMPLE_U8, 1);
+    harness_few("threshold:local", SAMPLE_U8, 3);
+    harness_few("threshold:local:radius=40:border=reflect", SAMPLE_U8, 4);
+    harness_few("threshold:local:radius=3:border=zero:offset=-100", SAMPLE_U16, 1);
+    harness_few("threshold:local:radius=1:border=crop", SAMPLE_I16, 2);
+    harness_few("luminance,threshold:local:radius=5:offset=7,invert", SAMPLE_U8, 3);
+}
+
 static void test_against_reference(void **state)
 {
     static const enum sample_type types[] = {SAMPLE_I8, SAMPLE_U16, SAMPLE_I16, SAMPLE_I32,
@@ -187,6 +232,9 @@ static void test_refusals(void **state)
     harness_refuses("threshold:3:low=max", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "a number");
     harness_refuses("threshold:3", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
     harness_refuses("threshold:otsu", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
+    harness_refuses("threshold:local", SAMPLE_F32, 4, 4, 1, FAULT_SHAPE, "convert:type=u16");
+    harness_refuses("threshold:local:radius=0", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "radius");
+    harness_refuses("threshold:local:border=crop", SAMPLE_U8, 30, 31, 1, FAULT_SHAPE, "31×31");
     harness_refuses("threshold:otsu", SAMPLE_U8, 30000, 20000, 1, FAULT_LIMIT, "2^29");
 }
 
@@ -199,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_otsu_u8),
         cmocka_unit_test(test_otsu_types),
         cmocka_unit_test(test_otsu_channels),
+        cmocka_unit_test(test_local),
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_otsu_against_reference),
         cmocka_unit_test(test_refusals),
