@@ -94,6 +94,12 @@ CASES = [
     ('normalize', 'f32', SIZE),
     ('equalize', 'u8', SIZE),
     ('equalize', 'u8', SIZE + 'x3'),
+    ('clahe', 'u8', SIZE),
+    ('clahe', 'u8', SIZE + 'x3'),
+    ('colour:0.9_0.1_0/0_0.9_0.1/0.1_0_0.9', 'u8', SIZE + 'x3'),
+    ('colour:0.9_0.1_0/0_0.9_0.1/0.1_0_0.9', 'u16', SIZE + 'x3'),
+    ('threshold:local', 'u8', SIZE),
+    ('convert:channels=3', 'u8', SIZE),
 ]
 CHECKED = 2
 KERNELS_MAX = 32  # of a program

@@ -1,0 +1,176 @@
+/* clahe counts each tile's tones, limits the counts and makes a table of each, and looks every
+ * pixel up in the four tables around it, all on the device. cl/tone/clahe.cl says how. */
+#include "stage/tone/clahe.h"
+
+#include <math.h>
+
+#include "stage/common.h"
+
+#define GROUP 256 /* bins of which sums are kept */
+
+static const struct param params[] = {
+    PARAM(WORD, "tiles", offsetof(struct clahe_config, tiles),
+          "tiles across x down, each with a table of its own, up to 64x64", DEFAULT("8x8")),
+    PARAM(REAL, "clip", offsetof(struct clahe_config, clip),
+          "how often a value may be in a tile, as a multiple of the mean; 0: without limit",
+          RANGE(0, 1e6), DEFAULT("2")),
+    {0},
+};
+
+static bool parse_tiles(const struct clahe_config *config, struct plane *size)
+{
+    return plane_parse_size(config->tiles, size) && size->channels == 1 &&
+           size->width <= CLAHE_TILES_MAX && size->height <= CLAHE_TILES_MAX;
+}
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    const struct clahe_config *config = config_;
+    struct plane size;
+    (void)given;
+    if (parse_tiles(config, &size))
+        return 0;
+    return fault_set(fault, FAULT_CHAIN,
+                     "clahe: tiles=%s: give how many across and how many down, from 1x1 to %dx%d",
+                     config->tiles, CLAHE_TILES_MAX, CLAHE_TILES_MAX);
+}
+
+void clahe_cut(const struct clahe_config *config, const struct plane *plane,
+               struct clahe_tiles *tiles)
+{
+    struct plane size = {.width = 1, .height = 1};
+    double bins = sample_max(plane->type) + 1;
+    parse_tiles(config, &size);
+    *tiles = (struct clahe_tiles){.across = size.width, .down = size.height, .limit = INT32_MAX};
+    bool divides = plane->width % tiles->across == 0 && plane->height % tiles->down == 0;
+    tiles->width = plane->width / tiles->across + !divides;
+    tiles->height = plane->height / tiles->down + !divides;
+    double area = (double)tiles->width * tiles->height;
+    tiles->scale = (float)sample_max(plane->type) / (float)area;
+    if (config->clip > 0)
+        tiles->limit = (int32_t)fmin(fmax(floor(config->clip * area / bins), 1), INT32_MAX);
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    int result = stage_require_types("clahe", in, 1u << SAMPLE_U8 | 1u << SAMPLE_U16, fault);
+    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
+}
+
+static uint32_t bins_of(const struct plane *plane)
+{
+    return (uint32_t)sample_max(plane->type) + 1;
+}
+
+/* Ints of a tile: counts, two sums of each group of them, and a table. */
+static uint64_t tile_ints(const struct plane *plane)
+{
+    uint64_t bins = bins_of(plane);
+    return bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
+}
+
+/* `reads`: the kernel looks at pixels. */
+static struct pass *begin(struct stage_plan *plan, const char *part, bool reads,
+                          enum kernel_form form, unsigned index, unsigned state, uint32_t width,
+                          uint32_t height)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct pass *pass =
+        pass_begin(plan, "clahe", part, form, form == FORM_ROWS ? 0 : 1, width, height);
+    pass_define_type(pass, "SRC", plane->type);
+    if (reads)
+        pass_channels(pass, plane->channels, plane->channels);
+    pass_name(pass, kernel_form_name(form));
+    pass_buffer(pass, state);
+    return pass;
+}
+
+/* On a CPU a work-item counts a tile, on a GPU a column of up to 32 rows of one. */
+static void add_count(struct stage_plan *plan, unsigned index, unsigned state,
+                      const struct clahe_tiles *tiles)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    bool by_tile = plan->profile->form == FORM_ROWS;
+    uint32_t rows = by_tile || tiles->height < 32 ? tiles->height : 32;
+    uint32_t bands = (tiles->height + rows - 1) / rows;
+    struct pass *pass =
+        begin(plan, by_tile ? "count" : "tally", true, FORM_SCALAR, index, state,
+              by_tile ? tiles->across : tiles->across * tiles->width, tiles->down * bands);
+    pass->work = 8.0 * rows * (by_tile ? tiles->width : 1);
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_int(pass, (int32_t)plane->width);
+    pass_int(pass, (int32_t)plane->height);
+    pass_int(pass, (int32_t)tiles->across);
+    pass_int(pass, (int32_t)tiles->width);
+    pass_int(pass, (int32_t)tiles->height);
+    pass_int(pass, (int32_t)bands);
+}
+
+static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
+                       const struct clahe_tiles *tiles)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    uint32_t groups = bins_of(plane) / GROUP, count = tiles->across * tiles->down;
+    struct pass *clip = begin(plan, "clip", false, FORM_SCALAR, index, state, groups, count);
+    clip->work = 4.0 * GROUP;
+    pass_int(clip, tiles->limit);
+    struct pass *table = begin(plan, "table", false, FORM_SCALAR, index, state, groups, count);
+    table->work = 20.0 * GROUP;
+    pass_int(table, tiles->limit);
+    pass_float(table, tiles->scale);
+}
+
+static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
+                      const struct clahe_tiles *tiles)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = begin(plan, "apply", true, form, index, state, plane->width, plane->height);
+    pass->work = 40;
+    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, OPERAND_OUT, index);
+    pass_int(pass, (int32_t)tiles->across);
+    pass_int(pass, (int32_t)tiles->down);
+    pass_float(pass, 1.0f / (float)tiles->width);
+    pass_float(pass, 1.0f / (float)tiles->height);
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    unsigned state = 0;
+    struct clahe_tiles tiles;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *plane = &plan->in->planes[i];
+        clahe_cut(config, plane, &tiles);
+        stage_plan_memory(plan, &state,
+                          sizeof(int32_t) * tile_ints(plane) * tiles.across * tiles.down);
+    }
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *plane = &plan->in->planes[i];
+        enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+        clahe_cut(config, plane, &tiles);
+        struct pass *clear =
+            begin(plan, "clear", false, form, i, state, bins_of(plane), tiles.across * tiles.down);
+        clear->bytes_written =
+            sizeof(int32_t) * (uint64_t)bins_of(plane) * tiles.across * tiles.down;
+        add_count(plan, i, state, &tiles);
+        add_tables(plan, i, state, &tiles);
+        add_apply(plan, i, state, &tiles);
+    }
+    return 0;
+}
+
+const struct stage stage_clahe = {
+    .name = "clahe",
+    .summary = "equalize by tiles, with limited contrast: details come out of shadows and of haze",
+    .params = params,
+    .config_size = sizeof(struct clahe_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = clahe_reference,
+};

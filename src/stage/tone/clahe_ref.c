@@ -1,0 +1,142 @@
+/* clahe by its definition: every tile counted and given its table, every pixel looked up in four.
+ * In f32, step by step, as OpenCV has it. */
+#include "stage/tone/clahe.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "image/border.h"
+#include "stage/stage.h"
+
+struct work {
+    const struct picture *in;
+    size_t index;
+    struct clahe_tiles tiles;
+    uint32_t bins;
+    uint32_t *tables; /* of each tile, row after row of tiles */
+};
+
+static uint32_t sample(const struct work *w, uint32_t x, uint32_t y, uint32_t c)
+{
+    const struct plane *p = &w->in->frame.planes[w->index];
+    const uint8_t *row = picture_row(w->in, w->index, y);
+    return (uint32_t)sample_load(p->type,
+                                 row + ((size_t)x * p->channels + c) * sample_size(p->type));
+}
+
+/* Luma of a pixel, or its grey. */
+static uint32_t tone(const struct work *w, uint32_t x, uint32_t y)
+{
+    if (w->in->frame.planes[w->index].channels < 3)
+        return sample(w, x, y, 0);
+    return (sample(w, x, y, 0) * 19595 + sample(w, x, y, 1) * 38470 + sample(w, x, y, 2) * 7471 +
+            32768) >>
+           16;
+}
+
+static void count(const struct work *w, uint32_t tile_x, uint32_t tile_y, uint32_t *counts)
+{
+    const struct plane *p = &w->in->frame.planes[w->index];
+    for (uint32_t y = 0; y < w->tiles.height; y++) {
+        int64_t row = border_index(tile_y * w->tiles.height + y, p->height, BORDER_REFLECT);
+        for (uint32_t x = 0; x < w->tiles.width; x++) {
+            int64_t column = border_index(tile_x * w->tiles.width + x, p->width, BORDER_REFLECT);
+            counts[tone(w, (uint32_t)column, (uint32_t)row)]++;
+        }
+    }
+}
+
+/* What is above the limit is shared out: the same to all, the rest to every so many. */
+static void limit(const struct work *w, uint32_t *counts)
+{
+    uint32_t above = 0, most = (uint32_t)w->tiles.limit;
+    for (uint32_t v = 0; v < w->bins; v++) {
+        if (counts[v] <= most)
+            continue;
+        above += counts[v] - most;
+        counts[v] = most;
+    }
+    uint32_t rest = above % w->bins, step = rest > 0 ? w->bins / rest : w->bins;
+    for (uint32_t v = 0; v < w->bins; v++)
+        counts[v] += above / w->bins;
+    for (uint32_t v = 0; v < w->bins && rest > 0; v += step, rest--)
+        counts[v]++;
+}
+
+static void make_table(const struct work *w, uint32_t *table)
+{
+    uint32_t sum = 0;
+    for (uint32_t v = 0; v < w->bins; v++) {
+        sum += table[v];
+        float scaled = (float)sum * w->tiles.scale;
+        table[v] = (uint32_t)fmin(rint(scaled), w->bins - 1);
+    }
+}
+
+/* Between which two tiles a position lies, and how near to the second. */
+static float between(uint32_t position, uint32_t side, uint32_t count, uint32_t tile[2])
+{
+    float inverse = 1.0f / (float)side, product = (float)position * inverse;
+    float at = product - 0.5f, first = floorf(at);
+    tile[0] = first < 0 ? 0 : (uint32_t)first;
+    tile[1] = first + 1 < count ? (uint32_t)(first + 1) : count - 1;
+    return at - first;
+}
+
+static double look_up(const struct work *w, uint32_t x, uint32_t y, uint32_t v)
+{
+    uint32_t tx[2], ty[2];
+    float right = between(x, w->tiles.width, w->tiles.across, tx), left = 1.0f - right;
+    float below = between(y, w->tiles.height, w->tiles.down, ty), above = 1.0f - below;
+    float rows[2];
+    for (int i = 0; i < 2; i++) {
+        const uint32_t *tables = w->tables + (size_t)ty[i] * w->tiles.across * w->bins + v;
+        float a = (float)tables[(size_t)tx[0] * w->bins] * left;
+        float b = (float)tables[(size_t)tx[1] * w->bins] * right;
+        rows[i] = a + b;
+    }
+    float upper = rows[0] * above, lower = rows[1] * below;
+    return upper + lower;
+}
+
+static void apply(const struct work *w, struct picture *out)
+{
+    const struct plane *p = &w->in->frame.planes[w->index];
+    uint32_t colours = p->channels - (plane_has_alpha(p) ? 1 : 0);
+    for (uint32_t y = 0; y < p->height; y++) {
+        uint8_t *to = picture_row(out, w->index, y);
+        for (uint32_t x = 0; x < p->width; x++) {
+            uint32_t v = tone(w, x, y);
+            double change = (double)sample_saturate(p->type, look_up(w, x, y, v)) - v;
+            for (uint32_t c = 0; c < p->channels; c++) {
+                double value = sample(w, x, y, c);
+                if (c < colours)
+                    value = (double)sample_saturate(p->type, value + change);
+                sample_store(p->type, to + (x * p->channels + c) * sample_size(p->type), value);
+            }
+        }
+    }
+}
+
+int clahe_reference(const void *config, const struct picture *in, struct picture *out,
+                    struct fault *fault)
+{
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *plane = &in->frame.planes[i];
+        struct work w = {.in = in, .index = i, .bins = (uint32_t)sample_max(plane->type) + 1};
+        clahe_cut(config, plane, &w.tiles);
+        size_t count_tiles = (size_t)w.tiles.across * w.tiles.down;
+        w.tables = calloc(count_tiles * w.bins, sizeof *w.tables);
+        if (!w.tables)
+            return fault_set(fault, FAULT_MEMORY, "no memory for tables");
+        for (uint32_t t = 0; t < count_tiles; t++) {
+            uint32_t *table = w.tables + (size_t)t * w.bins;
+            count(&w, t % w.tiles.across, t / w.tiles.across, table);
+            limit(&w, table);
+            make_table(&w, table);
+        }
+        apply(&w, out);
+        free(w.tables);
+    }
+    return 0;
+}
