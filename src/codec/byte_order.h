@@ -40,6 +40,12 @@ static inline void store_le32(uint8_t *at, uint32_t value)
     store_le16(at + 2, value >> 16);
 }
 
+static inline void store_be32(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
 /* Copies `count` samples of `size` bytes (1, 2, 4 or 8); with `swap` each gets its bytes the other
  * way round. */
 void copy_samples(void *to, const void *from, size_t count, size_t size, bool swap);

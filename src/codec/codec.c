@@ -53,6 +53,9 @@ const struct param decode_params[] = {
     {0},
 };
 
+const struct param_choice meta_choices[] = {
+    {"keep", METADATA_KEEP}, {"strip", METADATA_STRIP}, {"all", METADATA_ALL}, {NULL, 0}};
+
 int decode_options_parse(struct decode_options *options, const char *text, const char *what,
                          struct fault *fault)
 {
@@ -133,8 +136,9 @@ static int check_white(struct decoder *d, const struct picture *picture, struct 
     bool small = d->white_unknown;
     for (size_t i = 0; i < picture->frame.n_planes && small; i++)
         small = sample_is_integer(picture->frame.planes[i].type) || is_within_one(picture, i);
-    return small ? decoder_warn(d, fault, "all samples are within 0...1, and white is 255; if 1 is "
-                                          "white, say --input white=1")
+    return small ? decoder_warn(d, fault,
+                                "all samples are within 0...1, and white is 255; if 1 is "
+                                "white, say --input white=1")
                  : 0;
 }
 
@@ -152,6 +156,7 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     int result = decoder->codec->open(decoder, fault);
     if (result == 0)
         set_white(decoder);
+    decoder->working_memory += metadata_size(&decoder->metadata);
     if (result == 0 && decoder->working_memory > limits->memory) {
         result = fault_set(fault, FAULT_LIMIT,
                            "decoding this %s takes %s besides the picture, over the memory limit "
@@ -187,6 +192,7 @@ void decoder_close(struct decoder *decoder)
     if (decoder->codec && decoder->codec->close)
         decoder->codec->close(decoder);
     frame_finish(&decoder->frame);
+    metadata_finish(&decoder->metadata);
     text_finish(&decoder->warnings);
     *decoder = (struct decoder){0};
 }
@@ -401,6 +407,12 @@ void format_finish(struct format *format)
 {
     free(format->config);
     *format = (struct format){0};
+}
+
+enum metadata_choice format_meta(const struct format *format)
+{
+    const struct picture_config *config = format->config;
+    return format->codec->is_picture ? (enum metadata_choice)config->meta : METADATA_STRIP;
 }
 
 double format_mosaic_gain(const struct format *format)

@@ -11,6 +11,7 @@
 
 #include "base/fault.h"
 #include "base/text.h"
+#include "codec/metadata.h"
 #include "image/frame.h"
 #include "param/param.h"
 #include <stdbool.h>
@@ -45,6 +46,7 @@ struct decode_options {
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
     double white;   /* of planes of floats; 0: as the file says, else 255 */
+    enum metadata_choice meta; /* not a user's: what the result will take over */
     bool padded;    /* not a user's: the input is memory in huge pages, and may end long before
                        them */
 };
@@ -75,16 +77,26 @@ struct decoder {
     uint32_t reduced;        /* the picture comes at 1/reduced of its sides: decoder_narrow */
     bool white_unknown;      /* of planes of floats: neither the file nor the options say it */
     uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
+    struct metadata metadata; /* as far as options.meta asks for it */
     struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
     unsigned n_warnings;     /* also those that have no line */
     void *state;             /* the codec's own */
 };
 
 /* What every format of pictures may be told when it is written. Such a format's config begins with
- * this, and its parameters end with PICTURE_PARAMS. */
+ * this, and its parameters end with PICTURE_PARAMS, behind META_PARAM where it has a place for
+ * metadata. */
 struct picture_config {
     double mosaic_gain; /* of details, where planes of a transform become a mosaic */
+    int meta;           /* enum metadata_choice */
 };
+
+extern const struct param_choice meta_choices[];
+#define META_PARAM                                                                                 \
+    PARAM(CHOICE, "meta", offsetof(struct picture_config, meta),                                   \
+          "of the input's metadata: keep takes over Exif, colour profile and density; all, XMP, "  \
+          "too; strip, none",                                                                      \
+          .choices = meta_choices, DEFAULT("keep"))
 
 #define PICTURE_PARAMS                                                                             \
     {                                                                                              \
@@ -202,6 +214,9 @@ int format_check_name(const struct format *format, const char *name, struct faul
 /* True when a name has the extension of a format of pictures, be it one that is written here or
  * not. */
 bool format_is_named(const char *name);
+
+/* What the result takes over of the input's metadata. */
+enum metadata_choice format_meta(const struct format *format);
 
 /* The gain of the details of mosaics; 0 for a format that keeps planes apart. */
 double format_mosaic_gain(const struct format *format);

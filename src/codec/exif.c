@@ -1,5 +1,5 @@
-/* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure whose offsets count from its own header. Only IFD0 is
- * looked at, once, so nothing can loop. */
+/* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure whose offsets count from its own header. IFD0 is the
+ * picture's directory, IFD1 that of its thumbnail; each is looked at once, so nothing can loop. */
 #include "codec/exif.h"
 
 #include <string.h>
@@ -7,6 +7,10 @@
 #include "codec/byte_order.h"
 
 #define TAG_ORIENTATION 0x0112
+#define TAG_STRIPS      0x0111 /* a thumbnail that is not compressed, and its strips' sizes */
+#define TAG_STRIP_SIZES 0x0117
+#define TAG_JPEG        0x0201 /* one that is, and its size */
+#define TAG_JPEG_SIZE   0x0202
 #define TYPE_SHORT      3
 #define TYPE_LONG       4 /* not what the standard says, but what some writers do */
 
@@ -38,23 +42,112 @@ static bool open_tiff(struct tiff *tiff, const uint8_t *data, size_t size)
     return (tiff->big_endian || memcmp(data, "II", 2) == 0) && get16(tiff, 2) == 42;
 }
 
+/* Where the directory has an entry of that tag; 0: nowhere. */
+static size_t find_entry(const struct tiff *tiff, size_t directory, uint16_t tag)
+{
+    if (directory > tiff->size - 2)
+        return 0;
+    unsigned entries = get16(tiff, directory);
+    for (size_t at = directory + 2; entries > 0 && tiff->size - at >= 12; at += 12, entries--)
+        if (get16(tiff, at) == tag)
+            return at;
+    return 0;
+}
+
+/* Value `index` of an entry; 0 where it has none, or of another type. */
+static uint32_t get_value(const struct tiff *tiff, size_t entry, uint32_t index)
+{
+    unsigned type = get16(tiff, entry + 2);
+    uint32_t count = get32(tiff, entry + 4);
+    size_t size = type == TYPE_SHORT ? 2 : 4, at = entry + 8;
+    if ((type != TYPE_SHORT && type != TYPE_LONG) || index >= count)
+        return 0;
+    if (count > 4 / size)
+        at = get32(tiff, at);
+    if (at > tiff->size || (tiff->size - at) / size <= index)
+        return 0;
+    at += index * size;
+    return size == 2 ? get16(tiff, at) : get32(tiff, at);
+}
+
 unsigned exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
     if (!open_tiff(&tiff, data, size))
         return 1;
-    size_t at = get32(&tiff, 4);
-    if (at > tiff.size - 2)
-        return 1;
-    unsigned entries = get16(&tiff, at);
-    for (at += 2; entries > 0 && tiff.size - at >= 12; at += 12, entries--) {
-        if (get16(&tiff, at) != TAG_ORIENTATION)
-            continue;
-        unsigned type = get16(&tiff, at + 2);
-        if ((type != TYPE_SHORT && type != TYPE_LONG) || get32(&tiff, at + 4) != 1)
-            return 1;
-        uint32_t value = type == TYPE_SHORT ? get16(&tiff, at + 8) : get32(&tiff, at + 8);
-        return value >= 1 && value <= 8 ? value : 1;
+    size_t at = find_entry(&tiff, get32(&tiff, 4), TAG_ORIENTATION);
+    uint32_t value = at && get32(&tiff, at + 4) == 1 ? get_value(&tiff, at, 0) : 1;
+    return value >= 1 && value <= 8 ? value : 1;
+}
+
+/* What is cut off or overwritten: `end` is where the block ends now, nothing below `low` is
+ * touched, and `left` bytes may still be overwritten, since a hostile block may ask for the same
+ * ones again and again. */
+struct cleaning {
+    struct tiff tiff;
+    uint8_t *data;
+    size_t low, end, left;
+};
+
+/* Overwrites a stretch, and cuts it off where it is the end. */
+static void wipe(struct cleaning *c, size_t at, size_t size)
+{
+    if (at < c->low || at >= c->end)
+        return;
+    if (size >= c->end - at) {
+        c->end = at;
+        return;
     }
-    return 1;
+    size = size < c->left ? size : c->left;
+    memset(c->data + at, 0, size);
+    c->left -= size;
+}
+
+/* Wipes what an entry of places and one of as many sizes tell of. */
+static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, uint16_t sizes)
+{
+    size_t at = find_entry(&c->tiff, directory, places);
+    size_t of_size = find_entry(&c->tiff, directory, sizes);
+    if (!at || !of_size)
+        return;
+    uint32_t count = get32(&c->tiff, at + 4);
+    for (uint32_t i = 0; i < count && i < c->tiff.size; i++)
+        wipe(c, get_value(&c->tiff, at, i), get_value(&c->tiff, of_size, i));
+}
+
+static void set_upright(const struct tiff *tiff, uint8_t *data)
+{
+    size_t at = find_entry(tiff, get32(tiff, 4), TAG_ORIENTATION);
+    if (!at)
+        return;
+    bool is_long = get16(tiff, at + 2) == TYPE_LONG;
+    memset(data + at + 8, 0, 4);
+    data[at + 8 + (!tiff->big_endian ? 0 : is_long ? 3 : 1)] = 1;
+}
+
+bool exif_clean(uint8_t *data, size_t *size, bool upright)
+{
+    struct cleaning c = {.data = data, .end = *size, .left = *size};
+    if (!open_tiff(&c.tiff, data, *size) || c.tiff.data != data)
+        return false;
+    size_t first = get32(&c.tiff, 4);
+    if (first < 8 || first > *size - 2 || (*size - first - 2) / 12 < get16(&c.tiff, first))
+        return false;
+    if (upright)
+        set_upright(&c.tiff, data);
+    size_t link = first + 2 + 12 * (size_t)get16(&c.tiff, first);
+    if (*size - link < 4)
+        return true;
+    size_t second = get32(&c.tiff, link);
+    memset(data + link, 0, 4);
+    c.low = link + 4;
+    if (second < c.low || second > *size - 2)
+        return true;
+    /* Strips first: what the directory says is gone with it. */
+    size_t entries = get16(&c.tiff, second);
+    wipe_strips(&c, second, TAG_JPEG, TAG_JPEG_SIZE);
+    wipe_strips(&c, second, TAG_STRIPS, TAG_STRIP_SIZES);
+    wipe(&c, second, 2 + 12 * entries + 4);
+    *size = c.end;
+    return c.left > 0;
 }

@@ -1,5 +1,7 @@
 #include "codec/fit.h"
 
+#include <string.h>
+
 int fit_type(const char *format, enum fit_depth depth, struct plane *plane, struct fault *fault)
 {
     switch (plane->type) {
@@ -21,4 +23,48 @@ int fit_type(const char *format, enum fit_depth depth, struct plane *plane, stru
                          "convert:type=u16, or write npy",
                          format, sample_name(plane->type));
     }
+}
+
+int fit_bitmap(const char *format, struct plane *plane, struct fault *fault)
+{
+    if (plane->channels > 2)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s holds black and white; end the chain with luminance,threshold:otsu or "
+                         "the like",
+                         format);
+    plane->channels = 1;
+    return fit_type(format, FIT_8_OR_16, plane, fault);
+}
+
+static uint32_t sample_at(const struct plane *plane, const void *row, uint32_t x)
+{
+    return plane->type == SAMPLE_U8 ? ((const uint8_t *)row)[x] : ((const uint16_t *)row)[x];
+}
+
+int fit_check_bits(const char *format, const struct picture *picture, size_t index,
+                   struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    uint32_t white = plane->type == SAMPLE_U8 ? UINT8_MAX : UINT16_MAX;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const void *row = picture_row(picture, index, y);
+        for (uint32_t x = 0; x < plane->width; x++) {
+            uint32_t v = sample_at(plane, row, x);
+            if (v != 0 && v != white)
+                return fault_set(fault, FAULT_SHAPE,
+                                 "%s holds 0 and %u, and pixel (%u, %u) is %u; end the chain with "
+                                 "threshold:otsu or the like",
+                                 format, white, x, y, v);
+        }
+    }
+    return 0;
+}
+
+void fit_bits(const struct picture *picture, size_t index, uint32_t y, unsigned turn, uint8_t *bits)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    const void *row = picture_row(picture, index, y);
+    memset(bits, 0, (plane->width + 7) / 8);
+    for (uint32_t x = 0; x < plane->width; x++)
+        bits[x / 8] |= (uint8_t)(((sample_at(plane, row, x) != 0) ^ turn) << (7 - x % 8));
 }

@@ -39,7 +39,6 @@ static const struct foreign foreigns[] = {
     {"PFM", "pfm", "npy", MARK(0, "PF\n")},
     {"PFM", NULL, NULL, MARK(0, "Pf\n")},
     {"PAM", "pam", "png", MARK(0, "P7\n")},
-    {"PBM", "pbm", "pgm", NO_MARK},
     {"APNG", "apng", "png", NO_MARK},
     {"QOI", "qoi", "png", MARK(0, "qoif")},
     {"Photoshop", "psd psb", "png", MARK(0, "8BPS")},

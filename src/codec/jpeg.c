@@ -28,6 +28,12 @@
 #define MARKER_RST7 0xD7
 #define MARKER_TEM  0x01
 
+/* Bytes of the file. */
+struct part {
+    const uint8_t *data;
+    size_t size;
+};
+
 struct jpeg_reader {
     struct decoder *decoder; /* borrowed */
     struct jpeg_decompress_struct info;
@@ -37,6 +43,9 @@ struct jpeg_reader {
     bool partial; /* past the header: the end of the data ends the picture */
     bool ended;   /* the data are used up; what libjpeg warns of from here on follows from that */
     bool has_exif;
+    struct part exif, xmp;
+    struct part profile[256]; /* by their numbers; [0] is not used */
+    unsigned n_profile;       /* how many there are to be; UINT_MAX: they contradict each other */
     unsigned orientation;
     struct orient place;
     uint8_t *ink_row; /* owned; CMYK before it becomes RGB */
@@ -124,8 +133,25 @@ static void count_scans(j_common_ptr common)
                   "a jpeg of more than 100 scans, which none is read with");
 }
 
-/* Looks at APP1 where it lies, in place of having libjpeg keep copies: the first Exif counts. */
-static boolean read_app1(j_decompress_ptr info)
+static bool begins_with(const struct part *part, const char *text, size_t size)
+{
+    return part->size > size && memcmp(part->data, text, size) == 0;
+}
+
+/* Profiles come in parts; where two have one number, or not all are there, none counts. */
+static void note_profile(struct jpeg_reader *r, const struct part *part)
+{
+    unsigned number = part->data[JPEG_ICC_HEAD - 2], count = part->data[JPEG_ICC_HEAD - 1];
+    bool fits = number >= 1 && number <= count && !r->profile[number].data &&
+                (r->n_profile == 0 || r->n_profile == count);
+    r->n_profile = fits ? count : UINT_MAX;
+    if (fits)
+        r->profile[number] = (struct part){part->data + JPEG_ICC_HEAD, part->size - JPEG_ICC_HEAD};
+}
+
+/* Looks at APP1 and APP2 where they lie, in place of having libjpeg keep copies: the first Exif
+ * counts. */
+static boolean read_application(j_decompress_ptr info)
 {
     struct jpeg_reader *r = reader_of(info);
     const uint8_t *at = r->source.next_input_byte;
@@ -133,12 +159,60 @@ static boolean read_app1(j_decompress_ptr info)
     size_t length = have >= 2 ? load_be16(at) : 2;
     if (length < 2)
         ERREXIT(info, JERR_BAD_LENGTH);
-    if (have >= length && !r->has_exif && length >= 8 && memcmp(at + 2, "Exif\0", 5) == 0) {
+    struct part part = {at + 2, have >= length ? length - 2 : 0};
+    bool is_first = info->unread_marker == JPEG_APP0 + 1;
+    if (is_first && !r->has_exif && begins_with(&part, "Exif\0", 5)) {
         r->has_exif = true;
-        r->orientation = exif_orientation(at + 2, length - 2);
+        r->orientation = exif_orientation(part.data, part.size);
+        r->exif = part;
+    } else if (is_first && !r->xmp.data && begins_with(&part, JPEG_XMP, sizeof JPEG_XMP)) {
+        r->xmp = (struct part){part.data + sizeof JPEG_XMP, part.size - sizeof JPEG_XMP};
+    } else if (!is_first && begins_with(&part, JPEG_ICC, sizeof JPEG_ICC) &&
+               part.size > JPEG_ICC_HEAD) {
+        note_profile(r, &part);
     }
     skip_input(info, (long)length);
     return TRUE;
+}
+
+/* Puts a profile's parts together. */
+static void take_profile(struct metadata *metadata, const struct jpeg_reader *r)
+{
+    size_t size = 0;
+    for (unsigned i = 1; r->n_profile != UINT_MAX && i <= r->n_profile; i++) {
+        if (!r->profile[i].data)
+            return;
+        size += r->profile[i].size;
+    }
+    uint8_t *whole = size > 0 && size <= METADATA_MAX ? malloc(size) : NULL;
+    if (!whole)
+        return;
+    size = 0;
+    for (unsigned i = 1; i <= r->n_profile; i++) {
+        memcpy(whole + size, r->profile[i].data, r->profile[i].size);
+        size += r->profile[i].size;
+    }
+    metadata_set_icc(metadata, whole, size);
+    free(whole);
+}
+
+static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
+{
+    struct metadata *metadata = &d->metadata;
+    if (d->options.meta == METADATA_STRIP)
+        return;
+    if (r->exif.data)
+        metadata_set_exif(metadata, r->exif.data, r->exif.size, d->options.orient);
+    take_profile(metadata, r);
+    if (r->xmp.data && d->options.meta == METADATA_ALL)
+        metadata_set_xmp(metadata, r->xmp.data, r->xmp.size);
+    /* 1:1 without a unit is what those write who do not know. */
+    if (r->info.saw_JFIF_marker && r->info.density_unit <= DENSITY_CENTIMETRE &&
+        (r->info.density_unit != DENSITY_ASPECT || r->info.X_density != r->info.Y_density)) {
+        metadata->density_unit = (enum density_unit)r->info.density_unit;
+        metadata->density_x = r->info.X_density;
+        metadata->density_y = r->info.Y_density;
+    }
 }
 
 /* Where a scan's coded data end: at the next marker that is none of theirs. */
@@ -193,7 +267,8 @@ static void read_header(void *context)
     r->info.client_data = r;
     r->info.src = &r->source;
     r->info.progress = &r->progress;
-    jpeg_set_marker_processor(&r->info, JPEG_APP0 + 1, read_app1);
+    jpeg_set_marker_processor(&r->info, JPEG_APP0 + 1, read_application);
+    jpeg_set_marker_processor(&r->info, JPEG_APP0 + 2, read_application);
     jpeg_read_header(&r->info, TRUE);
 }
 
@@ -300,6 +375,7 @@ static int open_jpeg(struct decoder *d, struct fault *fault)
     int result = jpeg_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
+    take_metadata(d, r);
     if (!d->options.orient)
         r->orientation = ORIENT_NONE;
     return lay_out(d, r, false, 1, fault);
@@ -396,6 +472,7 @@ static const struct param params[] = {
           RANGE(1, 100), DEFAULT("90")),
     PARAM(FLAG, "progressive", offsetof(struct jpeg_config, progressive),
           "1 writes several scans, coarse to fine", DEFAULT("0")),
+    META_PARAM,
     PICTURE_PARAMS,
     {0},
 };

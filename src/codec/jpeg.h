@@ -33,6 +33,14 @@ void jpeg_fail_with_message(j_common_ptr info) __attribute__((noreturn));
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
                  struct fault *fault);
 
+/* T.81 leaves these segments to applications: "Exif\0\0" and Exif's, or this and an XMP packet (XMP
+ * part 3, §1.1.3), in APP1; this, a number from 1 on, their count, and a part of a profile in APP2
+ * (ICC.1 Annex B.4). */
+#define JPEG_XMP        "http://ns.adobe.com/xap/1.0/"
+#define JPEG_ICC        "ICC_PROFILE"
+#define JPEG_ICC_HEAD   14
+#define JPEG_MARKER_MAX 65533 /* bytes of a segment */
+
 struct jpeg_config {
     struct picture_config picture;
     int64_t quality;

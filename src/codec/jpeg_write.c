@@ -2,6 +2,7 @@
 #include "codec/jpeg.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/output.h"
 
@@ -62,6 +63,42 @@ static void configure(struct jpeg_writer *w)
         jpeg_simple_progression(info);
 }
 
+/* A segment of `head` and `data`; none where both are too long for one. */
+static void write_segment(struct jpeg_writer *w, int marker, const void *head, size_t head_size,
+                          const struct metadata_block *block)
+{
+    if (!block->data || head_size + block->size > JPEG_MARKER_MAX)
+        return;
+    jpeg_write_m_header(&w->info, marker, (unsigned)(head_size + block->size));
+    for (size_t i = 0; i < head_size; i++)
+        jpeg_write_m_byte(&w->info, ((const uint8_t *)head)[i]);
+    for (size_t i = 0; i < block->size; i++)
+        jpeg_write_m_byte(&w->info, block->data[i]);
+}
+
+static void write_metadata(struct jpeg_writer *w, const struct metadata *metadata)
+{
+    struct metadata_block icc =
+        metadata_profile(metadata, w->picture->frame.planes[w->plane].channels);
+    write_segment(w, JPEG_APP0 + 1, "Exif\0", 6, &metadata->exif);
+    write_segment(w, JPEG_APP0 + 1, JPEG_XMP, sizeof JPEG_XMP, &metadata->xmp);
+    if (icc.data)
+        jpeg_write_icc_profile(&w->info, icc.data, (unsigned)icc.size);
+}
+
+static void set_density(struct jpeg_compress_struct *info, const struct metadata *metadata)
+{
+    enum density_unit unit =
+        metadata->density_unit == DENSITY_METRE ? DENSITY_INCH : metadata->density_unit;
+    uint32_t x = metadata_density(metadata, metadata->density_x, unit);
+    uint32_t y = metadata_density(metadata, metadata->density_y, unit);
+    if (x == 0 || y == 0 || x > UINT16_MAX || y > UINT16_MAX)
+        return;
+    info->density_unit = (UINT8)unit;
+    info->X_density = (UINT16)x;
+    info->Y_density = (UINT16)y;
+}
+
 static void write_picture(void *context)
 {
     struct jpeg_writer *w = context;
@@ -71,7 +108,11 @@ static void write_picture(void *context)
     info->client_data = w;
     info->dest = &w->destination;
     configure(w);
+    if (w->output->metadata)
+        set_density(info, w->output->metadata);
     jpeg_start_compress(info, TRUE);
+    if (w->output->metadata)
+        write_metadata(w, w->output->metadata);
     while (info->next_scanline < info->image_height) {
         uint32_t y = info->next_scanline, n = 0;
         while (n < ROWS_AT_ONCE && y + n < info->image_height) {

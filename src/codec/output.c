@@ -13,6 +13,7 @@ struct output *output_create(int fd)
     if (!output)
         return NULL;
     output->fd = fd;
+    output->metadata = NULL;
     output->used = 0;
     output->written = 0;
     fault_clear(&output->fault);

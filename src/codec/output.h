@@ -3,12 +3,14 @@
 #define SLUICE_CODEC_OUTPUT_H
 
 #include "base/fault.h"
+#include "codec/metadata.h"
 #include "image/frame.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct output {
     int fd; /* borrowed */
+    const struct metadata *metadata; /* borrowed: what goes with the pixels; NULL: nothing */
     size_t used;
     uint64_t written; /* bytes handed to the descriptor so far */
     struct fault fault;

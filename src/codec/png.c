@@ -119,6 +119,7 @@ static int open_png(struct decoder *d, struct fault *fault)
     uint32_t height = png_get_image_height(r->png, r->info);
     uint32_t channels = count_channels(r);
     bool deep = png_get_bit_depth(r->png, r->info) == 16;
+    png_read_metadata(d);
     r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
     r->orientation = d->options.orient ? find_orientation(d->data, d->size) : ORIENT_NONE;
     bool transposed = orient_is_transposed(r->orientation);
@@ -222,15 +223,23 @@ static void close_png(struct decoder *d)
     d->state = NULL;
 }
 
-static int fit_png(const void *config, struct plane *plane, struct fault *fault)
+static int fit_png(const void *config_, struct plane *plane, struct fault *fault)
 {
-    (void)config;
+    const struct png_config *config = config_;
+    if (config->bits == 1)
+        return fit_bitmap("png:bits=1", plane, fault);
     return fit_type("png", FIT_8_OR_16, plane, fault);
 }
+
+static const struct param_choice bits_choices[] = {{"auto", 0}, {"1", 1}, {NULL, 0}};
 
 static const struct param params[] = {
     PARAM(INTEGER, "level", offsetof(struct png_config, level),
           "of compression: 0 none, 1 fast, 9 small", RANGE(0, 9), DEFAULT("1")),
+    PARAM(CHOICE, "bits", offsetof(struct png_config, bits),
+          "1: black and white, which are all that the picture may have; auto: as its samples have",
+          .choices = bits_choices, DEFAULT("auto")),
+    META_PARAM,
     PICTURE_PARAMS,
     {0},
 };

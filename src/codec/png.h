@@ -35,7 +35,17 @@ void png_use_host_order(png_structp png, int depth);
 struct png_config {
     struct picture_config picture;
     int64_t level;
+    int bits; /* 1: black and white; 0: as many as the samples have */
 };
+
+/* Looks for metadata among the chunks, in the whole file: some stand behind the pixels. */
+void png_read_metadata(struct decoder *decoder);
+
+/* Writes the chunks that metadata become for a picture of so many channels. */
+void png_write_metadata(const struct metadata *metadata, uint32_t channels, struct output *output);
+
+/* Writes a chunk of four letters' type. */
+void png_put_chunk(struct output *output, const char *type, const uint8_t *data, size_t size);
 
 /* Level 1, without libpng. */
 int png_encode_fast(const struct picture *picture, size_t plane, struct output *output,

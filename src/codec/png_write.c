@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "codec/fit.h"
 #include "codec/output.h"
 
 #define PIECE 65536
@@ -15,6 +16,7 @@ struct png_writer {
     const struct picture *picture;
     size_t plane;
     struct output *output;
+    uint8_t *bits; /* owned: a row of a bitmap */
 };
 
 /* A disk that is full is found out here and not when all is compressed. */
@@ -45,7 +47,7 @@ static void configure(struct png_writer *w)
                                   [3] = PNG_COLOR_TYPE_RGB,
                                   [4] = PNG_COLOR_TYPE_RGB_ALPHA};
     const struct plane *plane = &w->picture->frame.planes[w->plane];
-    int depth = (int)sample_size(plane->type) * 8;
+    int depth = w->config->bits == 1 ? 1 : (int)sample_size(plane->type) * 8;
     png_set_user_limits(w->png, INT32_MAX, INT32_MAX);
     png_set_IHDR(w->png, w->info, plane->width, plane->height, depth, colours[plane->channels],
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -64,9 +66,14 @@ static void write_picture(void *context)
     png_set_write_fn(w->png, w, write_bytes, flush);
     configure(w);
     png_write_info(w->png, w->info);
+    if (w->output->metadata)
+        png_write_metadata(w->output->metadata, plane->channels, w->output);
     png_use_host_order(w->png, png_get_bit_depth(w->png, w->info));
-    for (uint32_t y = 0; y < plane->height; y++)
-        png_write_row(w->png, picture_row(w->picture, w->plane, y));
+    for (uint32_t y = 0; y < plane->height; y++) {
+        if (w->bits)
+            fit_bits(w->picture, w->plane, y, 0, w->bits);
+        png_write_row(w->png, w->bits ? w->bits : picture_row(w->picture, w->plane, y));
+    }
     png_write_end(w->png, NULL);
 }
 
@@ -74,18 +81,26 @@ int png_encode(const void *config, const struct picture *picture, size_t plane,
                struct output *output, struct fault *fault)
 {
     const struct png_config *c = config;
-    if (c->level == 1)
+    if (c->level == 1 && c->bits != 1)
         return png_encode_fast(picture, plane, output, fault);
+    int result = c->bits == 1 ? fit_check_bits("png:bits=1", picture, plane, fault) : 0;
+    if (result != 0)
+        return result;
     struct png_writer *w = calloc(1, sizeof *w);
     if (!w)
         return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    if (c->bits == 1 && !(w->bits = malloc(picture->frame.planes[plane].width / 8 + 1))) {
+        free(w);
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    }
     w->config = c;
     w->picture = picture;
     w->plane = plane;
     w->output = output;
-    int result = png_attempt(&w->errors, write_picture, w, fault);
+    result = png_attempt(&w->errors, write_picture, w, fault);
     if (w->png)
         png_destroy_write_struct(&w->png, &w->info);
+    free(w->bits);
     free(w);
     return result;
 }

@@ -14,19 +14,13 @@
 
 #define FILTER_AVERAGE 3
 
-static void write_be32(uint8_t *at, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(v >> (24 - 8 * i));
-}
-
-static void write_chunk(struct output *output, const char *type, const uint8_t *data, size_t size)
+void png_put_chunk(struct output *output, const char *type, const uint8_t *data, size_t size)
 {
     uint8_t head[8], tail[4];
-    write_be32(head, (uint32_t)size);
+    store_be32(head, (uint32_t)size);
     memcpy(head + 4, type, 4);
     uint32_t crc = (uint32_t)crc32(crc32(0, head + 4, 4), data, (uInt)size);
-    write_be32(tail, size ? crc : (uint32_t)crc32(0, head + 4, 4));
+    store_be32(tail, size ? crc : (uint32_t)crc32(0, head + 4, 4));
     output_write(output, head, sizeof head);
     output_write(output, data, size);
     output_write(output, tail, sizeof tail);
@@ -34,7 +28,7 @@ static void write_chunk(struct output *output, const char *type, const uint8_t *
 
 static void write_compressed(void *output, const uint8_t *data, size_t size)
 {
-    write_chunk(output, "IDAT", data, size);
+    png_put_chunk(output, "IDAT", data, size);
 }
 
 static void write_header(struct output *output, const struct plane *plane)
@@ -45,12 +39,12 @@ static void write_header(struct output *output, const struct plane *plane)
                                       [3] = PNG_COLOR_TYPE_RGB,
                                       [4] = PNG_COLOR_TYPE_RGB_ALPHA};
     uint8_t header[13] = {0};
-    write_be32(header, plane->width);
-    write_be32(header + 4, plane->height);
+    store_be32(header, plane->width);
+    store_be32(header + 4, plane->height);
     header[8] = (uint8_t)(8 * sample_size(plane->type));
     header[9] = colours[plane->channels];
     output_write(output, signature, sizeof signature);
-    write_chunk(output, "IHDR", header, sizeof header);
+    png_put_chunk(output, "IHDR", header, sizeof header);
 }
 
 /* What is left of a row when half of what stands to the left and above is taken away; `pixel` bytes
@@ -104,9 +98,11 @@ int png_encode_fast(const struct picture *picture, size_t plane, struct output *
         result = fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
     } else {
         write_header(output, p);
+        if (output->metadata)
+            png_write_metadata(output->metadata, p->channels, output);
         write_rows(picture, plane, deflate, rows, n, output);
         deflate_end(deflate);
-        write_chunk(output, "IEND", (const uint8_t *)"", 0);
+        png_put_chunk(output, "IEND", (const uint8_t *)"", 0);
     }
     deflate_destroy(&deflate);
     free(rows);

@@ -314,3 +314,68 @@ const struct codec codec_pnm = {
     .fit = fit_pnm,
     .encode = encode_pnm,
 };
+
+static int fit_pbm(const void *config, struct plane *plane, struct fault *fault)
+{
+    (void)config;
+    return fit_bitmap("pbm", plane, fault);
+}
+
+static void encode_digits(const struct plane *plane, const uint8_t *bits, struct output *output)
+{
+    for (uint32_t x = 0; x < plane->width; x++) {
+        char text[2] = {(char)('0' + (bits[x / 8] >> (7 - x % 8) & 1)),
+                        x % 70 == 69 || x + 1 == plane->width ? '\n' : '\0'};
+        output_write(output, text,
+                     text[1] ? 2 : 1); /* lines of up to 70 characters, as pbm(5) has it */
+    }
+}
+
+/* In a bitmap 1 is black. */
+static int encode_pbm(const void *config_, const struct picture *picture, size_t index,
+                      struct output *output, struct fault *fault)
+{
+    const struct pnm_config *config = config_;
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t bytes = (plane->width + 7) / 8;
+    char header[64];
+    int result = fit_check_bits("pbm", picture, index, fault);
+    if (result != 0)
+        return result;
+    uint8_t *bits = malloc(bytes);
+    if (!bits)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    int length = snprintf(header, sizeof header, "P%c\n%u %u\n", config->ascii ? '1' : '4',
+                          plane->width, plane->height);
+    output_write(output, header, (size_t)length);
+    for (uint32_t y = 0; y < plane->height; y++) {
+        fit_bits(picture, index, y, 1, bits);
+        if (config->ascii)
+            encode_digits(plane, bits, output);
+        else
+            output_write(output, bits, bytes);
+    }
+    free(bits);
+    return 0;
+}
+
+static const struct param pbm_params[] = {
+    PARAM(FLAG, "ascii", offsetof(struct pnm_config, ascii), "1 writes P1, digits as text",
+          DEFAULT("0")),
+    PICTURE_PARAMS,
+    {0},
+};
+
+static const char *const pbm_extensions[] = {"pbm", NULL};
+
+/* Bitmaps written; read they are by the other. */
+const struct codec codec_pbm = {
+    .name = "pbm",
+    .extensions = pbm_extensions,
+    .media_type = "image/x-portable-bitmap",
+    .params = pbm_params,
+    .config_size = sizeof(struct pnm_config),
+    .is_picture = true,
+    .fit = fit_pbm,
+    .encode = encode_pbm,
+};

@@ -116,6 +116,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.padded = is_in_huge_pages(s->job->in_fd);
+    decode.meta = format_meta(s->job->format);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
@@ -351,6 +352,8 @@ static int encode_file(struct job_state *s, size_t index, const char *name, stru
         return result;
     s->job->report.step = "encode";
     struct output *output = output_create(fd);
+    if (output)
+        output->metadata = &s->decoder.metadata;
     result = output ? encode_into(s, index, output, fault)
                     : fault_set(fault, FAULT_MEMORY, "no memory for an output");
     if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)

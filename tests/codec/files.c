@@ -84,6 +84,14 @@ uint16_t noise_sample(uint32_t x, uint32_t y, uint32_t channel)
     return (uint16_t)(v >> 13);
 }
 
+void make_profile(uint8_t profile[PROFILE_SIZE])
+{
+    memset(profile, 0, PROFILE_SIZE);
+    profile[3] = PROFILE_SIZE;
+    memcpy(profile + 16, "RGB ", 4);
+    memcpy(profile + 36, "acsp", 4);
+}
+
 void make_exif(struct file *file, unsigned orientation, bool big_endian, bool prefix)
 {
     void (*put16)(struct file *, unsigned) = big_endian ? file_put_be16 : file_put_le16;

@@ -31,6 +31,10 @@ uint16_t noise_sample(uint32_t x, uint32_t y, uint32_t channel);
  * where `prefix`). */
 void make_exif(struct file *file, unsigned orientation, bool big_endian, bool prefix);
 
+/* The smallest bytes that pass for a profile of RGB: its header. */
+#define PROFILE_SIZE 128
+void make_profile(uint8_t profile[PROFILE_SIZE]);
+
 enum jpeg_colours {
     JPEG_GREY,
     JPEG_YCC,
@@ -46,6 +50,7 @@ struct jpeg_kind {
     int sampling; /* of Y in both directions, where there is one; 0: 1 */
     bool progressive, arithmetic, separate_scans, restarts, no_adobe;
     unsigned orientation; /* 0: no Exif */
+    bool metadata;        /* a profile in two parts, and XMP */
     unsigned extra_scans; /* of a grey file: it is progressive, its last scan repeated so often */
 };
 
@@ -58,6 +63,7 @@ struct png_kind {
     uint32_t width, height;
     unsigned orientation;     /* 0: no eXIf */
     bool exif_behind;         /* it stands behind the pixels */
+    bool metadata;            /* a profile, density and XMP */
     unsigned palette_colours; /* 0: as many as the depth can tell apart */
 };
 

@@ -81,6 +81,20 @@ static void repeat_last_scan(struct file *file, unsigned times)
     free(copy);
 }
 
+static void put_metadata(struct jpeg_compress_struct *info)
+{
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta/>";
+    uint8_t profile[PROFILE_SIZE], part[14 + PROFILE_SIZE / 2] = "ICC_PROFILE";
+    make_profile(profile);
+    for (uint8_t i = 0; i < 2; i++) {
+        part[12] = i + 1;
+        part[13] = 2;
+        memcpy(part + 14, profile + i * PROFILE_SIZE / 2, PROFILE_SIZE / 2);
+        jpeg_write_marker(info, JPEG_APP0 + 2, part, sizeof part);
+    }
+    jpeg_write_marker(info, JPEG_APP0 + 1, (const JOCTET *)xmp, sizeof xmp - 1);
+}
+
 void make_jpeg(struct file *file, const struct jpeg_kind *kind)
 {
     struct jpeg_compress_struct info;
@@ -100,6 +114,8 @@ void make_jpeg(struct file *file, const struct jpeg_kind *kind)
         jpeg_write_marker(&info, JPEG_APP0 + 1, exif.data, (unsigned)exif.size);
         file_finish(&exif);
     }
+    if (kind->metadata)
+        put_metadata(&info);
     for (uint32_t y = 0; y < kind->height; y++) {
         for (uint32_t x = 0; x < kind->width; x++)
             for (int c = 0; c < info.input_components; c++)

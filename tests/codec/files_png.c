@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <png.h>
+#include <zlib.h>
 
 #define WIDTH_MAX 4096
 
@@ -99,6 +100,20 @@ static void write_exif(png_structp png, unsigned orientation)
     file_finish(&exif);
 }
 
+static void write_metadata(png_structp png)
+{
+    static const char xmp[] = "XML:com.adobe.xmp\0\0\0\0\0<x:xmpmeta/>";
+    static const png_byte density[9] = {0, 0, 11, 19, 0, 0, 11, 19, 1};
+    uint8_t profile[PROFILE_SIZE], deflated[3 + 2 * PROFILE_SIZE] = "p";
+    uLongf size = sizeof deflated - 3;
+    make_profile(profile);
+    if (compress(deflated + 3, &size, profile, sizeof profile) != Z_OK)
+        abort();
+    png_write_chunk(png, (png_const_bytep) "iCCP", deflated, 3 + size);
+    png_write_chunk(png, (png_const_bytep) "pHYs", density, sizeof density);
+    png_write_chunk(png, (png_const_bytep) "iTXt", (png_const_bytep)xmp, sizeof xmp - 1);
+}
+
 void make_png(struct file *file, const struct png_kind *kind)
 {
     static uint8_t row[WIDTH_MAX];
@@ -115,6 +130,8 @@ void make_png(struct file *file, const struct png_kind *kind)
     png_write_info(png, info);
     if (kind->orientation && !kind->exif_behind)
         write_exif(png, kind->orientation);
+    if (kind->metadata)
+        write_metadata(png);
     int passes = png_set_interlace_handling(png);
     for (int pass = 0; pass < passes; pass++) {
         for (uint32_t y = 0; y < kind->height; y++) {

@@ -15,6 +15,7 @@ static const struct jpeg_kind jpegs[] = {
     {JPEG_GREY, 10, 9, .arithmetic = true, .progressive = true},
     {JPEG_YCC, 17, 17, .restarts = true, .orientation = 3},
     {JPEG_YCC, 9, 9, .separate_scans = true},
+    {JPEG_YCC, 9, 9, .orientation = 8, .metadata = true},
 };
 
 static const struct png_kind pngs[] = {
@@ -31,6 +32,7 @@ static const struct png_kind pngs[] = {
     {4, 16, false, false, 3, 3},
     {6, 8, false, false, 4, 3},
     {6, 16, true, false, 9, 9},
+    {2, 8, false, false, 5, 4, .orientation = 3, .metadata = true},
 };
 
 static const uint8_t bmp_rows[] = {
@@ -146,6 +148,7 @@ const struct sample_file sample_files[] = {
     {"arithmetic2.jpg", jpeg, 8},
     {"restarts.jpg", jpeg, 9},
     {"scans.jpg", jpeg, 10},
+    {"metadata.jpg", jpeg, 11},
     {"grey1.png", png, 0},
     {"grey2.png", png, 1},
     {"grey8.png", png, 2},
@@ -159,6 +162,7 @@ const struct sample_file sample_files[] = {
     {"greya16.png", png, 10},
     {"rgba8.png", png, 11},
     {"rgba16.png", png, 12},
+    {"metadata.png", png, 13},
     {"1.bmp", bmp, 0},
     {"4.bmp", bmp, 1},
     {"core8.bmp", bmp, 2},

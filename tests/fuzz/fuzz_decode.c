@@ -1,10 +1,13 @@
 /* Any bytes through the decoders: with the defaults, as a cut file whose luma is asked for, and as
  * a raw frame. The planes lie in a buffer of exactly their size, rows packed, so that a sanitizer
  * sees the first byte beside them. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "codec/codec.h"
+#include "codec/output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +43,31 @@ static void read_into_exact(struct decoder *decoder)
     picture_destroy(&picture);
 }
 
+/* A small picture in each format that takes metadata over. */
+static void write_metadata(const struct metadata *metadata)
+{
+    static const char *const formats[] = {"jpg", "png:level=1", "png:level=6"};
+    const struct plane pixel = {.width = 1, .height = 1, .channels = 3};
+    struct frame frame = {0};
+    struct picture picture = {0};
+    struct output *output = output_create(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    bool made = output && frame_add_plane(&frame, &pixel, 1) && picture_create(&picture, &frame);
+    for (size_t i = 0; made && i < sizeof formats / sizeof *formats; i++) {
+        struct format format;
+        struct fault fault = FAULT_INIT;
+        output->metadata = metadata;
+        if (format_parse(&format, formats[i], &fault) != 0 ||
+            format.codec->encode(format.config, &picture, 0, output, &fault) != 0)
+            abort(); /* no metadata keep a picture from being written */
+        format_finish(&format);
+    }
+    if (output)
+        close(output->fd);
+    output_destroy(&output);
+    picture_destroy(&picture);
+    frame_finish(&frame);
+}
+
 static void decode(const uint8_t *data, size_t size, const struct decode_options *options,
                    bool luma, uint32_t reduce)
 {
@@ -52,12 +80,14 @@ static void decode(const uint8_t *data, size_t size, const struct decode_options
     }
     if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)
         read_into_exact(&decoder);
+    if (metadata_size(&decoder.metadata) > 0)
+        write_metadata(&decoder.metadata);
     decoder_close(&decoder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct decode_options options = {.orient = true};
+    struct decode_options options = {.orient = true, .meta = METADATA_ALL};
     decode(data, size, &options, false, 1);
     decode(data, size, &options, false, 4);
     options.partial = true;
