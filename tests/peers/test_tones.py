@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""levels, normalize and equalize, against the definitions in numpy and OpenCV: random sizes from 1x1 on, types and
+"""levels, normalize, equalize, clahe, colour, threshold:local and convert, against the definitions in numpy and OpenCV: random sizes from 1x1 on, types and
 channels. Usage: test_tones.py SLUICE [unittest options]"""
 import os
 import sys
@@ -26,7 +26,7 @@ def colours(picture):
 
 
 def levels(picture, black=0.0, white=None, gamma=1.0, low=0.0, high=None):
-    top = 1.0 if picture.dtype.kind == 'f' else float(numpy.iinfo(picture.dtype).max)
+    top = 255.0 if picture.dtype.kind == 'f' else float(numpy.iinfo(picture.dtype).max)
     white, high = (top if v is None else v for v in (white, high))
     out = low + (high - low) * numpy.clip((picture.astype(float) - black) / (white - black), 0, 1) ** (1 / gamma)
     if picture.dtype.kind == 'u':
@@ -59,6 +59,36 @@ def equalized(picture):
     return out.reshape(picture.shape)
 
 
+def mixed(picture, matrix, offset):
+    """colour in whole numbers of hundredths."""
+    parts = numpy.rint(numpy.array(matrix) * 100).astype(object)
+    added = numpy.rint(numpy.array(offset) * 100).astype(object)
+    sums = picture[..., :3].astype(object) @ parts.T + added
+    top = int(numpy.iinfo(picture.dtype).max)
+    whole, twice = sums // 100, sums % 100 * 2
+    whole = whole + ((twice > 100) | ((twice == 100) & (whole % 2 == 1)))
+    out = picture.copy()
+    out[..., :3] = numpy.clip(whole, 0, top).astype(picture.dtype)
+    return out
+
+
+def text_of(matrix):
+    return '/'.join('_'.join('%.2f' % v for v in row) for row in matrix)
+
+
+def locally(picture, radius, offset):
+    side = 2 * radius + 1
+    parts = picture if picture.ndim == 3 else picture[..., None]
+    out = parts.copy()
+    for c in range(colours(picture).shape[2]):
+        around = numpy.pad(parts[..., c].astype(numpy.int64), radius, 'edge')
+        sums = numpy.pad(around.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        window = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
+        mean = (2 * window + side * side) // (2 * side * side)
+        out[..., c] = numpy.where(parts[..., c] >= mean - offset, numpy.iinfo(picture.dtype).max, 0)
+    return out.reshape(picture.shape)
+
+
 class Tones(Peers):
     def pictures(self, types=tuple(TYPES)):
         for i in range(24):
@@ -81,6 +111,43 @@ class Tones(Peers):
     def test_equalize(self):
         for picture in self.pictures(('u8', 'u16')):
             self.near('equalize', picture, equalized(picture), 0)
+
+    def test_colour(self):
+        for i in range(12):
+            picture = noise(self.side(), self.side(), 3 + i % 2, ('u8', 'u16')[i // 2 % 2], i)
+            matrix = [[round(self.random.uniform(-2, 2), 2) for _ in range(3)] for _ in range(3)]
+            offset = [round(self.random.uniform(-50, 50), 2) for _ in range(3)]
+            self.near('colour:%s:%s' % (text_of(matrix), '_'.join('%.2f' % v for v in offset)), picture, mixed(picture, matrix, offset), 0)
+        picture = noise(40, 50, 3, 'f32', 3)
+        matrix = [[.9, .2, -.1], [.1, .8, .1], [0, -.3, 1.3]]
+        self.near('colour:' + text_of(matrix), picture, picture.astype(float) @ numpy.array(matrix).T, 1e-3)
+
+    def test_local(self):
+        for i, picture in enumerate(self.pictures(('u8', 'u16'))):
+            for radius, offset in ((1, 0), (15, 7.5), (40, -3)):
+                self.near('threshold:local:radius=%d:offset=%g' % (radius, offset), picture, locally(picture, radius, offset), 0)
+
+    def test_channels(self):
+        weights = numpy.array([19595, 38470, 7471])
+        for picture in self.pictures(('u8', 'u16')):
+            parts = picture if picture.ndim == 3 else picture[..., None]
+            alpha = parts[..., -1:] if parts.shape[2] % 2 == 0 else numpy.full_like(parts[..., :1], numpy.iinfo(picture.dtype).max)
+            three = parts[..., :3] if parts.shape[2] > 2 else numpy.repeat(parts[..., :1], 3, 2)
+            grey = parts[..., 0] if parts.shape[2] < 3 else (parts[..., :3].astype(numpy.int64) @ weights + 32768) >> 16
+            self.near('convert:channels=1', picture, grey, 0)
+            self.near('convert:channels=3', picture, three, 0)
+            self.near('convert:channels=4', picture, numpy.concatenate((three, alpha), 2), 0)
+
+    def test_clahe(self):
+        """OpenCV's, which has one channel."""
+        largest = 0
+        for i in range(24):
+            picture = noise(self.random.randint(1, 200), self.random.randint(1, 200), 1, ('u8', 'u16')[i % 2], i)
+            picture = picture // (i % 5 + 1)
+            across, down, clip = self.random.randint(1, 9), self.random.randint(1, 9), (0, 1, 2, 3.5, 40)[i % 5]
+            expected = cv2.createCLAHE(clip, (across, down)).apply(picture)
+            largest = max(largest, self.near('clahe:%dx%d:%g' % (across, down, clip), picture, expected, 1))
+        print('clahe: at most %g from OpenCV' % largest)
 
     def test_opencv(self):
         """Which rounds halves to even."""
