@@ -8,7 +8,7 @@ inline V(DST) FN(abs_pixel)(V(SRC) v)
 #elif defined(SRC_IS_uchar) || defined(SRC_IS_ushort)
     return v; /* beside a plane that needs the work */
 #else
-    V(SRC) bounded = max(v, (SRC)-SRC_MAX);
+    V(SRC) bounded = max(v, (V(SRC))(SRC)-SRC_MAX);
     V(SRC) negated = -bounded;
     return max(bounded, negated);
 #endif

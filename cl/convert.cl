@@ -53,7 +53,7 @@ inline V(DST) FN(convert_pixel)(V(SRC) v)
 #elif defined(SRC_IS_float)
     return WIDE_SATURATE(DST, v);
 #else
-    return CONVERT(DST, clamp(v, (SRC)0, (SRC)HIGHEST));
+    return CONVERT(DST, clamp(v, (V(SRC))(SRC)0, (V(SRC))(SRC)HIGHEST));
 #endif
 }
 #endif

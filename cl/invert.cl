@@ -12,7 +12,7 @@ inline V(DST) FN(invert_pixel)(V(SRC) v)
 #elif defined(SRC_IS_uchar) || defined(SRC_IS_ushort)
     return (SRC)SRC_MAX - v;
 #else
-    return (SRC)SRC_MAX - max(v, (SRC)0);
+    return (SRC)SRC_MAX - max(v, (V(SRC))(SRC)0);
 #endif
 }
 #endif

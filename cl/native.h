@@ -121,12 +121,8 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
     BUILT_IN T min(T a, T b) { return __builtin_elementwise_min(a, b); }                           \
     BUILT_IN T max(T a, T b) { return __builtin_elementwise_max(a, b); }                           \
     BUILT_IN T clamp(T v, T low, T high) { return min(max(v, low), high); }
-#define ORDER_WIDE(type, T)                                                                        \
-    ORDER(T)                                                                                       \
-    BUILT_IN T min(T a, type b) { return min(a, (T)b); }                                           \
-    BUILT_IN T max(T a, type b) { return max(a, (T)b); }                                           \
-    BUILT_IN T clamp(T v, type low, type high) { return clamp(v, (T)low, (T)high); }
-#define ORDER_ALL(type) ORDER(type) EACH_WIDTH(ORDER_WIDE, type)
+#define ORDER_WIDE(type, T) ORDER(T)
+#define ORDER_ALL(type)     ORDER(type) EACH_WIDTH(ORDER_WIDE, type)
 EACH_WHOLE(ORDER_ALL)
 ORDER(float)
 
@@ -214,11 +210,11 @@ BUILT_IN uint8 rotate(uint8 v, uint8 n) { return v << n | v >> (32u - n); }
     }                                                                                              \
     BUILT_IN T##8 convert_##T##8_sat(int8 v)                                                       \
     {                                                                                              \
-        return convert_##T##8(clamp(v, (int)(low), (int)(high)));                                  \
+        return convert_##T##8(clamp(v, (int8)(low), (int8)(high)));                                \
     }                                                                                              \
     BUILT_IN T##16 convert_##T##16_sat(int16 v)                                                    \
     {                                                                                              \
-        return convert_##T##16(clamp(v, (int)(low), (int)(high)));                                 \
+        return convert_##T##16(clamp(v, (int16)(low), (int16)(high)));                             \
     }                                                                                              \
     BUILT_IN T##16 convert_##T##16_sat_rte(double16 v) { EACH_LANE(T##16, convert_##T##_sat_rte(v[k])); }
 SATURATED(char, -128, 127) SATURATED(uchar, 0, 255) SATURATED(short, -32768, 32767)

@@ -21,7 +21,8 @@
  *
  * Rules: f32 arithmetic stays as written (no contraction, no relaxed maths), no double literal, no
  * local memory and no barrier but where a profile says that there is such memory (on Mali it is main
- * memory and costs more than it saves). */
+ * memory and costs more than it saves). Where min, max and clamp of whole numbers have a vector, they have
+ * vectors only: beside a scalar Oclgrind gives wrong lanes (tests/opencl/oclgrind_min.cl). */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define CAT_(a, b)     a##b
@@ -483,7 +484,7 @@ inline uint floor_quotient_ulong(ulong t, uint d, float factor)
         if (d & 1)                                                                                 \
             return q; /* there are no halves */                                                    \
         CAT(type, lanes) rest = moved - q * d; /* 0: a half, which went up */                      \
-        return q - (q & (type)1 & ((type)1 - min(rest, (type)1)));                                 \
+        return q - (q & (type)1 & ((type)1 - min(rest, (CAT(type, lanes))(type)1)));               \
     }
 #define DEFINE_QUOTIENTS(type)                                                                     \
     DEFINE_QUOTIENT(type, ) DEFINE_QUOTIENT(type, 4) DEFINE_QUOTIENT(type, 8)                      \
@@ -509,7 +510,7 @@ DEFINE_QUOTIENTS(ulong)
         CAT(type, lanes) high = mul_hi(moved << (CAT(type, lanes))(1),                             \
                                        (CAT(type, lanes))(multiplier));                            \
         CAT(type, lanes) q = high >> (CAT(type, lanes))(shift), rest = moved - q * d;              \
-        return q - (q & (type)(~d & 1) & ((type)1 - min(rest, (type)1)));                          \
+        return q - (q & (type)(~d & 1) & ((type)1 - min(rest, (CAT(type, lanes))(type)1)));        \
     }
 #define DEFINE_QUOTIENTS_BY(type)                                                                  \
     DEFINE_QUOTIENT_BY(type, ) DEFINE_QUOTIENT_BY(type, 4) DEFINE_QUOTIENT_BY(type, 8)             \

@@ -81,7 +81,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
     V(uint) m = CONVERT(uint, sqrt(CONVERT(float, n)));
     m = DIFFERENCE(n, m * m) < 0 ? m - 1 : m;
     m = DIFFERENCE(n, (m + 1) * (m + 1)) < 0 ? m : m + 1;
-    return CONVERT(DST, min(m, (uint)DST_MAX));
+    return CONVERT(DST, min(m, (V(uint))(uint)DST_MAX));
 #else
     V(int) a = CONVERT(int, dx), b = CONVERT(int, dy);
 #ifdef OUT_l1
@@ -95,7 +95,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
     V(int) m = CONVERT(int, fmin(scale * root + 0.5f, (float)(DST_MAX + 1)));
     m = DIFFERENCE(n, LIMIT(m)) < 0 && m > 0 ? m - 1 : m;
     m = DIFFERENCE(n, LIMIT(m + 1)) < 0 ? m : m + 1;
-    return CONVERT(DST, min(m, DST_MAX));
+    return CONVERT(DST, min(m, (V(int))DST_MAX));
 #endif
 }
 #endif

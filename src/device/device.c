@@ -21,10 +21,6 @@ static void fill_profile(struct device *device)
     profile->units = info->compute_units ? info->compute_units : 1;
     if (!profile->prebuilt) /* native kernels have no launches that a driver could kill */
         profile->work_per_second = profile->units * clock * 1e6 * lanes;
-    for (int form = 0; form < KERNEL_FORMS; form++)
-        while (profile->local[form][0] * profile->local[form][1] > info->work_group_size &&
-               profile->local[form][1] > 1)
-            profile->local[form][1] /= 2;
     device->generic_profile = *profile;
     device->generic_profile.generic = true;
 }

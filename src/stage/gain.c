@@ -116,7 +116,8 @@ static void define_exact(struct pixel_function *function, const struct quotient 
         (first == (int64_t)sample_min(quotient->in) && last == (int64_t)sample_max(quotient->in)))
         pixel_define(function, "INPUT(v)", "(v)");
     else
-        pixel_define(function, "INPUT(v)", "clamp(v, (SRC)%" PRId64 "L, (SRC)%" PRId64 "L)", first,
+        pixel_define(function, "INPUT(v)",
+                     "clamp(v, (V(SRC))((SRC)%" PRId64 "L), (V(SRC))((SRC)%" PRId64 "L))", first,
                      last);
     snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
 }

@@ -79,8 +79,9 @@ void quotient_define(const struct quotient *quotient, char *lines, size_t size)
     uint64_t low, high;
     limits(q, &low, &high);
     if (q->limited)
-        snprintf(limit, sizeof limit, "clamp(q, (NUM)%" PRIu64 "%s, (NUM)%" PRIu64 "%s)", low,
-                 suffix, high, suffix);
+        snprintf(limit, sizeof limit,
+                 "clamp(q, (V(NUM))(NUM)%" PRIu64 "%s, (V(NUM))(NUM)%" PRIu64 "%s)", low, suffix,
+                 high, suffix);
     snprintf(lines, size,
              "NUM %s\nNUM_BITS %u\nVALUE %s\nDIVISOR %" PRIu64 "%s\nZERO %" PRIu64
              "%s\nOFFSET %" PRIu64 "%s\nLIMIT(q) %s\nWIDEN(v) %s\n",

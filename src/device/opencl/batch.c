@@ -105,12 +105,24 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_
     }
 }
 
+/* The shape that was asked for, halved until the kernel can have it: rows first, since neighbours
+ * along a row read the same lines of the cache. Halves of it divide the grid, too. */
+static void fit_group(const struct opencl_kernel *kernel, const size_t wanted[2], size_t group[2])
+{
+    group[0] = wanted[0];
+    group[1] = wanted[1];
+    while (group[0] * group[1] > kernel->group_max && group[0] * group[1] > 1)
+        group[group[1] > 1] /= 2;
+}
+
 int opencl_batch_launch(struct device_batch *base, const struct device_launch *launch,
                         struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
-    const char *name = launch->kernel->name;
-    cl_kernel kernel = ((const struct opencl_kernel *)launch->kernel)->handle;
+    const struct opencl_kernel *own = (const struct opencl_kernel *)launch->kernel;
+    const char *name = own->name;
+    cl_kernel kernel = own->handle;
+    size_t group[2];
     for (unsigned i = 0; i < launch->n_args; i++) {
         cl_int error = set_argument(kernel, i, &launch->args[i]);
         if (error != CL_SUCCESS)
@@ -121,8 +133,9 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
         return FAULT_MEMORY;
     command->stage = launch->stage;
     command->kernel = name;
+    fit_group(own, launch->local, group);
     cl_int error = cl.clEnqueueNDRangeKernel(batch->own->queue, kernel, 2, NULL, launch->global,
-                                             launch->local, 0, NULL, &command->event);
+                                             group, 0, NULL, &command->event);
     if (error != CL_SUCCESS)
         return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
     atomic_fetch_add(&base->device->counters.launches, 1);

@@ -31,6 +31,7 @@ static inline struct opencl *opencl_of(const struct device *device)
 struct opencl_kernel {
     struct device_kernel base;
     cl_kernel handle;
+    size_t group_max; /* work-items; SIZE_MAX where the group's shape is part of what it computes */
     char name[128];
     struct opencl_kernel *next;
 };

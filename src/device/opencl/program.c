@@ -419,6 +419,22 @@ static struct opencl_kernel *find_kernel(struct opencl_program *program, const c
     return kernel;
 }
 
+/* A kernel that needs many registers may have a lower limit than the device. */
+static void ask_group_max(const struct device *device, struct opencl_kernel *kernel)
+{
+    cl_device_id id = opencl_of(device)->id;
+    cl_ulong local_memory = 0;
+    kernel->group_max = 0;
+    cl.clGetKernelWorkGroupInfo(kernel->handle, id, CL_KERNEL_WORK_GROUP_SIZE,
+                                sizeof kernel->group_max, &kernel->group_max, NULL);
+    cl.clGetKernelWorkGroupInfo(kernel->handle, id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_memory,
+                                &local_memory, NULL);
+    if (local_memory > 0)
+        kernel->group_max = SIZE_MAX;
+    else if (kernel->group_max == 0)
+        kernel->group_max = device->info->work_group_size;
+}
+
 int opencl_program_kernel(struct device_program *base, const char *name,
                           const struct device_kernel **kernel, struct fault *fault)
 {
@@ -434,6 +450,7 @@ int opencl_program_kernel(struct device_program *base, const char *name,
         if (found && found->handle) {
             strncpy(found->name, name, sizeof found->name - 1);
             found->base.name = found->name;
+            ask_group_max(base->device, found);
             found->next = program->kernels;
             program->kernels = found;
         } else {
