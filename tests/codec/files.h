@@ -51,6 +51,7 @@ struct jpeg_kind {
     bool progressive, arithmetic, separate_scans, restarts, no_adobe;
     unsigned orientation; /* 0: no Exif */
     bool metadata;        /* a profile in two parts, and XMP */
+    bool flat;            /* every sample is 128 */
     unsigned extra_scans; /* of a grey file: it is progressive, its last scan repeated so often */
 };
 
