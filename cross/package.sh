@@ -45,8 +45,10 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+# Packages of the two releases are upgrades of each other, as the releases are.
 case $suite/$arch in
-bookworm/amd64 | bookworm/arm64 | trixie/amd64 | trixie/arm64) ;;
+bookworm/amd64 | bookworm/arm64) release=deb12 ;;
+trixie/amd64 | trixie/arm64) release=deb13 ;;
 *)
     echo "package.sh: $suite for $arch: neither bookworm nor trixie, or neither amd64 nor arm64" >&2
     exit 64
@@ -63,7 +65,7 @@ git() { command git -c safe.directory='*' -C "$root" "$@"; }
 cross=
 [ "$arch" = "$here" ] || cross="--host-architecture=$arch -Pcross,nocheck"
 clean=$work/root-$suite-$arch
-asked=$(cat "$root/debian/control" "$0" | sha256sum)
+asked=$(sha256sum <"$root/debian/control")
 if [ "$(cat "$clean.asked" 2>/dev/null || true)" != "$asked" ]; then
     echo "a clean root of $suite, to build for $arch"
     rm -rf "$clean" "$clean.asked"
@@ -97,14 +99,14 @@ released=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$source/sluice/debian/changelog")
 }
 hash=$(git rev-parse --short=9 HEAD)
 seconds=$(git log -1 --format=%ct)
-if ! git tag --points-at HEAD | grep -qx "v$version"; then
-    version=$version+$(date -u -d "@$seconds" +%Y%m%d.%H%M%S).$hash
-    {
-        printf 'sluice (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n' "$version" "$hash"
-        printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' "$root/debian/control")" "$(date -u -R -d "@$seconds")"
-        cat "$root/debian/changelog"
-    } >"$source/sluice/debian/changelog"
-fi
+git tag --points-at HEAD | grep -qx "v$version" ||
+    version=$version+git$(date -u -d "@$seconds" +%Y%m%d.%H%M%S).$hash
+version=$version+$release
+{
+    printf 'sluice (%s) %s; urgency=medium\n\n  * Built for this release from commit %s.\n\n' "$version" "$suite" "$hash"
+    printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' "$root/debian/control")" "$(date -u -R -d "@$seconds")"
+    cat "$root/debian/changelog"
+} >"$source/sluice/debian/changelog"
 
 # ---- built, in a copy of the root that is gone afterwards
 
@@ -173,8 +175,8 @@ fi
 # shellcheck disable=SC2016
 in_root "$work/$suite-$arch-first" sh -euc 'cd /build/first && exec setpriv --reuid=builder --regid=builder --clear-groups \
     lintian --fail-on error,warning --tag-display-limit 0 ./*.changes' && echo 'lintian: no errors, no warnings' || status=1
-rm -f "$root/packages"/*_"$arch".deb "$root/packages"/*_all.deb
+rm -f "$root/packages"/*+"$release"_"$arch".deb "$root/packages"/*+"$release"_all.deb
 cp "$first"/*.deb "$root/packages/"
 [ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" "$root/packages"
-(cd "$root/packages" && ls -l -- *_all.deb ./*_"$arch".deb | awk '{ print $5, $NF }')
+(cd "$root/packages" && ls -l -- *+"$release"_all.deb ./*+"$release"_"$arch".deb | awk '{ print $5, $NF }')
 exit $status
