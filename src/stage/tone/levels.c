@@ -1,6 +1,6 @@
-/* levels of integers is a table of all values of the type, which is made here. Where one
- * multiplication in f32 gives the same results, which is tried for every value, no table is needed.
- */
+/* levels of integers uses a table with the result for each value of the type, which is made here.
+ * If one multiplication in f32 gives the same results, which is tried for every value, no table is
+ * needed. */
 #include "stage/tone/levels.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-/* (v − black)·gain + low between two limits. */
+/* The line (v − black)·gain + low, limited to least … most. */
 struct line {
     float black, gain, low, least, most;
 };
@@ -70,7 +70,7 @@ static struct line line_of(const struct levels_config *config, enum sample_type 
                          .most = (float)most};
 }
 
-/* The type's values, each with its result. NULL: no memory. */
+/* The result for each value of the type. NULL: no memory. */
 static void *make_table(const struct levels_config *config, enum sample_type type)
 {
     size_t size = sample_size(type), count = (size_t)sample_max(type) + 1;
@@ -107,7 +107,7 @@ static void add_line(struct pixel_function *function, const struct line *line)
     add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
 }
 
-/* f32 of any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
+/* f32 with any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
 static void add_curve(struct pixel_function *function, const struct levels_config *config)
 {
     struct levels_range range = levels_range(config, SAMPLE_F32);
@@ -153,7 +153,8 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     return 0;
 }
 
-/* pow is good to 16 units in the last place, and what is subtracted may be as large as a result. */
+/* pow may be off by 16 units in the last place, and what is subtracted may be as large as the
+ * result. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
     struct levels_range range = levels_range(config, in);

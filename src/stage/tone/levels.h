@@ -7,7 +7,7 @@
 #include "param/param.h"
 
 enum {
-    LEVELS_MAX = 0 /* choice of white and high: the type's largest value, 1 for f32 */
+    LEVELS_MAX = 0 /* as the choice of white and high: the type's largest value, 1 for f32 */
 };
 
 struct levels_config {
@@ -17,8 +17,7 @@ struct levels_config {
     struct param_scalar high;
 };
 
-/* The four numbers for samples of a type; of f32, black and white are the nearest of its numbers.
- */
+/* The four numbers for samples of a type. For f32, black and white are rounded to f32. */
 struct levels_range {
     double black, white, low, high;
 };
