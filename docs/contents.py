@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The pages' navigation: a way back on top, and the table of contents of pages with four sections or more.
+"""The pages' navigation: a way back on top, the table of contents of pages with four sections or more, and in docs/README.md
+the list of all stages.
 
-    contents.py            writes it between the title and the text of every page
+    contents.py            writes it where the marks are, or between the title and the text of a page
     contents.py --check    1 when a page differs, a link leads nowhere, or a page is more than two clicks away from docs/README.md"""
 import os
 import re
@@ -55,11 +56,16 @@ def navigation(path, text):
     return '%s\n%s\n%s\n' % (BEGIN, '\n\n'.join(lines), END)
 
 
+def stages():
+    names = sorted(name[:-3] for name in os.listdir(os.path.join(HERE, 'stages')) if name.endswith('.md'))
+    return ' · '.join('[%s](stages/%s.md)' % (name, name) for name in names)
+
+
 def with_navigation(path):
+    if path == INDEX:
+        return re.sub(r'(?s)(?<=<!-- stages -->\n).*?(?=<!-- /stages -->)', 'By name: %s\n' % stages(), read(path))
     text = re.sub(r'(?s)%s.*?%s\n+' % (BEGIN, END), '', read(path))
     title, rest = text.split('\n', 1)
-    if path == INDEX:
-        return text
     return '%s\n\n%s\n%s' % (title, navigation(path, text), rest.lstrip('\n'))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each stage is whole: source, reference, kernels, test and documentation page, and the page names every
+"""Each stage is whole: source, reference, kernels, test and documentation page. The page shows a picture and names every
 parameter that the program knows, with its choices; those may be on a stage's page that it links to.
 Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
 import glob
@@ -35,6 +35,8 @@ def main():
         if os.path.exists(page):
             with open(page, encoding='utf-8') as file:
                 text = file.read()
+            if '](../pictures/' not in text:
+                complaints.append('docs/stages/%s.md shows no picture' % stage)
             linked = text
             for other in sorted(set(re.findall(r'\]\((\w+)\.md', text))):
                 with open(os.path.join(root, 'docs/stages/%s.md' % other), encoding='utf-8') as file:

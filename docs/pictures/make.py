@@ -2,12 +2,17 @@
 """The pictures of the documentation, drawn by sluice from two photographs (cat.jpg, coffee.jpg; README.md has their licences).
 
     make.py SLUICE            draws them again
-    make.py --check SLUICE    1 when one is not what sluice makes today, or lies here without being in the tables below
+    make.py --check SLUICE    1 when one is not what sluice makes today, or lies here without being made by anything
+
+A stage's page says what its picture is made of: the photograph, the picture, and below them "Made by `CHAIN`." Pictures of other
+pages, and those that take an option, are in the table below.
 
 A picture counts as the same from 35 dB on, since versions of libjpeg differ in the last bits of what they write."""
+import glob
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,42 +26,32 @@ PHOTOGRAPHS = {'cat.jpg', 'coffee.jpg'}
 # Drawn by hand, or from measurements (performance.md).
 OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg'}
 
+# Of a page of ../stages: "![…](../pictures/SOURCE) ![…](../pictures/PICTURE)", a blank line, "Made by `CHAIN`".
+MADE_BY = re.compile(r'!\[[^\]]*\]\(\.\./pictures/(\S+)\) !\[[^\]]*\]\(\.\./pictures/(\S+)\)\n\nMade by `([^`]+)`(?! written)')
 # The picture: what it is made of, the chain, and options of the format.
 PICTURES = {
-    'web.jpg': ('coffee.jpg', 'resize:200:200,fir:0_-1_0/-1_12_-1/0_-1_0'),
-    'abs.jpg': ('cat.jpg', 'luminance,sobel:out=dx,abs,convert:u8,gain:4'),
     'analysis.jpg': ('cat.jpg', 'luminance,analysis:cdf97:levels=1,abs,gain:8,convert:u8'),
     'bands.jpg': ('cat.jpg', 'luminance,dwt:cdf53:levels=3', 'mosaic_gain=6'),
     'blurred.jpg': ('coffee.jpg', 'box:radius=6:passes=3'),
-    'bright.jpg': ('coffee.jpg', 'gain:1.4:offset=15'),
-    'coarse.jpg': ('cat.jpg', 'luminance,dwt:cdf97:levels=5,idwt:levels=3'),
-    'clahe.jpg': ('coffee.jpg', 'clahe:clip=3'),
-    'sepia.jpg': ('coffee.jpg', 'colour:0.393_0.769_0.189/0.349_0.686_0.168/0.272_0.534_0.131'),
     'local.png': ('coffee.jpg', 'luminance,threshold:local:radius=12:offset=12', 'bits=1'),
-    'convert.jpg': ('cat.jpg', 'luminance,convert:f32,fir:laplacian,gain:4:offset=128,convert:u8'),
-    'edges.jpg': ('cat.jpg', 'luminance,sobel:scale=0.5'),
     'emboss.jpg': ('coffee.jpg', 'luminance,fir:emboss'),
-    'grey.jpg': ('coffee.jpg', 'luminance:bt709'),
-    'ink.png': ('coffee.jpg', 'luminance,threshold:otsu'),
     'large-edges.jpg': ('cat.jpg', 'luminance,box:radius=3:passes=3,sobel:scale=1'),
-    'levels.jpg': ('coffee.jpg', 'levels:20:220:1.3'),
-    'mean.jpg': ('cat.jpg', 'box:radius=4'),
-    'negative.jpg': ('coffee.jpg', 'invert'),
-    'normal.jpg': ('coffee.jpg', 'normalize:0.02'),
     'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),
     'quiet.jpg': ('noisy.jpg', 'dwt:db4:levels=4,shrink:soft:threshold=bayes,idwt'),
-    'equal.jpg': ('coffee.jpg', 'equalize'),
-    'flipped.jpg': ('cat.jpg', 'flip:x'),
-    'part.jpg': ('cat.jpg', 'crop:gravity=north:w=200:h=160'),
-    'padded.jpg': ('cat.jpg', 'resize:160,pad:40:40:40:40:border=reflect'),
-    'small.jpg': ('cat.jpg', 'resize:150:150:fit=cover'),
-    'turned.jpg': ('cat.jpg', 'rotate:90'),
-    'sharp.jpg': ('cat.jpg', 'fir:sharpen'),
     'slope.jpg': ('coffee.jpg', 'luminance,convert:f32,sobel:dx,gain:0.5:offset=128,convert:u8'),
-    'there-and-back.jpg': ('cat.jpg', 'luminance,analysis:haar:levels=3,synthesis'),
+    'web.jpg': ('coffee.jpg', 'resize:200:200,fir:0_-1_0/-1_12_-1/0_-1_0'),
 }
 # Of a chain that ends in several planes, those that pages do not show.
 DROPPED = {'analysis.a1_h0_v0.jpg', 'analysis.a1_h0_v1.jpg', 'analysis.a1_h1_v1.jpg'}
+
+
+def pictures():
+    """As PICTURES, with those of the stages' pages."""
+    found = dict(PICTURES)
+    for page in glob.glob(os.path.join(HERE, '../stages/*.md')):
+        with open(page, encoding='utf-8') as file:
+            found.update((name, (source, chain)) for source, name, chain in MADE_BY.findall(file.read()))
+    return found
 
 
 def path(name):
@@ -94,7 +89,7 @@ def draw_noisy(sluice, folder):
 
 def draw_all(sluice, folder):
     noisy = draw_noisy(sluice, folder)
-    for name, (source, chain, *options) in sorted(PICTURES.items()):
+    for name, (source, chain, *options) in sorted(pictures().items()):
         filter_picture(sluice, noisy if source == 'noisy.jpg' else path(source), chain, os.path.join(folder, name), *options)
     return sorted(name for name in os.listdir(folder) if name not in DROPPED | {'cat.ppm'})
 

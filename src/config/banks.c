@@ -1,4 +1,4 @@
-#include "config/banks.h"
+#include "config/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

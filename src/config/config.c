@@ -8,8 +8,6 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
-#include "config/banks.h"
-#include "config/daemon.h"
 #include "config/reader.h"
 
 #define FILE_MAX (16u << 20)

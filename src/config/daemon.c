@@ -1,4 +1,5 @@
-#include "config/daemon.h"
+#include "config/reader.h"
+#include "config/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

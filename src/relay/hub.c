@@ -21,7 +21,8 @@
 #define WRITE_TIME      60000 /* ms, and 1 s more for each MiB of `inline` */
 #define PENDING_BYTES   (1 << 20)
 #define CREDENTIALS_MAX 65536
-#define TOLD_AGAIN      (60 * SECOND) /* an error that every slot meets time and again */
+#define TOLD_AGAIN      (60 * SECOND) /* an error that every slot meets is logged again after so long \
+                                       */
 #define BAD_CERTIFICATE "the certificate is refused: %.300s"
 #define SERVERS_MAX     100
 
@@ -31,7 +32,8 @@ const char *hub_error_text(natsStatus status)
     const char *text = nats_GetLastError(&last);
     if (!text || !text[0] || last != status)
         return natsStatus_GetText(status);
-    const char *behind = text[0] == '(' ? strstr(text, "): ") : NULL; /* its source's line */
+    /* skips the line number that OpenSSL puts in front */
+    const char *behind = text[0] == '(' ? strstr(text, "): ") : NULL;
     return behind ? behind + 3 : text;
 }
 
@@ -47,7 +49,7 @@ char *hub_show_url(const char *url, char *shown, size_t size)
     return shown;
 }
 
-/* ---- what the library tells, on threads of its own ---- */
+/* ---- callbacks of the library, on its own threads ---- */
 
 static const char *server_of(natsConnection *nats, char *shown, size_t size)
 {
@@ -68,8 +70,8 @@ static bool is_refusal(const char *text)
     return strcasestr(text, "authori") || strcasestr(text, "authenti");
 }
 
-/* OpenSSL's words when it has looked at a certificate; a handshake that breaks off is the link's
- * trouble. */
+/* OpenSSL's text after it has checked a certificate; a handshake that breaks off is a problem of
+ * the connection instead. */
 static bool is_certificate(const char *text)
 {
     return strstr(text, ":depth=") || strcasestr(text, "certificate");
@@ -134,7 +136,7 @@ static int open_named(const char *path, const char *key, int *fd, struct fault *
                      "relay: %s: %.300s: %s", key, path, strerror(errno));
 }
 
-/* USER:PASSWORD, and nothing else but the end of the line. */
+/* Reads USER:PASSWORD, which must be all that the line has. */
 static bool split_password(char *text, char **password)
 {
     *password = strchr(text, ':');
@@ -243,7 +245,7 @@ static int make_options(struct hub *hub, const char *name, struct fault *fault)
 
 /* ---- connections ---- */
 
-/* The first of them, and whether there are more. */
+/* The first server, and whether there are more. */
 static const char *show_servers(const struct hub *hub, char *shown, size_t size)
 {
     const char *servers = hub->settings->servers;
@@ -256,7 +258,7 @@ static const char *show_servers(const struct hub *hub, char *shown, size_t size)
     return shown;
 }
 
-/* FAULT_NO_DEVICE: nobody answers, which may pass; else it would end the same again. */
+/* FAULT_NO_DEVICE: no server answers, which may pass. Other faults would happen again. */
 static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, struct fault *fault)
 {
     char shown[300];
@@ -286,8 +288,8 @@ static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, stru
     }
 }
 
-/* libnats up to 3.10 at least sends no signature when its first byte is 0: one connection of 256
- * with a credentials file is refused for nothing. */
+/* libnats up to 3.10 at least sends no signature whose first byte is 0, so one connection in 256
+ * with a credentials file is refused without reason. */
 static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, struct fault *fault)
 {
     int result = connect_once(hub, nats, js, fault);
@@ -299,7 +301,7 @@ static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, st
     return result;
 }
 
-/* No core dump. */
+/* Credentials are in memory, so no core dump may be written. */
 static void keep_memory_secret(void)
 {
     struct rlimit none = {0, 0};
@@ -337,8 +339,7 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
     return result;
 }
 
-/* The library's own end (nats_Close) is left alone: in 3.4 it frees what OpenSSL frees again at
- * exit. */
+/* nats_Close is not called: in libnats 3.4 it frees what OpenSSL frees again at exit. */
 void hub_close(struct hub **hub)
 {
     struct hub *h = *hub;
@@ -349,7 +350,7 @@ void hub_close(struct hub **hub)
     if (h->nats && h->up)
         natsConnection_FlushTimeout(h->nats, 2000);
     natsConnection_Close(h->nats);
-    /* Its last call to us; only then nobody knows `h` any more. */
+    /* Waits for the library's last callback, since it uses `h`. */
     for (int i = 0; h->nats && !h->closed && i < 200; i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     jsCtx_Destroy(h->js);
@@ -379,19 +380,19 @@ int hub_mend(struct hub *hub, struct fault *fault)
     natsConnection *nats = NULL;
     jsCtx *js = NULL;
     const char *text = NULL;
-    /* The library goes on trying with a certificate that no trial will make good. */
+    /* With a certificate that no trial can make right the library would try for ever. */
     if (!hub->up && natsConnection_GetLastError(hub->nats, &text) == NATS_SSL_ERROR && text &&
         is_certificate(text))
         return fault_set(fault, FAULT_PERMISSION, BAD_CERTIFICATE, text);
     if (!hub->closed)
         return 0;
-    hub->closed = false; /* from here on it is the new one that may be closed */
+    hub->closed = false; /* from here on the new connection is meant */
     int result = connect_thrice(hub, &nats, &js, fault);
     if (result != 0) {
         hub->closed = true;
         if (result == FAULT_PERMISSION)
             return result;
-        fault_clear(fault); /* it is tried again */
+        fault_clear(fault); /* there will be another attempt */
         return 0;
     }
     pthread_rwlock_wrlock(&hub->lock);

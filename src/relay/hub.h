@@ -1,11 +1,12 @@
-/* The NATS servers that a fleet shares its jobs through: one connection that mends itself, and what
- * is asked of JetStream over it. Any thread; nothing here waits longer than it says.
+/* The hub: the NATS servers through which a fleet shares its jobs. One connection that is restored
+ * when it breaks, and requests to JetStream over it. Any thread; nothing waits longer than its
+ * comment says.
  *
- *     JOBS    sluice.jobs.CLASS.ID    a work queue: a message is gone when it is acknowledged
+ *     JOBS    sluice.jobs.CLASS.ID    a work queue: an acknowledged message is removed
  *     DONE    sluice.done.ID          results, one for each id
  *     DEAD    sluice.dead.CLASS.ID    jobs that were given up
  *
- * docs/fleet.md says what the messages hold. */
+ * docs/fleet.md describes the messages. */
 #ifndef SLUICE_RELAY_HUB_H
 #define SLUICE_RELAY_HUB_H
 
@@ -15,62 +16,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A URL as it may be logged: without user, password, query and fragment. Returns `shown`. */
+/* A URL for the log, without user, password, query and fragment. Returns `shown`. */
 char *hub_show_url(const char *url, char *shown, size_t size);
 
 enum hub_answer {
     HUB_OK,
     HUB_NONE,    /* there is no such message */
-    HUB_THERE,   /* a message of this subject is there already */
+    HUB_THERE,   /* the subject has a message already */
     HUB_FULL,    /* the stream is full */
-    HUB_LARGE,   /* more bytes than server or stream take */
-    HUB_MISSING, /* there is no such stream or consumer (yet), or JetStream does not run */
-    HUB_OLD,     /* a server before 2.10, which loses what it acknowledged */
-    HUB_UNCLEAR, /* no answer: the link is down, or the right is missing. It may have happened */
+    HUB_LARGE,   /* more bytes than the server or the stream takes */
+    HUB_MISSING, /* no such stream or consumer (yet), or JetStream does not run */
+    HUB_OLD,     /* a server before 2.10, which can lose messages that it has acknowledged */
+    HUB_UNCLEAR, /* no answer, because the connection broke or permission is missing; it may have
+                    happened all the same */
     HUB_OTHER,   /* any other error; the fault tells it */
 };
 
 struct hub;
 
-/* Reads the credentials, after which this process leaves no core dump, and connects, for at most
- * `patience` nanoseconds, while `stopped` is false.
- * FAULT_CONFIG: a file that is named is missing, or the server wants TLS and no tls:// was said;
- * FAULT_PERMISSION: credentials or a certificate are refused; FAULT_NO_DEVICE: no server answers.
- * The settings must outlive it. */
+/* Reads the credentials (after which this process writes no core dump) and connects, for at most
+ * `patience` nanoseconds, while `stopped` is false. FAULT_CONFIG: a named file is missing, or the
+ * server wants TLS and the URL is not tls://; FAULT_PERMISSION: credentials or a certificate are
+ * refused; FAULT_NO_DEVICE: no server answers. The settings must outlive the hub. */
 int hub_open(struct hub **hub, const struct relay_settings *settings, const char *name,
              uint64_t patience, bool (*stopped)(void *context), void *context, struct fault *fault);
 
-/* Sends what is on its way, for at most two seconds, and closes. Takes NULL; clears the pointer. */
+/* Sends what waits, for at most two seconds, and closes. Takes NULL; clears the pointer. */
 void hub_close(struct hub **hub);
 
 bool hub_is_up(const struct hub *hub);
 
-/* True once the server has refused a subject for want of permission; the log tells which. */
+/* True once the server has refused a subject for lack of permission; the log names it. */
 bool hub_is_denied(const struct hub *hub);
 
-/* How often a connection was made; what was asked of an earlier one gets no answer. */
+/* How often a connection was made. Requests on an earlier connection get no answer. */
 unsigned hub_connections(const struct hub *hub);
 
-/* To be called now and then by one thread: connects anew where the library has given up. Says
- * FAULT_PERMISSION when credentials or certificate are refused now, else 0. */
+/* To be called now and then by one thread: connects again where the library has given up. Returns
+ * FAULT_PERMISSION when credentials or certificate are refused now, otherwise 0. */
 int hub_mend(struct hub *hub, struct fault *fault);
 
-/* The most bytes that a message may hold besides 64 KiB of headers. */
+/* The most bytes that a message may hold, not counting 64 KiB of headers. */
 uint64_t hub_payload_max(struct hub *hub);
 
-/* ---- what the streams are ---- */
+/* ---- checks of the streams ---- */
 
 struct hub_consumer {
-    uint64_t
-        ack_wait; /* nanoseconds after which a job that nobody speaks for goes to somebody else */
-    char warning[240]; /* what does not suit the relay; "": nothing */
+    /* nanoseconds after which a job without a sign of life goes to another machine */
+    uint64_t ack_wait;
+    char warning[240]; /* a setting that does not suit the relay; "": none */
 };
 
 /* Asks for the consumer of jobs. HUB_OK, HUB_MISSING, HUB_OLD, HUB_UNCLEAR, HUB_OTHER. */
 enum hub_answer hub_look_at_consumer(struct hub *hub, struct hub_consumer *consumer,
                                      struct fault *fault);
 
-/* The same for the stream alone, for those who put jobs in. */
+/* The same for the stream only, for programs that send jobs. */
 enum hub_answer hub_look_at_stream(struct hub *hub, struct fault *fault);
 
 /* ---- messages ---- */
@@ -79,28 +80,28 @@ struct hub_message {
     const char *subject;
     const void *data;
     size_t size;
-    uint64_t delivery; /* of a job: which one this is, from 1 */
+    uint64_t delivery; /* of a job: number of this delivery, from 1 */
     uint64_t behind;   /* of a job: how many wait in the stream */
-    void *native;      /* what all of it belongs to; NULL: nothing */
+    void *native;      /* owns the rest; NULL: there is nothing */
 };
 
 void hub_message_finish(struct hub_message *message);
 
-/* A header, by its name in any case; NULL: there is none. */
+/* A header by its name, in any case; NULL: there is none. */
 const char *hub_header(const struct hub_message *message, const char *name);
 
-/* Calls `read` for each header; `many`: it is there more than once. */
+/* Calls `read` for each header; `many`: the header occurs more than once. */
 void hub_each_header(const struct hub_message *message,
                      void (*read)(void *context, const char *name, const char *value, bool many),
                      void *context);
 
 struct hub_header {
-    const char *name, *value; /* NULL value: it is left out */
+    const char *name, *value; /* `value` NULL: the header is left out */
 };
 
 /* ---- jobs ---- */
 
-/* Where one thread's jobs arrive. {0} at first. */
+/* Where jobs for one thread arrive. Begins as {0}. */
 struct hub_mailbox {
     void *subscription;
     unsigned connection;
@@ -109,32 +110,31 @@ struct hub_mailbox {
 };
 
 /* Waits up to ten seconds for a job, while `stopped` is false. HUB_OK, HUB_NONE, HUB_MISSING,
- * HUB_UNCLEAR; HUB_OTHER with what the server says, such as too many machines that wait. */
+ * HUB_UNCLEAR; HUB_OTHER with the server's text, for instance that too many machines wait. */
 enum hub_answer hub_fetch(struct hub *hub, struct hub_mailbox *mailbox, struct hub_message *message,
                           bool (*stopped)(void *context), void *context, struct fault *fault);
 
 void hub_mailbox_close(struct hub_mailbox *mailbox);
 
 enum hub_verb {
-    HUB_ACK,     /* it has its result: it leaves the stream */
-    HUB_NAK,     /* to be delivered again, after `delay` nanoseconds */
-    HUB_WORKING, /* somebody is at it: the server is to wait for as long again */
-    HUB_TERM,    /* it will never have one: it leaves the stream */
+    HUB_ACK,     /* it has its result, and leaves the stream */
+    HUB_NAK,     /* to be delivered again after `delay` nanoseconds */
+    HUB_WORKING, /* work goes on: the server shall wait for as long again */
+    HUB_TERM,    /* it will never have a result, and leaves the stream */
 };
 
-/* Says what becomes of a job; nobody answers. */
+/* Tells the server what to do with a job. There is no answer. */
 void hub_say(struct hub *hub, const struct hub_message *job, enum hub_verb verb, uint64_t delay);
 
 /* ---- into and out of streams ---- */
 
-/* Publishes a message and waits for the server's acknowledgement, 5 s and 2 s more for each MiB.
- * `first`: refused with HUB_THERE where the subject has a message. `headers` end with a NULL name.
- */
+/* Publishes a message and waits for the acknowledgement, 5 s plus 2 s for each MiB. `first`:
+ * refused with HUB_THERE if the subject has a message. `headers` end with a NULL name. */
 enum hub_answer hub_publish(struct hub *hub, const char *subject, const struct hub_header *headers,
                             const void *data, size_t size, bool first, struct fault *fault);
 
-/* The result of an id, from DONE. HUB_OK, HUB_NONE, HUB_MISSING, HUB_UNCLEAR, HUB_OTHER. Waits up
- * to 5 s. */
+/* Reads the result of an id from DONE. Waits up to 5 s. HUB_OK, HUB_NONE, HUB_MISSING, HUB_UNCLEAR,
+ * HUB_OTHER. */
 enum hub_answer hub_result(struct hub *hub, const char *id, struct hub_message *message,
                            struct fault *fault);
 

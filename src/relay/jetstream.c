@@ -1,4 +1,4 @@
-/* What is asked of JetStream over the hub's connection. */
+/* Requests to JetStream over the hub's connection. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "relay/hub_internal.h"
 
 #define SECOND      UINT64_C(1000000000)
-#define ASK_TIME    5000 /* ms that an answer may take */
+#define ASK_TIME    5000 /* milliseconds to wait for an answer */
 #define FETCH_TIME  (10 * SECOND)
-#define FETCH_LATE  (2 * SECOND) /* after which a fetch that nobody answered is asked again */
-#define SLICE       250          /* ms between looks at `stopped` */
+#define FETCH_LATE  (2 * SECOND) /* after so long without an answer a fetch is repeated */
+#define SLICE       250          /* milliseconds between checks of `stopped` */
 #define HEADER_ROOM (64 * 1024)
 
-/* Servers before 2.10 do not say the time in what they tell of streams and consumers. */
+/* Servers before 2.10 do not give the time in their answers about streams and consumers. */
 #define KNOWN_SINCE_2_10 "ts"
 
 static enum hub_answer answer_of(natsStatus status, jsErrCode code, const char *what,
@@ -60,7 +60,7 @@ uint64_t hub_payload_max(struct hub *hub)
 
 /* ---- what the streams are ---- */
 
-/* The answer's object, to be released; NULL: the answer says why. */
+/* Returns the answer's object, which the caller releases; NULL: *answer says why there is none. */
 static json_t *ask(struct hub *hub, const char *subject, enum hub_answer *answer,
                    struct fault *fault)
 {
@@ -96,7 +96,7 @@ static enum hub_answer check_age(const json_t *object, struct fault *fault)
     return HUB_OLD;
 }
 
-/* What the relay relies on, of the consumer's settings. */
+/* Checks settings of the consumer on which the relay relies. */
 static void check_settings(const json_t *config, const struct relay_settings *settings,
                            struct hub_consumer *consumer)
 {
@@ -242,14 +242,15 @@ static natsStatus ask_for_job(struct hub *hub, struct hub_mailbox *mailbox)
     return status;
 }
 
-/* Waits for a moment; asks before, unless an earlier question may still be answered. */
+/* Waits for a moment for a job. Asks for one first, unless an earlier request may still be
+ * answered. */
 static natsStatus wait_for_job(struct hub *hub, struct hub_mailbox *mailbox, natsMsg **native)
 {
     natsStatus status = NATS_OK;
     *native = NULL;
     pthread_rwlock_rdlock(&hub->lock);
     if (mailbox->subscription && mailbox->connection != hub->connections)
-        hub_mailbox_close(mailbox); /* a server that was started again knows of no question */
+        hub_mailbox_close(mailbox); /* a restarted server does not know earlier requests */
     if (!mailbox->subscription)
         status = open_mailbox(hub, mailbox);
     if (status == NATS_OK && clock_now() >= mailbox->asked_until)
@@ -260,7 +261,7 @@ static natsStatus wait_for_job(struct hub *hub, struct hub_mailbox *mailbox, nat
     return status;
 }
 
-/* A message without a way to acknowledge it is the server's word that there is no job. */
+/* A message that cannot be acknowledged is the server's answer that there is no job. */
 static enum hub_answer read_status(natsMsg *native, struct fault *fault)
 {
     const char *status = "", *text = "";
@@ -277,7 +278,7 @@ static enum hub_answer take_job(struct hub_message *message, natsMsg *native)
     jsMsgMetaData *meta = NULL;
     if (natsMsg_GetMetaData(&meta, native) != NATS_OK) {
         natsMsg_Destroy(native);
-        return HUB_NONE; /* some stranger's message to our inbox */
+        return HUB_NONE; /* somebody else's message */
     }
     take(message, native);
     message->delivery = meta->NumDelivered;
@@ -295,13 +296,13 @@ enum hub_answer hub_fetch(struct hub *hub, struct hub_mailbox *mailbox, struct h
     *message = (struct hub_message){0};
     do {
         if (stopped(context) || clock_now() >= end) {
-            /* Without a subscription the server gives the question up. */
+            /* Without a subscription the server drops the request. */
             hub_mailbox_close(mailbox);
             return HUB_NONE;
         }
         status = wait_for_job(hub, mailbox, &native);
     } while (status == NATS_TIMEOUT);
-    mailbox->asked_until = 0; /* this was the answer */
+    mailbox->asked_until = 0; /* the request has been answered */
     if (status == NATS_OK && natsMsg_GetReply(native))
         return take_job(message, native);
     enum hub_answer answer =
@@ -328,7 +329,7 @@ void hub_say(struct hub *hub, const struct hub_message *job, enum hub_verb verb,
 
 /* ---- into and out of streams ---- */
 
-/* What stands in a header is one line. */
+/* A header is a single line. */
 static natsStatus set_header(natsMsg *native, const struct hub_header *header)
 {
     char *line = strdup(header->value);

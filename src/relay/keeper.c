@@ -1,4 +1,5 @@
-/* The thread that keeps jobs ours, and the file of metrics. */
+/* The keeper: a thread that tells the server that this machine works on its jobs, and writes the
+ * file of metrics. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,8 +12,8 @@
 
 #define METRICS_EVERY (10 * SECOND)
 
-/* A job whose step takes longer than it may is not vouched for any more: another machine gets it.
- */
+/* If a job's step takes longer than allowed, no more signs of life are sent, and another machine
+ * gets the job. */
 static void keep(struct slot *slot)
 {
     uint64_t now = clock_now();
@@ -41,7 +42,7 @@ static void print_metrics(struct relay *relay, struct text *text)
 {
     const struct figures *f = &relay->figures;
     const struct {
-        const char *name, *kind, *help; /* NULL kind: another value of the one before */
+        const char *name, *kind, *help; /* `kind` NULL: a further value of the metric before */
         double value;
     } rows[] = {
         {"jobs_total{result=\"ok\"}", "counter", "Jobs whose result this machine stored",

@@ -1,5 +1,5 @@
-/* sluice-relay: jobs of a fleet, from a NATS JetStream to this machine's sluiced and back
- * (docs/fleet.md). */
+/* sluice-relay: takes jobs of a fleet from NATS JetStream to this machine's sluiced, and returns
+ * results (docs/fleet.md). */
 #include <curl/curl.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,8 +17,8 @@
 #include "version.h"
 
 #define START_TIME (60 * SECOND) /* for a server to answer */
-#define LOOK_EVERY (30 * SECOND) /* at the streams, while all is well */
-#define LAST_TIME  (10 * SECOND) /* for jobs to be given back */
+#define LOOK_EVERY (30 * SECOND) /* between checks of the streams while everything works */
+#define LAST_TIME  (10 * SECOND) /* time for giving jobs back */
 
 struct relay_options {
     const char *config;
@@ -44,7 +44,7 @@ static const struct options_usage usage = {
     .tables = {rows},
 };
 
-/* ---- what it is told ---- */
+/* ---- settings ---- */
 
 static int complain_all(struct text *errors, const struct fault *fault)
 {
@@ -57,8 +57,8 @@ static int complain_all(struct text *errors, const struct fault *fault)
     return fault->code == FAULT_PERMISSION ? 77 : 78;
 }
 
-/* 0, or the exit status after a complaint. A file that is named and missing is a configuration that
- * is wrong. */
+/* Returns 0, or the exit status after a complaint. A missing file that was named counts as a wrong
+ * configuration. */
 static int load(const struct relay_options *options, struct config *config)
 {
     struct settings *settings = &config->settings;
@@ -93,7 +93,7 @@ static int load(const struct relay_options *options, struct config *config)
 
 static struct relay relay;
 
-/* A second one gives back what is not done. */
+/* The second signal gives unfinished jobs back. */
 static void on_signal(int number)
 {
     (void)number;
@@ -120,9 +120,9 @@ static void pause_100ms(void)
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
-/* ---- what main watches ---- */
+/* ---- what main watches: daemon, hub and streams ---- */
 
-/* A state that is told when it changes. */
+/* A state that is logged when it changes. */
 struct told {
     char text[480];
 };
@@ -147,7 +147,7 @@ static void watch_daemon(struct told *told)
     tell(told, ready, fault.text, "sluiced takes jobs");
 }
 
-/* Returns 0, or FAULT_NO_DEVICE at a first look that meets a server before 2.10. */
+/* Returns 0; FAULT_NO_DEVICE when the first check finds a server before 2.10. */
 static int watch_streams(struct told *told, struct told *warned, struct fault *fault)
 {
     static bool was_usable;
@@ -169,7 +169,7 @@ static int watch_streams(struct told *told, struct told *warned, struct fault *f
     return 0;
 }
 
-/* Returns the exit status: 0 once a signal came. */
+/* Returns the exit status: 0 after a signal. */
 static int watch(void)
 {
     struct told daemon = {"?"}, streams = {"?"}, consumer = {""};
@@ -222,8 +222,8 @@ static void wait_for_slots(uint64_t time)
         pause_100ms();
 }
 
-/* Jobs have their time to end, then they are given back, then they are the server's problem: it
- * passes them on when nobody vouches for them. */
+/* Waits for running jobs, then gives them back. Jobs that cannot be given back get no more signs of
+ * life, so the server gives them to another machine. */
 static void end_threads(pthread_t keeper)
 {
     relay.stopping = true;

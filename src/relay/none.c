@@ -1,4 +1,5 @@
-/* What sluice enqueue needs of the hub, in builds without libnats: nobody can be reached. */
+/* The functions of the hub that sluice enqueue uses, for builds without libnats: no server can be
+ * reached. */
 #include "relay/hub.h"
 #include "relay/job.h"
 

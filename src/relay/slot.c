@@ -1,5 +1,5 @@
-/* A job's way through the relay, in the order that docs/fleet.md gives. The stream is the ledger:
- * until the result is acknowledged, whatever ends here is begun again, here or elsewhere. */
+/* A job's way through the relay, in the order that docs/fleet.md gives. The state is in the stream
+ * only: a job whose result is not acknowledged is begun again, here or on another machine. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "relay/relay.h"
 
 #define LOOKUP_TIME (30 * SECOND)
-#define ALONE_TIME  (60 * SECOND) /* that a suspect waits for the others to end */
+#define ALONE_TIME  (60 * SECOND) /* that a suspect waits for the other jobs to end */
 
 bool relay_may_fetch(const struct relay *relay)
 {
@@ -65,7 +65,8 @@ static void give_memory(struct slot *slot)
     slot->held = 0;
 }
 
-/* As the daemon counts bodies: one picture at its largest, and what pictures may take beside. */
+/* The same bound as the daemon's for bodies: one picture of the largest size, and as much memory as
+ * pictures may take. */
 static bool take_memory(void *context, size_t bytes)
 {
     struct slot *slot = context;
@@ -107,13 +108,13 @@ static enum store_answer put_once(struct slot *slot, struct fault *fault)
     return answer;
 }
 
-/* What may pass is waited for here, however long the store is away, so that its trouble uses up no
- * delivery. */
+/* Waits here for faults that may pass, however long the store is away, so that a problem of the
+ * store does not use up deliveries of the job. */
 static enum step_end transfer(struct slot *slot, const char *step, const char *url, uint64_t bytes,
                               enum store_answer (*once)(struct slot *slot, struct fault *fault),
                               struct fault *fault)
 {
-    uint64_t time = (90 + (bytes >> 20)) * SECOND; /* what store.h allows, and a reserve */
+    uint64_t time = (90 + (bytes >> 20)) * SECOND; /* what store.h allows, and some more */
     char shown[300];
     for (unsigned n = 0;; n++) {
         slot_step(slot, step, time);
@@ -139,16 +140,16 @@ static enum step_end transfer(struct slot *slot, const char *step, const char *u
 
 /* ---- jobs that may have killed a machine ---- */
 
-/* From its third delivery on a job is computed while this machine holds no other. A machine that
- * dies of it then uses up no other job's deliveries. */
+/* From its third delivery on a job is computed while this machine has no other, so that other jobs
+ * lose no delivery if the machine dies of it. */
 static bool is_suspect(const struct slot *slot)
 {
     return slot->message.delivery > 2;
 }
 
-/* Suspects that are here together come back together after a death. Their order is reversed at each
- * delivery: so of two, each is computed before the other once, and one that is innocent gets its
- * result. Called with the other's lock held. */
+/* Suspects that are on a machine together come back together after it died. Their order is reversed
+ * at each delivery, so that of two each is computed first once, and an innocent one gets its
+ * result. Called with the other slot's lock held. */
 static bool comes_before(const struct slot *other, const struct slot *slot)
 {
     uint64_t theirs = other->message.delivery, ours = slot->message.delivery;
@@ -204,7 +205,7 @@ static int check_digest(const struct slot *slot, struct fault *fault)
     return result;
 }
 
-/* The picture in a sealed memory file, which the daemon uses where it is. */
+/* Loads the picture into a sealed memory file, which the daemon uses in place. */
 static enum step_end load_picture(struct slot *slot, struct fault *fault)
 {
     enum step_end end = STEP_DONE;
@@ -235,11 +236,11 @@ static enum step_end put_result(struct slot *slot, struct fault *fault)
     return end;
 }
 
-/* From a message to a verdict that is kept. */
+/* From the message to a result that is stored. */
 static enum step_end do_job(struct slot *slot, struct fault *fault)
 {
     struct hub_message earlier;
-    struct fault ignored = FAULT_INIT; /* without an answer the commit point still decides */
+    struct fault ignored = FAULT_INIT; /* the commit point decides without the answer */
     char why[60];
     slot_step(slot, "fetched", LOOKUP_TIME);
     if (!job_read_subject(&slot->job, slot->message.subject))
@@ -247,7 +248,8 @@ static enum step_end do_job(struct slot *slot, struct fault *fault)
     enum hub_answer answer = hub_result(slot->relay->hub, slot->job.id, &earlier, &ignored);
     hub_message_finish(&earlier);
     if (answer == HUB_OK)
-        return STEP_DONE; /* somebody ended between the result and the acknowledgement */
+        return STEP_DONE; /* an earlier delivery ended between storing the result and the
+                             acknowledgement */
     if (answer == HUB_MISSING) {
         slot->relay->usable = false;
         fault_set(fault, FAULT_NO_DEVICE, "there is no stream DONE");
@@ -273,7 +275,8 @@ static enum step_end do_job(struct slot *slot, struct fault *fault)
 
 /* ---- around a job ---- */
 
-/* A machine whose jobs fail one after the other stops asking for more, at first for a second. */
+/* If jobs fail here one after the other, this machine asks for no more for a while, at first for a
+ * second. */
 static void pause_fetching(struct relay *relay)
 {
     uint64_t delay = relay_delay(atomic_fetch_add(&relay->troubles, 1));
@@ -347,7 +350,7 @@ static bool may_not_fetch(void *context)
     return !relay_may_fetch(((struct slot *)context)->relay);
 }
 
-/* False: there was no job. */
+/* Returns false when there was no job. */
 static bool take_job(struct slot *slot)
 {
     struct relay *relay = slot->relay;
@@ -356,7 +359,7 @@ static bool take_job(struct slot *slot)
     enum hub_answer answer =
         hub_fetch(relay->hub, &slot->mailbox, &message, may_not_fetch, slot, &fault);
     if (answer == HUB_MISSING)
-        relay->usable = false; /* main looks, and tells */
+        relay->usable = false; /* main then checks the streams, and logs */
     else if (answer == HUB_OTHER)
         log_debug("fetch: %s", fault.text);
     if (answer == HUB_OTHER || answer == HUB_UNCLEAR)

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "version.h"
 
-#define TRANSFER_TIME 60 /* seconds, and one more for each MiB */
+#define TRANSFER_TIME 60 /* seconds, plus one for each MiB */
 #define CONNECT_TIME  10L
 
 struct store {
@@ -20,11 +20,11 @@ struct store {
     bool (*stopped)(void *context);
     void *context;
 
-    /* Of one transfer. */
+    /* For one transfer. */
     int to, from;                       /* −1: none */
-    uint64_t begun, moved, limit, size; /* `size`: of what is sent */
+    uint64_t begun, moved, limit, size; /* `size` is that of what is sent */
     bool (*taken)(void *context, size_t bytes);
-    enum store_answer answer; /* of what we ended ourselves */
+    enum store_answer answer; /* why we ended the transfer */
     struct fault *fault;
 };
 
@@ -54,7 +54,7 @@ void store_destroy(struct store **store)
 static size_t end_with(struct store *store, enum store_answer answer)
 {
     store->answer = answer;
-    return 0; /* fewer bytes than there were: curl gives up */
+    return 0; /* fewer bytes than offered: curl ends the transfer */
 }
 
 static size_t on_received(char *bytes, size_t one, size_t count, void *user)
@@ -64,7 +64,7 @@ static size_t on_received(char *bytes, size_t one, size_t count, void *user)
     long status = 0;
     curl_easy_getinfo(store->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status / 100 != 2 || store->to < 0)
-        return size; /* the text of an error is read and dropped */
+        return size; /* the text of an error page is dropped */
     if (store->moved + size > store->limit) {
         fault_set(store->fault, FAULT_LIMIT,
                   "more than %" PRIu64 " bytes; max_file is %" PRIu64 " (--max-file)", store->limit,
@@ -92,7 +92,7 @@ static size_t on_sending(char *bytes, size_t one, size_t count, void *user)
     return (size_t)got;
 }
 
-/* A body that is sent again on a new connection starts anew. */
+/* A body that is sent again on a new connection begins at its start. */
 static int on_seek(void *user, curl_off_t offset, int origin)
 {
     struct store *store = user;
@@ -144,7 +144,7 @@ static void prepare(struct store *store, const char *url, struct fault *fault)
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
-/* What did not pass may pass later, but for answers that the same request would get again. */
+/* Failures may pass later, except answers that the same request would get again. */
 static enum store_answer judge(struct store *store, CURLcode result, const char *verb,
                                enum fault_code code, struct fault *fault)
 {
@@ -183,7 +183,7 @@ static enum store_answer put_once(struct store *store, const char *url, int fd, 
     struct curl_slist *headers = NULL;
     snprintf(type, sizeof type, "Content-Type: %s", media_type);
     headers = curl_slist_append(headers, type);
-    headers = curl_slist_append(headers, "Expect:"); /* the answer is not waited for */
+    headers = curl_slist_append(headers, "Expect:"); /* do not wait for "100 Continue" */
     if (unless_there)
         headers = curl_slist_append(headers, "If-None-Match: *");
     prepare(store, url, fault);
@@ -203,8 +203,8 @@ static enum store_answer put_once(struct store *store, const char *url, int fd, 
     return answer;
 }
 
-/* 412: there is a result already, of the same job since nobody else has the URL. 501: a store that
- * does not know If-None-Match, as some that speak S3. */
+/* 412: the result is there already, from an earlier delivery of the job, since nobody else has the
+ * URL. 501: a store without If-None-Match, as some stores with S3 have it. */
 enum store_answer store_put(struct store *store, const char *url, int fd, uint64_t size,
                             const char *media_type, struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* Pictures from and results to an HTTP store: GET into a memory file, PUT from one. A transfer
- * follows no redirect and has 60 s, and 1 s more for each MiB. */
+/* Gets pictures from an HTTP store and puts results there: GET into a memory file, PUT from one.
+ * Redirects are not followed. A transfer may take 60 s, plus 1 s for each MiB. */
 #ifndef SLUICE_RELAY_STORE_H
 #define SLUICE_RELAY_STORE_H
 
@@ -10,27 +10,27 @@
 
 enum store_answer {
     STORE_DONE,
-    STORE_NEVER, /* the same would happen again: any answer 3xx or 4xx, too many bytes */
-    STORE_LATER, /* 5xx, 408, 425, 429, no connection, too slow: it may pass */
+    STORE_NEVER, /* the same would happen again: answers 3xx and 4xx, too many bytes */
+    STORE_LATER, /* it may pass: 5xx, 408, 425, 429, no connection, too slow */
 };
 
-/* One thread's; keeps connections open from one transfer to the next. */
+/* For one thread; keeps connections open between transfers. */
 struct store;
 
-/* `stopped` is asked several times a second; true ends a transfer with STORE_LATER. FAULT_MEMORY.
+/* `stopped` is called several times a second; true ends a transfer with STORE_LATER. FAULT_MEMORY.
  */
 int store_create(struct store **store, bool (*stopped)(void *context), void *context,
                  struct fault *fault);
 void store_destroy(struct store **store);
 
-/* Fills `fd` with at most `limit` bytes; `taken` is asked before each piece is kept, and false ends
- * it with STORE_LATER. The fault tells why it is not done: FAULT_NO_INPUT, FAULT_LIMIT, FAULT_IO.
+/* Gets at most `limit` bytes into `fd`. `taken` is called before each piece is stored; false ends
+ * the transfer with STORE_LATER. The fault gives the reason: FAULT_NO_INPUT, FAULT_LIMIT, FAULT_IO.
  */
 enum store_answer store_get(struct store *store, const char *url, int fd, uint64_t limit,
                             bool (*taken)(void *context, size_t bytes), struct fault *fault);
 
-/* Stores the `size` bytes of `fd` unless there is something at the URL already, which is
- * STORE_DONE, too. FAULT_CREATE, FAULT_IO. */
+/* Puts `size` bytes of `fd` unless the URL has content already, which also is STORE_DONE.
+ * FAULT_CREATE, FAULT_IO. */
 enum store_answer store_put(struct store *store, const char *url, int fd, uint64_t size,
                             const char *media_type, struct fault *fault);
 

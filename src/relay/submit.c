@@ -1,4 +1,4 @@
-/* The daemon's part of a job: sluiced, by its jobs socket (docs/jobs-socket.md). */
+/* The step in which sluiced runs the job, by its jobs socket (docs/jobs-socket.md). */
 #include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ void slot_hang_up(struct slot *slot)
     slot->socket = -1;
 }
 
-/* True when there is a message, before `limit` and before `stopped` is set. */
+/* Returns true when there is a message, before `limit` and before `stopped` is set. */
 static bool wait_for_message(int socket, uint64_t limit, const atomic_bool *stopped)
 {
     struct pollfd poller = {.fd = socket, .events = POLLIN};
@@ -36,7 +36,7 @@ static bool wait_for_message(int socket, uint64_t limit, const atomic_bool *stop
 static enum step_end lost(struct slot *slot, struct fault *fault)
 {
     slot_hang_up(slot);
-    slot->relay->ready = false; /* until it says again that it is */
+    slot->relay->ready = false; /* until the daemon's status says otherwise */
     fault->code = FAULT_NO_DEVICE;
     return STEP_ELSEWHERE;
 }
@@ -60,7 +60,7 @@ static int send_job(struct slot *slot, struct fault *fault)
 
 /* ---- the answer ---- */
 
-/* The report's spans of time, which are seconds, and that of the picture's transfer. */
+/* The report's times, in seconds, and that of the picture's transfer, as JSON. */
 static char *timings_text(const struct slot *slot, const json_t *report)
 {
     static const char *const spans[] = {"queue_s",  "read_s",   "decode_s", "prepare_s",
@@ -96,7 +96,7 @@ static enum step_end take_report(struct slot *slot, const json_t *report, bool s
     case FAULT_NO_SPACE:
     case FAULT_IO:
     case FAULT_INTERRUPTED:
-    case FAULT_KERNELS: /* on another machine the chain may be a configured one */
+    case FAULT_KERNELS: /* on another machine the chain may be configured */
         return STEP_ELSEWHERE;
     default:
         return STEP_FAILED;
@@ -112,7 +112,7 @@ static enum step_end take_report(struct slot *slot, const json_t *report, bool s
     return STEP_DONE;
 }
 
-/* One message about our job. True when it is the last one. */
+/* Handles a message about our job. Returns true when it is the last one. */
 static bool take_message(struct slot *slot, json_t *message, int fd, bool *several,
                          enum step_end *end, struct fault *fault)
 {
@@ -141,7 +141,7 @@ enum step_end slot_compute(struct slot *slot, struct fault *fault)
         json_t *message;
         int fd;
         if (!wait_for_message(slot->socket, limit, &slot->relay->giving_back)) {
-            slot_hang_up(slot); /* which cancels the job */
+            slot_hang_up(slot); /* this cancels the job */
             fault_set(fault, FAULT_TIME, "the daemon does not answer in time");
             return slot->relay->giving_back ? STEP_BACK : STEP_ELSEWHERE;
         }

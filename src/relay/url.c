@@ -11,7 +11,7 @@
 #define URL_MAX 8192
 
 struct parts {
-    char *scheme, *host, *port, *path; /* curl's; the path is decoded */
+    char *scheme, *host, *port, *path; /* curl's memory; the path is decoded */
     char *user;                        /* NULL: none */
 };
 
@@ -23,12 +23,12 @@ static void parts_finish(struct parts *parts)
     *parts = (struct parts){0};
 }
 
-/* Takes `.` and `..` out of a decoded path, as RFC 3986 (5.2.4) does. */
+/* Removes `.` and `..` from a decoded path, as RFC 3986 (5.2.4) describes. */
 static void remove_dots(char *path)
 {
     char *to = path;
     for (const char *from = path; *from;) {
-        size_t length = 1 + strcspn(from + 1, "/"); /* a slash, and the segment behind it */
+        size_t length = 1 + strcspn(from + 1, "/"); /* a slash and the segment after it */
         bool last = from[length] == '\0';
         if (length == 3 && from[1] == '.' && from[2] == '.') {
             while (to > path && *--to != '/')
@@ -47,7 +47,7 @@ static void remove_dots(char *path)
     *to = '\0';
 }
 
-/* False for what is no URL of http or https. */
+/* Returns false for anything but a URL of http or https. */
 static bool parse(const char *url, size_t length, struct parts *parts)
 {
     char copy[URL_MAX];

@@ -1,4 +1,4 @@
-/* How a job ends for everybody: its result in DONE, or itself in DEAD. */
+/* How a job ends for the whole fleet: with its result in DONE, or with the job in DEAD. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
                     */
 #define HEADERS_MAX 40
 
-/* Publishes until the server has it. A time-out is ambiguous, so it is published again: `first`
- * makes that harmless. What only the hub's people can mend (a stream that is full or gone) is
- * waited for without end, since no other machine would fare better, and with it nothing is computed
- * twice. */
+/* Publishes until the server has the message. After a time-out it may have it, so publishing again
+ * must be harmless, which `first` ensures. Problems that only the hub's operators can solve (a full
+ * or missing stream) are waited for without a limit, since other machines would have them too; in
+ * this way nothing is computed twice. */
 static enum step_end publish(struct slot *slot, const char *subject,
                              const struct hub_header *headers, const void *data, size_t size,
                              enum hub_answer *answer, struct fault *fault)
@@ -128,11 +128,11 @@ enum step_end slot_commit(struct slot *slot, struct fault *fault)
 /* ---- DEAD ---- */
 
 struct copies {
-    struct hub_header headers[HEADERS_MAX + 2]; /* ours, and the end */
+    struct hub_header headers[HEADERS_MAX + 2]; /* ours, and the terminator */
     size_t count;
 };
 
-/* The server's own (Nats-…) are about the stream that the message was in. */
+/* Headers of the server (Nats-…) belong to the stream that the message was in. */
 static void copy_header(void *context, const char *name, const char *value, bool many)
 {
     struct copies *copies = context;
@@ -176,7 +176,7 @@ enum step_end slot_bury(struct slot *slot, const char *why, struct fault *fault)
     atomic_fetch_add(&slot->relay->figures.dead, 1);
     fault_set(&verdict, FAULT_INTERRUPTED, "%s; the job is in the stream DEAD", why);
     if (!job_is_word(slot->job.id))
-        return STEP_BURIED; /* there is no subject to tell it at */
+        return STEP_BURIED; /* there is no subject for the answer */
     end = publish_verdict(slot, &verdict, &nothing, &answer, fault);
     if (end == STEP_DONE)
         count(slot, &verdict, answer);

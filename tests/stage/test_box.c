@@ -1,4 +1,5 @@
 #include "harness.h"
+#include "programs.h"
 
 #include <stdio.h>
 
@@ -387,5 +388,6 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };
+    programs_sample(24);
     return HARNESS_MAIN(tests);
 }

@@ -81,11 +81,12 @@ static unsigned plan_many(const struct stage *stage, const struct device_profile
     return count;
 }
 
-/* 924, 1280 and 1111 kernels are found among 600 random plans of each stage (x86-64). */
+/* 924, 1280 and 1111 kernels are found among 600 random plans of each of 22 stages (x86-64): 42, 58
+ * and 51 a stage, which may become `bound`. */
 static void test_class(const char *name, unsigned bound)
 {
     struct device_profile profile = *device_profile_by_name(name);
-    unsigned total = 0;
+    unsigned total = 0, n_stages = 0;
     profile.generic = true;
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; stage_registry[i]; i++) {
@@ -97,27 +98,28 @@ static void test_class(const char *name, unsigned bound)
         assert_in_range(parsed, n_chains() / 20, n_chains());
         print_message("%s: %s: %u kernels\n", name, stage->name, count);
         total += count;
+        n_stages++;
     }
     print_message("%s: %u kernels\n", name, total);
-    assert_in_range(total, 100, bound);
+    assert_in_range(total, 100, bound * n_stages);
 }
 
 static void test_cpu(void **state)
 {
     (void)state;
-    test_class("cpu", 1100);
+    test_class("cpu", 50);
 }
 
 static void test_gpu(void **state)
 {
     (void)state;
-    test_class("gpu", 1500);
+    test_class("gpu", 68);
 }
 
 static void test_mali(void **state)
 {
     (void)state;
-    test_class("mali", 1250);
+    test_class("mali", 57);
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static void close_all(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
-    sockets_close(&front->sockets);
+    front_close_sockets(front);
     errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
@@ -56,7 +56,7 @@ void front_leave_if_done(struct front *front)
     if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
         errands_count(front->errands) > 0)
         return;
-    if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
+    if (front->state == FRONT_DRAINING && !front_sockets_are_idle(front))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
     crew_stop(front->crew); /* front_stopped follows, at once when there is no worker */

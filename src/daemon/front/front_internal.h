@@ -3,7 +3,7 @@
 #define SLUICE_DAEMON_FRONT_INTERNAL_H
 
 #include "daemon/front/front.h"
-#include "daemon/serve/sockets.h"
+#include "daemon/serve/service.h"
 #include "daemon/watch/folder.h"
 #include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
@@ -55,7 +55,11 @@ struct front {
     struct metrics *metrics; /* owned */
     struct folder_world world;
     struct crew *crew;
-    struct sockets sockets;
+    struct {
+        struct service service;
+        struct http *http;        /* NULL: it was not asked for */
+        struct jobs_socket *jobs; /* the same */
+    } sockets;
     size_t n_folders;
     struct front_folder *folders; /* owned */
     uv_timer_t limit;             /* of draining, then of the cancel */
@@ -104,6 +108,13 @@ const char *front_state_name(const struct front *front);
 /* front_sockets.c: opens the sockets of the first configuration. A reload changes what they tell
  * about chains and limits, not the sockets. */
 int front_open_sockets(struct front *front, struct fault *fault);
+
+/* True when nobody waits for an answer. */
+bool front_sockets_are_idle(const struct front *front);
+
+/* Closes everything; the loop must run once more. Does nothing for sockets that were never opened.
+ */
+void front_close_sockets(struct front *front);
 void front_sockets_reloaded(struct front *front);
 
 /* front_gauges.c: measures what metrics show, and sets those that never change. */

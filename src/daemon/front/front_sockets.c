@@ -1,8 +1,13 @@
-/* Gives the sockets what they need to know of the front. */
+/* The sockets that the settings ask for, and what they need to know of the front. */
 #include "daemon/front/front_internal.h"
 
 #include "base/log.h"
 #include "base/text.h"
+#include "daemon/serve/http.h"
+#include "daemon/serve/jobs_socket.h"
+#include "daemon/serve/manager.h"
+
+#include <sys/socket.h>
 
 static const char *state(void *context)
 {
@@ -58,21 +63,53 @@ static void on_changed(void *context)
     front_leave_if_done(context);
 }
 
+/* A socket from the service manager is used even if the settings do not name it. */
+static bool is_wanted(const struct socket_settings *settings, int type)
+{
+    return settings->unix_path || manager_has_socket(type);
+}
+
+static int listen_to(struct front *front, struct fault *fault)
+{
+    const struct settings *settings = front->sockets.service.settings;
+    int result = 0;
+    service_init(&front->sockets.service);
+    if (is_wanted(&settings->http, SOCK_STREAM))
+        result = http_open(&front->sockets.http, &front->sockets.service, &settings->http,
+                           on_changed, front, fault);
+    if (result == 0 && is_wanted(&settings->jobs_socket, SOCK_SEQPACKET))
+        result = jobs_socket_open(&front->sockets.jobs, &front->sockets.service,
+                                  &settings->jobs_socket, on_changed, front, fault);
+    manager_drop_sockets();
+    return result;
+}
+
 int front_open_sockets(struct front *front, struct fault *fault)
 {
-    front->sockets = (struct sockets){.service = {.loop = &front->loop,
-                                                  .queue = &front->queue,
-                                                  .metrics = front->metrics,
-                                                  .settings = &front->book->config.settings,
-                                                  .state = state,
-                                                  .chain = chain,
-                                                  .folder = folder,
-                                                  .supervisor = supervisor,
-                                                  .measure = measure,
-                                                  .context = front},
-                                      .changed = on_changed,
-                                      .context = front};
-    return sockets_open(&front->sockets, fault);
+    front->sockets.service = (struct service){.loop = &front->loop,
+                                              .queue = &front->queue,
+                                              .metrics = front->metrics,
+                                              .settings = &front->book->config.settings,
+                                              .state = state,
+                                              .chain = chain,
+                                              .folder = folder,
+                                              .supervisor = supervisor,
+                                              .measure = measure,
+                                              .context = front};
+    return listen_to(front, fault);
+}
+
+bool front_sockets_are_idle(const struct front *front)
+{
+    return http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs);
+}
+
+void front_close_sockets(struct front *front)
+{
+    http_close(&front->sockets.http);
+    jobs_socket_close(&front->sockets.jobs);
+    if (front->sockets.service.started != 0)
+        service_finish(&front->sockets.service);
 }
 
 void front_sockets_reloaded(struct front *front)

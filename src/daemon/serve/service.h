@@ -4,7 +4,7 @@
 #define SLUICE_DAEMON_SERVE_SERVICE_H
 
 #include "config/settings.h"
-#include "daemon/serve/inquiry.h"
+#include "daemon/watch/inquiry.h"
 #include "daemon/work/queue.h"
 #include <jansson.h>
 #include <sys/types.h>

@@ -46,7 +46,7 @@ static bool is_given(param_given given, int index)
     return given & (param_given)1 << index;
 }
 
-/* Windows are given by their width, and a height where all have one. */
+/* Windows are given by width, and by a height for all of them. */
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct box_config *config = config_;
@@ -82,7 +82,7 @@ static int64_t height_of(const struct box_config *config, int64_t width)
     return config->height ? config->height : width;
 }
 
-/* What plane `plane` becomes by the given number of passes. */
+/* The size of plane `plane` after the given number of passes. */
 static int size_after(const struct box_config *config, int64_t width, int64_t passes,
                       struct plane *plane, struct fault *fault)
 {
@@ -204,7 +204,7 @@ uint32_t box_rows_of_band(const struct device_profile *profile, uint32_t rows, d
     return band;
 }
 
-/* Sums of a window from a table need as many bits as the largest of the windows. */
+/* The bits that sums of a window need in a table, which are those of the largest window. */
 static unsigned table_bits(const struct box_config *config, enum sample_type type)
 {
     unsigned bits = 32;
@@ -216,7 +216,7 @@ static unsigned table_bits(const struct box_config *config, enum sample_type typ
     return bits;
 }
 
-/* One plane by one pass. Of several widths the first pass takes a table that all share. */
+/* One pass over one plane. With several widths, the first pass uses a table that they share. */
 static void add_task(const struct box_config *config, const struct box_task *task, bool shared,
                      const struct box_view *table)
 {
@@ -255,9 +255,9 @@ static void add_passes(const struct box_config *config, struct box_task task, un
     }
 }
 
-/* Whether windows of several widths read one table. On a CPU, and on a GPU with local memory, each
- * of them computed on its own takes a third of the time that its means from a table do, so there
- * only where the chain asks for it. */
+/* Whether windows of several widths read one table. On a CPU, and on a GPU with local memory,
+ * computing each window by itself takes a third of the time of reading its means from a table, so
+ * there a table is used only if the chain asks for it. */
 static bool wants_table(const struct box_config *config, const struct device_profile *profile)
 {
     return config->method == BOX_SAT ||

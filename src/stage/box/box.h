@@ -16,9 +16,9 @@ enum box_method {
 };
 
 struct box_config {
-    struct param_integers width;  /* each gives a plane */
-    int64_t height;               /* 0: as the width */
-    struct param_integers radius; /* width = 2 · radius + 1; completed into width */
+    struct param_integers width;  /* each width gives a plane */
+    int64_t height;               /* 0: equal to the width */
+    struct param_integers radius; /* width = 2 · radius + 1; complete() turns it into width */
     int method;                   /* enum box_method */
     int64_t passes;
     int border; /* enum border */

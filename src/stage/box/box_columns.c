@@ -5,15 +5,15 @@
 #include "stage/box/box_internal.h"
 
 enum {
-    CHUNK = 12, /* samples of a work-item */
-    PART = 128, /* chunks in a row that one work-item finds the starts of */
+    CHUNK = 12, /* samples for each work-item */
+    PART = 128, /* chunks of a row for which one work-item finds the first sums */
     BAND_MIN = 32,
     BAND_MAX = 256
 };
 
-/* 1/area as a float, a little too large where the area is even and ties must go up; whether the
- * quotients of all sums are then rounded right: what is no tie is 1/area from one, or half of
- * that. */
+/* 1/area as a float, a little too large if the area is even and ties must be rounded up. Returns
+ * whether the quotients of all sums are then rounded correctly: a sum that is no tie is at least
+ * 1/area, or half of that, away from one. */
 static bool float_reciprocal(uint32_t area, float *reciprocal)
 {
     float r = (float)(1.0 / area);

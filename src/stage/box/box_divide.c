@@ -1,7 +1,7 @@
-/* Multiplication in place of division. With k bits of shift and multiplier m = ceil(2^k / area), of
- * excess e = m · area − 2^k, t · m / 2^k is t / area + t · e / (area · 2^k): floors agree as long
- * as the second term stays below 1 / area, that is t · e < 2^k (Granlund and Montgomery, Division
- * by invariant integers using multiplication, 1994). */
+/* Division by multiplication. With a shift of k bits and the multiplier m = ceil(2^k / area), which
+ * is too large by e = m · area − 2^k, t · m / 2^k equals t / area + t · e / (area · 2^k). The
+ * floors of both are equal as long as the second term is below 1 / area, that is t · e < 2^k
+ * (Granlund and Montgomery, Division by invariant integers using multiplication, 1994). */
 #include "stage/box/box_divide.h"
 
 static uint64_t largest_sum(unsigned sample_bits, uint32_t area)
@@ -9,7 +9,8 @@ static uint64_t largest_sum(unsigned sample_bits, uint32_t area)
     return ((UINT64_C(1) << sample_bits) - 1) * area + area / 2;
 }
 
-/* The multiplier of `bits` bits with the largest shift that is exact up to `largest`. */
+/* The multiplier of `bits` bits with the largest shift that is exact for all sums up to `largest`.
+ */
 static bool find_multiplier(struct box_divider *divider, unsigned bits, uint64_t largest)
 {
     for (int shift = (int)bits - 1; shift >= 0; shift--) {
@@ -25,10 +26,9 @@ static bool find_multiplier(struct box_divider *divider, unsigned bits, uint64_t
     return false;
 }
 
-/* The estimate's three roundings are off by 3 · 2^-24 of a quotient below 2^16, and for sums of 64
- * bits it leaves out the last 8 bits, 2^8 / area < 2^-8 of the quotient. A factor that is too small
- * by 2^-21 of itself outweighs the former, so the estimate is right or too small, by one at most.
- */
+/* The estimate's three roundings are off by at most 3 · 2^-24 of a quotient below 2^16; for sums of
+ * 64 bits the estimate also leaves out the last 8 bits, 2^8 / area < 2^-8 of the quotient. A factor
+ * that is 2^-21 too small is more than the former, so the estimate is right or one too small. */
 struct box_divider box_divider_general(unsigned sample_bits, uint32_t area)
 {
     unsigned sum_bits = largest_sum(sample_bits, area) >> 32 ? 64 : 32;

@@ -8,7 +8,7 @@
 #include "stage/packed.h"
 
 enum {
-    HEIGHT_MAX = 9 /* more lines do not fit registers */
+    HEIGHT_MAX = 9 /* more lines do not fit into registers */
 };
 
 static void add_term(struct text *text, const char *vector, const char *word)
@@ -16,10 +16,9 @@ static void add_term(struct text *text, const char *vector, const char *word)
     text_printf(text, "%s%s(%s)", text_string(text)[0] ? " + " : "", word, vector);
 }
 
-/* The sum of samples first…last from a pair's first one on, as cl/packed.cl names its parts: o
- * alone, pairs (t, or th where they begin in a word's upper lane), two pairs (s) from a lower lane
- * on, and e alone.
- */
+/* Adds the sum of samples first…last, counted from a pair's first sample, in the parts of
+ * cl/packed.cl: a single o, pairs (t, or th if they begin in a word's upper lane), two pairs from a
+ * lower lane on (s), and a single e. */
 static void add_window(struct pass *pass, const char *name, int first, int last)
 {
     struct text sum = {0};
@@ -55,8 +54,8 @@ static void add_planes(struct pass *pass, const struct box_task *task)
     pass_int(pass, box_border(task));
 }
 
-/* As a fir of ones. Ties, which an even area has, go up, and the reciprocal is a little too large.
- */
+/* As a fir with coefficients of 1. With an even area there are ties, which are rounded up by a
+ * reciprocal that is a little too large. */
 static bool add_columns(const struct box_task *task, const struct packed_reach *reach)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -104,7 +103,7 @@ bool box_add_packed(const struct box_task *task)
     pass_define(pass, "START", "%uu", area / 2);
     pass_define(pass, "WINDOW", "%u", (unsigned)task->height);
     for (unsigned i = 0; i < PACKED_ROWS; i++) {
-        char name[24]; /* behind the last row, none enters */
+        char name[24]; /* after the last row no row enters the window */
         snprintf(name, sizeof name, "ENTER_%u", i);
         pass_define(pass, name, "%x", i + 1 < PACKED_ROWS ? i + task->height : i);
     }

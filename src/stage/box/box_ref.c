@@ -13,7 +13,7 @@ struct window {
     enum border border;
 };
 
-/* One channel on its way, rows of the input's width. */
+/* One channel while it is computed, in rows of the input's width. */
 struct sums {
     uint32_t width, height;
     double *v, *half, *line;
@@ -25,8 +25,9 @@ static struct window window_of(int64_t side, enum border border)
     return (struct window){side, crop ? 0 : side / 2, crop ? BORDER_EDGE : border};
 }
 
-/* The sums along a line of n samples that lie `step` apart: of whole numbers from one window to the
- * next, of others each on its own, so that no window hears of what is not in it. */
+/* Sums along a line of n samples that lie `step` apart. Whole numbers are updated from window to
+ * window; for others each window is summed by itself, so that no sample outside a window influences
+ * its sum. */
 static void sum_line(const double *in, double *out, size_t step, int64_t n, int64_t n_out,
                      struct window w, bool whole, double *bordered)
 {
@@ -100,7 +101,7 @@ static void filter(const struct picture *in, size_t from, struct picture *out, s
     }
 }
 
-/* All passes from plane `from` to plane `to`, by way of pictures as large as the one plane. */
+/* All passes from plane `from` to plane `to`, through pictures of that plane's size. */
 static int filter_all(const struct box_config *config, int64_t width, const struct picture *in,
                       size_t from, struct picture *out, size_t to, struct sums *s)
 {

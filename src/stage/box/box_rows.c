@@ -8,7 +8,7 @@ static uint32_t up_to(uint32_t value, uint32_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-/* What both kernels begin with. */
+/* The first arguments of both kernels. */
 static void add_planes(struct pass *pass, const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -21,8 +21,8 @@ static void add_planes(struct pass *pass, const struct box_task *task)
     pass_buffer(pass, task->memory->own);
 }
 
-/* Integers: see cl/box/box.cl. To begin a band takes a look at each row of the window, an eighth of
- * what computing a row takes, and sums for the first row, one by one. */
+/* Integers: see cl/box/box.cl. Beginning a band costs an eighth of a row's work for each row of the
+ * window, and the sums of the first row. */
 static void add_integers(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -32,7 +32,8 @@ static void add_integers(const struct box_task *task)
     double row_work = 24.0 * out->width * out->channels, start_rows = 16 + task->height / 8.0;
     uint32_t band = box_rows_of_band(task->plan->profile, out->height, row_work, start_rows);
     uint32_t bands = (out->height + band - 1) / band;
-    uint32_t capacity = up_to(in->width * in->channels + 256, 128); /* pads run on, see cl/box/box.cl */
+    /* lines of pads are longer, see cl/box/box.cl */
+    uint32_t capacity = up_to(in->width * in->channels + 256, 128);
     stage_plan_memory(task->plan, &task->memory->own, (uint64_t)bands * capacity * (12 + 8 * size));
 
     struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands);
@@ -57,12 +58,13 @@ static void add_integers(const struct box_task *task)
     pass_uint(pass, divider.raised);
 }
 
-/* f32: see cl/box/box_float.cl. To begin a band takes a third of a row's work for each row of a window.
- */
+/* f32: see cl/box/box_float.cl. Beginning a band costs a third of a row's work for each row of the
+ * window. */
 static void add_floats(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    /* Rows that share a middle: few enough to stay in a cache, so many that chunks are few. */
+    /* Rows that share the middle part of their windows: few enough for a cache, and enough to make
+     * few chunks. */
     uint32_t most = task->height > 1024 ? 64 : 32;
     uint32_t parts = (task->height + most) / most;
     uint32_t block = (task->height + 1) / parts;

@@ -9,15 +9,15 @@
 struct axis {
     const struct box_task *task;
     struct box_view from, blocks, to;
-    enum sample_type sum;     /* of the accumulators: F32, or I32 and F64 for 32 and 64 bits */
-    uint32_t lanes, step;     /* step: how far positions are apart */
+    enum sample_type sum;     /* type of the accumulators: F32, or I32 and F64 for 32 and 64 bits */
+    uint32_t lanes, step;     /* step: the distance of positions */
     uint32_t length;          /* positions of a lane */
-    uint32_t block;           /* of how many positions there are sums to begin with, if any */
-    uint32_t before, results; /* of a window: its reach; and how many of them there are */
+    uint32_t block;           /* for sums of blocks: positions in each block */
+    uint32_t before, results; /* reach of the window; number of results */
     uint32_t side;
 };
 
-/* OpenCL's name for samples and for sums: those of 64 bits live where doubles would. */
+/* OpenCL's name for samples and sums; 64-bit sums have the memory of doubles. */
 static const char *type_name(enum sample_type type, bool is_signed)
 {
     if (type == SAMPLE_I32)
@@ -63,7 +63,7 @@ static void add_source(struct pass *pass, const struct axis *axis)
     pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
 }
 
-/* Sums of blocks of positions, and of all blocks in front where `carry`. */
+/* Sums of blocks of positions; with `carry`, also the sums of all blocks before each. */
 static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
 {
     uint32_t blocks = count_of(positions, axis->block);
@@ -109,7 +109,7 @@ static uint32_t results_at_once(const struct axis *axis)
     return results;
 }
 
-/* Whether every row of the results is aligned for its stores. */
+/* Whether all rows of the results are aligned for the stores. */
 static bool is_wide(const struct axis *axis)
 {
     const struct plane *to = &axis->to.plane;
@@ -117,8 +117,8 @@ static bool is_wide(const struct axis *axis)
     return axis->step == 1 && to->offset % bytes == 0 && to->stride % bytes == 0;
 }
 
-/* Results of a work-item: many, so that beginning a window is little of the work, unless that would
- * leave the device without enough of them to do. */
+/* Results of each work-item: many, so that beginning a window is a small part of the work, unless
+ * the device then had too few work-items. */
 static uint32_t band_of(const struct axis *axis)
 {
     uint32_t least = results_at_once(axis), band = axis->sum == SAMPLE_F32 ? least : 128;
@@ -153,7 +153,7 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
     pass->bytes_written = plane_bytes(&axis->to.plane);
     if (!axis->blocks.operand)
-        axis->blocks = axis->from; /* anything */
+        axis->blocks = axis->from; /* not used */
     add_source(pass, axis);
     pass_plane_at(pass, axis->to.operand, &axis->to.plane);
     pass_int(pass, (int32_t)axis->length);
@@ -165,7 +165,7 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     return pass;
 }
 
-/* The narrowest type that holds sums of a column. */
+/* The narrowest type that can hold sums of a column. */
 static enum sample_type column_type(const struct box_task *task)
 {
     enum sample_type type = task->in.plane.type;
@@ -233,7 +233,7 @@ struct box_view box_add_carry(const struct box_task *task, unsigned bits, uint32
     return down.blocks;
 }
 
-/* Sums of all positions in front of each, one more than there are. */
+/* For each position the sum of all positions before it; one more than there are positions. */
 static void add_prefix(struct axis *axis)
 {
     add_blocks(axis, axis->length + 1, true);

@@ -9,10 +9,10 @@ enum {
     STRETCHES = ITEMS / ROWS_AT_ONCE, /* of a row of a strip */
 };
 
-/* How a plane is cut, and what the kernel computes in. */
+/* How a plane is divided into tiles, and the types that the kernel uses. */
 struct tiling {
     uint32_t size;    /* bytes of a sample */
-    bool narrow;      /* sums of columns fit 16 bits */
+    bool narrow;      /* sums of columns fit into 16 bits */
     uint32_t samples; /* of a row of the tile */
     uint32_t stretch; /* results of a work-item in a row; 0: the window is too wide */
     uint32_t band;    /* rows of a work-group */
@@ -39,9 +39,9 @@ static struct tiling tiling_of(const struct box_task *task)
     if (beside + STRETCHES * unit > t.samples)
         return t;
     t.stretch = (t.samples - beside) / STRETCHES / unit * unit;
-    /* Twice as many work-groups as a unit of the device takes at once, so that none of them is long
-     * at work alone. (H200, 8192², radius 4 and 100: 108 and 211 µs in bands of 48 rows, 155 and
-     * 230 in 192, 291 and 410 in 512: rows that bands share come from caches.) */
+    /* Twice as many work-groups as a unit of the device runs at once, so that none works alone for
+     * long. (H200, 8192², radius 4 and 100: 108 and 211 µs with bands of 48 rows, 155 and 230 with
+     * 192, 291 and 410 with 512. Rows that two bands read come from caches.) */
     uint32_t strips =
         (out->width * in->channels + STRETCHES * t.stretch - 1) / STRETCHES / t.stretch;
     uint64_t groups = 13 * task->plan->profile->units;
@@ -72,7 +72,7 @@ static void add_divider(struct pass *pass, const struct box_divider *divider, ui
 bool box_add_tile(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    /* Where the window lies among quads and how its area divides are written into the kernel. */
+    /* The kernel contains the window's position among quads, and how to divide by its area. */
     if (task->plan->profile->generic || task->plan->profile->local_memory < 32768 ||
         !sample_is_integer(in->type) || !is_aligned(in) || !is_aligned(out))
         return false;

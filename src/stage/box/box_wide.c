@@ -10,7 +10,7 @@ enum {
     LOCAL_MEMORY = 32768 /* bytes */
 };
 
-/* How a plane is cut. */
+/* How a plane is divided. */
 struct cut {
     uint32_t head, tail, chunks; /* as the kernel says */
     uint32_t items, strips, band;
@@ -18,13 +18,14 @@ struct cut {
     uint32_t rows; /* whose sums are in local memory at once */
 };
 
-/* Local memory of a work-group: sums of `rows` rows of its columns, and three of each chunk. */
+/* Local memory of a work-group: sums of `rows` rows of its columns, and three values for each
+ * chunk. */
 static uint32_t local_bytes(const struct cut *cut, uint32_t items, uint32_t rows)
 {
     return items * rows * ((cut->narrow ? 2 : 4) * CHUNK + 3 * 4);
 }
 
-/* The size of work-groups of which most work-items have results. */
+/* Chooses work-groups in which most work-items have results. */
 static void choose_items(struct cut *cut, uint32_t width)
 {
     uint32_t chunks = (width + CHUNK - 1) / CHUNK;
@@ -53,8 +54,8 @@ static bool cut_plane(const struct box_task *task, struct cut *cut)
     if (cut->items == 0 || CHUNK * cut->items <= 2 * reach.left + 2 * CHUNK)
         return false;
     cut->rows = local_bytes(cut, cut->items, 4) <= LOCAL_MEMORY ? 4 : 2;
-    /* Bands so long that a window's first sums are not most of the work; of tall windows, which few
-     * bands would take, shorter ones. */
+    /* Bands so long that the first sums of a window are a small part of the work. Tall windows
+     * would have few bands, so theirs are shorter. */
     uint64_t groups = (uint64_t)task->plan->profile->units * 24 * 128 / cut->items;
     uint64_t band = (uint64_t)cut->strips * task->out.plane.height / groups;
     uint32_t part = task->height / (task->height > 300 ? 8 : 4), least = part > 16 ? part : 16;

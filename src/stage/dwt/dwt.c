@@ -1,7 +1,7 @@
 /* The wavelet transform, level by level. In the rows form a level is one kernel, which filters a
- * few rows vertically and what it holds of them horizontally (cdf97 and cdf53 of one channel by
- * lifting: cl/dwt/dwt_lift.cl); else each direction is a kernel of its own, with the vertical's
- * results in scratch memory: low rows above, high rows below. */
+ * few rows vertically and then horizontally (cdf97 and cdf53 of one channel by lifting:
+ * cl/dwt/dwt_lift.cl). In other forms each direction has a kernel of its own, with the vertical
+ * filter's results in scratch memory: low rows above, high rows below. */
 #include "stage/dwt/dwt.h"
 
 #include <math.h>
@@ -102,8 +102,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-/* f32 sums of up to 42 products of samples, added up over levels: about 2^-21 of the largest
- * coefficient, which grows by 2 a level where the low-pass has norm 1. */
+/* f32 sums of up to 42 products, accumulated over levels: about 2^-21 of the largest coefficient,
+ * which doubles with each level if the low-pass has norm 1. */
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct dwt_config *config = config_;

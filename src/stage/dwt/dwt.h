@@ -1,8 +1,8 @@
-/* Parameters of the stage dwt, and the bands that come of them: what dwt, idwt and shrink share.
+/* Parameters of the stage dwt, and its bands: what dwt, idwt and shrink share.
  *
- * A level takes a plane apart into four bands: LL (low both ways), HL (high horizontally), LH (high
- * vertically), HH; the next level takes LL apart. A frame holds, for each plane that went in,
- * LLn HLn LHn HHn … HL1 LH1 HH1. */
+ * A level splits a plane into four bands: LL (low in both directions), HL (high horizontally), LH
+ * (high vertically), HH; the next level splits LL. For each plane of the input a frame holds LLn
+ * HLn LHn HHn … HL1 LH1 HH1. */
 #ifndef SLUICE_STAGE_DWT_H
 #define SLUICE_STAGE_DWT_H
 
@@ -47,17 +47,18 @@ enum dwt_band {
 
 /* The planes of one plane's transform. Level 0 is the finest. */
 struct dwt_level {
-    uint32_t width, height;         /* of what the level takes apart */
-    uint32_t low_width, high_width; /* of the bands; high ones may be 0 */
+    uint32_t width, height;         /* size of the plane that the level splits */
+    uint32_t low_width, high_width; /* size of the bands; high ones may be 0 */
     uint32_t low_height, high_height;
-    int plane[DWT_BANDS]; /* index among the planes of this transform (of dwt_read_named: in the
-                             frame); −1: none (empty, or LL of a level that is taken apart again) */
+    int plane[DWT_BANDS]; /* index among the planes of this transform (for dwt_read_named: in the
+                             frame); −1: there is none (it is empty, or an LL that is split again)
+                           */
 };
 
 struct dwt_layout {
     unsigned n_levels;
     struct dwt_level levels[DWT_LEVELS_MAX];
-    uint32_t channels; /* alpha is left out */
+    uint32_t channels; /* without alpha */
     enum sample_type type;
     size_t n_planes;
 };
@@ -66,34 +67,34 @@ struct dwt_layout {
 void dwt_layout_of(const struct dwt_config *config, const struct plane *plane,
                    struct dwt_layout *layout);
 
-/* Appends the layout's planes to `out`; names begin with the plane's own. False when memory is out.
- */
+/* Appends the layout's planes to `out`. Names begin with the plane's own. Returns false without
+ * memory. */
 bool dwt_add_planes(const struct dwt_layout *layout, const char *name, size_t alignment,
                     struct frame *out);
 
-/* What dwt and shrink's frame says: reads origin `index` of `frame`, which must be a dwt's whose
- * planes are there as dwt made them. FAULT_SHAPE, in the name of `stage`, when it is not so. */
+/* Reads origin `index` of a frame of dwt or shrink. FAULT_SHAPE, with the name of `stage`, when
+ * that is no origin of dwt, or its planes are not as dwt made them. */
 int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
                     struct dwt_config *config, struct dwt_layout *layout, struct fault *fault);
 
-/* The same for a frame without origins, whose planes' names alone tell: transform `index` has the
- * planes of the index-th LLn or NAME.LLn. `config` says what the names do not; its levels are
- * filled in. `original` gets name, channels and, where its width is 0, the size: the largest that
- * such bands come of. */
+/* The same for a frame without origins, by the names of planes only: transform `index` has the
+ * planes of the index-th LLn or NAME.LLn. `config` has what names do not tell; its levels are set.
+ * `original` gets name and channels and, if its width is 0, the size: the largest that gives such
+ * bands. */
 int dwt_read_named(const char *stage, const struct frame *frame, size_t index,
                    struct dwt_config *config, struct plane *original, struct dwt_layout *layout,
                    struct fault *fault);
 
-/* Transforms in such a frame. */
+/* The number of transforms in such a frame. */
 size_t dwt_count_named(const struct frame *frame);
 
-/* The types of planes that dwt takes in that precision, as a bit set. */
+/* The types of planes that dwt takes with that precision, as a bit set. */
 unsigned dwt_types(int precision);
 
-/* All origins are alike, and every plane belongs to one. */
+/* Checks that all origins are alike, and that every plane belongs to one. */
 int dwt_check_frame(const char *stage, const struct frame *frame, struct fault *fault);
 
-/* FAULT_NO_DEVICE where the plan's device cannot compute in the precision asked for. */
+/* FAULT_NO_DEVICE if the plan's device cannot compute with the precision. */
 int dwt_check_device(const struct stage_plan *plan, int precision, struct fault *fault);
 
 /* The type of coefficients. */

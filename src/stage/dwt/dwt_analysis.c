@@ -1,7 +1,7 @@
-/* The forms of a level taken apart: on CPUs by lifting (cl/dwt/dwt_lift.cl) or by sums of products in
- * one kernel (cl/dwt/dwt.cl), on GPUs with local memory by lifting (cl/dwt/dwt_walk.cl), by sums down
- * columns (cl/dwt/dwt_sums.cl) or, of long filters and several channels, by sums in tiles
- * (cl/dwt/dwt_tile.cl), else in two kernels (cl/dwt/dwt.cl). */
+/* The forms in which a level is split. On CPUs: lifting (cl/dwt/dwt_lift.cl), or sums of products
+ * in one kernel (cl/dwt/dwt.cl). On GPUs with local memory: lifting (cl/dwt/dwt_walk.cl), sums down
+ * columns (cl/dwt/dwt_sums.cl) or, for long filters or several channels, sums in tiles
+ * (cl/dwt/dwt_tile.cl). Otherwise two kernels (cl/dwt/dwt.cl). */
 #include <stdio.h>
 
 #include "image/border.h"
@@ -13,8 +13,8 @@ enum {
 };
 
 enum {
-    /* Samples of a band that one work-item of a level kernel takes: what it keeps of them fits a
-     * CPU's first cache. */
+    /* Samples of a band for each work-item of a level kernel: what it keeps of them fits a CPU's
+     * first cache. */
     LEVEL_SAMPLES = 512,
     /* Of lifting: bytes of a source row, half of which columns of each band, so few that what is
      * kept of them fits the first cache where samples are bytes, and stretches that a CPU fetches
@@ -23,7 +23,7 @@ enum {
      * 0.40, 1024: 0.31, 2048: 0.33.) */
     LIFT_BYTES = 256,
     LIFT_ROWS = 64,
-    /* Of a tile: about as many samples of a band's rows, and work-items. */
+    /* In a tile: about how many samples a row of a band has, and work-items. */
     TILE_SAMPLES = 128,
     TILE_ITEMS = 128,
     /* Of sums down columns: taps, more of whose sums do not fit registers; columns of a band that a
@@ -31,7 +31,7 @@ enum {
      * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
      * columns by 24 rows 140.) */
     SUMS_TAPS = 16,
-    FEW_TAPS = 12, /* of GPUs with few registers */
+    FEW_TAPS = 12, /* on GPUs with few registers */
     SUMS_PAIRS = 2,
     SUMS_ITEMS = 64
 };
@@ -56,7 +56,7 @@ static void define_source(const struct dwt_analysis *a, struct pass *pass)
         pass_name(pass, "alpha");
 }
 
-/* Definitions and first arguments of a kernel that does all of a level. */
+/* Adds definitions and first arguments of a kernel for a whole level. */
 static void describe(const struct dwt_analysis *a, struct pass *pass)
 {
     dwt_define_work(&a->task, pass);
@@ -87,7 +87,7 @@ static void add_walk(const struct dwt_analysis *a)
     dwt_pass_lifting(&a->task, pass, false, rows);
 }
 
-/* Taps both ways and the level's size; returns how many taps. */
+/* Adds the taps of both directions and the level's size; returns the number of taps. */
 static double pass_filters(const struct dwt_analysis *a, struct pass *pass)
 {
     struct dwt_taps vertical = dwt_analysis_taps(&a->task, a->task.level->height);
@@ -140,7 +140,7 @@ static void add_tile(const struct dwt_analysis *a)
     pass_int(pass, kernel_border(&a->task));
 }
 
-/* Whether one window of few taps, all of them constants, serves both ways. */
+/* Whether one window of few, constant taps serves both directions. */
 static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
 {
     const struct dwt_config *config = a->task.config;

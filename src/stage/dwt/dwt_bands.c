@@ -127,7 +127,7 @@ int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
     return result;
 }
 
-/* Whether a plane is called LLn or NAME.LLn; then the length of NAME and n. */
+/* Whether a plane's name is LLn or NAME.LLn; sets the length of NAME, and n. */
 static bool is_lowest(const struct plane *plane, int *prefix, int64_t *levels)
 {
     const char *dot = strrchr(plane->name, '.'), *band = dot ? dot + 1 : plane->name;
@@ -155,7 +155,7 @@ static int find_plane(const struct frame *frame, const char *name)
     return -1;
 }
 
-/* The longest signal that has bands of these lengths. */
+/* The length of the longest signal with bands of these lengths. */
 static uint32_t longest(const struct dwt_config *config, uint32_t low, uint32_t high)
 {
     uint32_t n = 2 * low;
@@ -168,7 +168,7 @@ static uint32_t longest(const struct dwt_config *config, uint32_t low, uint32_t 
     return n;
 }
 
-/* Level by level from the coarsest: a level's details tell what the low band beside them was. */
+/* Works from the coarsest level up: a level's details tell the size of the low band beside them. */
 static void guess_size(const struct frame *frame, const struct dwt_config *config, int lowest,
                        struct plane *original)
 {

@@ -25,7 +25,7 @@ static unsigned add_table(const struct dwt_task *task, const double *values, uns
     return stage_plan_table(task->plan, narrow, n * sizeof *narrow);
 }
 
-/* A side of 1 goes through where JPEG 2000 says so. */
+/* JPEG 2000 passes a side of 1 through unchanged. */
 static bool passes_through(const struct dwt_config *config, uint32_t size)
 {
     return config->mode == WAVELET_JPEG2000 && size == 1;
@@ -126,7 +126,7 @@ void dwt_define_work(const struct dwt_task *task, struct pass *pass)
         pass_define(pass, "REVERSIBLE", "1");
 }
 
-/* bior1.3 as bior1_3, since kernels are named so. */
+/* Kernel names cannot have points: bior1.3 becomes bior1_3. */
 void dwt_name_wavelet(struct pass *pass, int wavelet)
 {
     char name[24];
@@ -156,8 +156,8 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
     pass->work = 16.0 * w.n_steps * rows;
 }
 
-/* For cl/dwt/dwt_columns.cl. Its inverse takes the gains off its results, not off the bands that it
- * begins with, so its steps add by as much more or less of low ones to high ones. */
+/* For cl/dwt/dwt_columns.cl. Its inverse divides by the gains at the end, not at the beginning, so
+ * the factors of its steps change accordingly. */
 static void pass_numbers(const struct dwt_task *task, struct pass *pass,
                          const struct wavelet_lifting *w, bool inverse)
 {
@@ -172,7 +172,7 @@ static void pass_numbers(const struct dwt_task *task, struct pass *pass,
         if (task->layout->type == SAMPLE_F32)
             pass_float(pass, (float)numbers[i]);
         else
-            pass_int(pass, 0); /* steps in integers have none */
+            pass_int(pass, 0); /* steps in integers have no gains */
     }
 }
 

@@ -2,7 +2,8 @@
 
 #include "stage/dwt/dwt_level.h"
 
-/* A band's plane; where there is none, that of LL, which the kernel then leaves alone. */
+/* The place of a band; for a band that does not exist that of LL, which the kernel then leaves
+ * alone. */
 static struct dwt_place band_place(const struct dwt_level *level, enum dwt_band band,
                                    unsigned operand, unsigned first, struct dwt_place low)
 {
@@ -11,7 +12,7 @@ static struct dwt_place band_place(const struct dwt_level *level, enum dwt_band 
     return (struct dwt_place){operand, first + (unsigned)level->plane[band]};
 }
 
-/* Level `i` of a layout, whose planes stand in `operand` from `first` on. */
+/* Level `i` of a layout whose planes are in `operand`, from `first` on. */
 static struct dwt_task task_of(const struct dwt_config *config, struct stage_plan *plan,
                                struct dwt_scratch *scratch, const struct dwt_layout *layout,
                                unsigned i, unsigned operand, unsigned first)

@@ -1,5 +1,6 @@
 /* The definition of the transform: cdf97 and cdf53 by the lifting steps of ISO/IEC 15444-1 annex F,
- * the others by the sums of src/stage/dwt/wavelet.h. In double, but for the reversible one. */
+ * other wavelets by the sums in src/stage/dwt/wavelet.h. In double, except for the reversible
+ * transform. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "stage/dwt/dwt.h"
 #include "stage/dwt/wavelet.h"
 
-/* x[i] of n samples continued as the mode says. */
+/* Sample i of n, which the mode continues beyond both ends. */
 static double sample_at(const double *x, long n, long i, int mode)
 {
     long even = n + (n & 1), period;
@@ -33,7 +34,7 @@ static double sample_at(const double *x, long n, long i, int mode)
     }
 }
 
-/* Every second sample from `from` on becomes itself plus factor times its neighbours' sum. */
+/* Adds factor times the sum of its neighbours to every second sample, from `from` on. */
 static void lift(double *x, long n, long from, double factor)
 {
     for (long i = from; i < n; i += 2)
@@ -72,7 +73,7 @@ static void lift_all(const struct dwt_config *config, double *x, long n)
     }
 }
 
-/* One signal into its two bands; x is overwritten. */
+/* Splits one signal into its two bands; overwrites x. */
 static void analyse(const struct dwt_config *config, double *x, long n, double *low, uint32_t n_low,
                     double *high, uint32_t n_high)
 {
@@ -126,7 +127,7 @@ static int make_work(const struct dwt_level *l, struct work *w, struct fault *fa
     return fault_set(fault, FAULT_MEMORY, "no memory for a reference");
 }
 
-/* Columns first: all low rows stand above all high rows. */
+/* Columns first: then all low rows are above all high rows. */
 static void analyse_columns(const struct dwt_config *config, const struct dwt_level *l,
                             struct work *w)
 {
@@ -152,7 +153,7 @@ static void store_row(struct picture *out, size_t first, int plane, uint32_t y, 
         sample_store(p->type, to + (x * p->channels + channel) * sample_size(p->type), row[x]);
 }
 
-/* Leaves the low band of both directions in w->signal, for the next level. */
+/* Leaves the LL band in w->signal for the next level. */
 static void analyse_rows(const struct dwt_config *config, const struct dwt_level *l,
                          uint32_t channel, struct work *w, struct picture *out, size_t first)
 {

@@ -1,6 +1,6 @@
-/* The forms of a level put together: on CPUs in one kernel, but for integers (cl/dwt/idwt.cl), on GPUs
- * with local memory by lifting (cl/dwt/dwt_walk.cl) where it is such a wavelet, else in two kernels
- * (cl/dwt/idwt.cl). */
+/* The forms in which a level is put together: on CPUs one kernel, except for integers
+ * (cl/dwt/idwt.cl); on GPUs with local memory lifting (cl/dwt/dwt_walk.cl), for wavelets that have
+ * it; otherwise two kernels (cl/dwt/idwt.cl). */
 #include "stage/dwt/dwt_level.h"
 
 /* cl/dwt/idwt.cl */
@@ -65,12 +65,12 @@ static void add_walk(const struct dwt_synthesis *s)
     dwt_pass_lifting(&s->task, pass, true, rows);
 }
 
-/* By sums of products, on GPUs with few registers: false for filters of more taps than these hold
- * sums of. */
+/* By sums of products, on GPUs with few registers. Returns false for filters with more taps than
+ * fit. */
 static bool add_taps(const struct dwt_synthesis *s)
 {
     enum {
-        TAPS_MAX = 6 /* for each of a pair of columns; with 7 they spill */
+        TAPS_MAX = 6 /* for each of a pair of columns; 7 do not fit into registers */
     };
     const struct dwt_level *l = s->task.level;
     struct wavelet_synthesis w;

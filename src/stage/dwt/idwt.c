@@ -1,5 +1,5 @@
-/* The inverse of dwt. Which transform there was, the frame's origins say; where there are none, as
- * in an NPZ that numpy wrote, the planes' names and the words of the stage do. */
+/* The inverse of dwt. The frame's origins tell which transform it was; without them, as for an NPZ
+ * that numpy wrote, the names of the planes and the stage's parameters do. */
 #include "stage/dwt/idwt.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static const struct param params[] = {
     {0},
 };
 
-enum { /* bits of what is given */
+enum { /* bits of `given` */
     WORD_WAVELET = 1 << 1,
     WORD_MODE = 1 << 2,
     WORD_PRECISION = 1 << 3,
@@ -75,7 +75,7 @@ size_t idwt_count(const struct frame *in)
     return in->n_origins > 0 ? in->n_origins : dwt_count_named(in);
 }
 
-/* What the names and the words say together. */
+/* Reads a transform from names and parameters. */
 static int read_named(const struct idwt_config *config, const struct frame *in, size_t index,
                       struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
                       struct fault *fault)
@@ -94,7 +94,8 @@ static int read_named(const struct idwt_config *config, const struct frame *in, 
     original->type = config->given & WORD_TYPE ? (enum sample_type)config->type : type;
     int result = dwt_complete(dwt, &given, fault);
     if (result == FAULT_CHAIN && fault)
-        result = fault->code = FAULT_SHAPE; /* the frame asked for these words, not the chain */
+        /* the frame makes these parameters necessary, so the chain is not wrong */
+        result = fault->code = FAULT_SHAPE;
     if (result != 0)
         return result;
     return dwt_read_named("idwt", in, index, dwt, original, layout, fault);
@@ -197,7 +198,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     }
     if (result == 0)
         result = dwt_check_device(plan, dwt.precision, fault);
-    if (result == 0) /* all are alike */
+    if (result == 0) /* all transforms are alike */
         dwt_scratch_add(&scratch, plan, layout.type);
     for (unsigned i = 0; i < idwt_count(in) && result == 0; i++) {
         result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
@@ -208,8 +209,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return result;
 }
 
-/* Integers are exact whenever what comes in is what dwt made of integers; coefficients that another
- * stage has changed may end up on either side of a half. */
+/* Integers are exact if the coefficients are what dwt made of integers. If another stage has
+ * changed them, a result may be close to a half. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
     (void)config;

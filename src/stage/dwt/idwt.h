@@ -9,28 +9,28 @@ enum {
 }; /* choice of levels */
 
 struct idwt_config {
-    struct param_scalar levels; /* how many to put together, from the coarsest on; or all */
+    struct param_scalar levels; /* how many levels to put together, from the coarsest; or all */
 
-    /* What planes without origins came from, as far as given. */
+    /* For planes without origins: what they came from, as far as it was given. */
     int wavelet, mode, precision, type;
     char size[PARAM_WORD_MAX];
     param_given given;
 };
 
-/* Transforms in a frame. */
+/* The number of transforms in a frame. */
 size_t idwt_count(const struct frame *in);
 
-/* One of them: how it was made, of what, and where its planes are in the frame. FAULT_SHAPE where
- * neither the frame nor the config says so. */
+/* Reads one of them: its parameters, its original, and which planes of the frame are its own.
+ * FAULT_SHAPE if neither the frame nor the config tells. */
 int idwt_read(const struct idwt_config *config, const struct frame *in, size_t index,
               struct dwt_config *dwt, struct dwt_layout *layout, struct plane *original,
               struct fault *fault);
 
-/* Levels that are left apart for a transform of `n_levels`. */
+/* How many levels are left split, for a transform of `n_levels`. */
 unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels);
 
-/* What a smaller picture is multiplied by: one over the low-pass filters' gain for the levels left
- * apart, so that grey stays grey. */
+/* The factor for a smaller picture: one over the low-pass filters' gain in the levels left split,
+ * so that grey stays the same. */
 double idwt_scale(const struct dwt_config *dwt, unsigned kept);
 
 /* The definition, in plain C. */

@@ -5,9 +5,9 @@
 #include "stage/dwt/dwt.h"
 
 enum shrink_rule {
-    SHRINK_SOFT,    /* c moves towards 0 by T, and is 0 where |c| ≤ T */
-    SHRINK_HARD,    /* c is 0 where |c| < T, else as it is */
-    SHRINK_GARROTE, /* c − T²/c, and 0 where |c| ≤ T */
+    SHRINK_SOFT,    /* c moves towards 0 by T; 0 if |c| ≤ T */
+    SHRINK_HARD,    /* 0 if |c| < T; otherwise unchanged */
+    SHRINK_GARROTE, /* c − T²/c; 0 if |c| ≤ T */
 };
 
 enum {
@@ -21,19 +21,21 @@ enum {
 struct shrink_config {
     int rule; /* enum shrink_rule */
     struct param_scalar threshold;
-    struct param_scalar levels; /* the finest that many */
+    struct param_scalar levels; /* how many levels, from the finest */
 };
 
 /* Whether the coefficients of level i (0: finest) are changed. */
 bool shrink_takes_level(const struct shrink_config *config, unsigned i);
 
-/* The norm of the synthesis vectors of a band: coefficients times it are in orthonormal units. 1
- * for all wavelets but cdf53 and cdf97. Sides of 1, which pass through, do not count. */
+/* The norm of the synthesis vectors of a band; a coefficient times this norm is in orthonormal
+ * units. 1 for all wavelets except cdf53 and cdf97. Sides of 1, which pass through, do not count.
+ */
 double shrink_norm(const struct dwt_config *dwt, const struct dwt_layout *layout, unsigned level,
                    enum dwt_band band);
 
-/* With m the median of |HH1|: what makes σ, in the units of the band, of m; and for `universal`
- * the threshold: sqrt(2·ln N) times that, N the pixels of the plane that dwt took apart. */
+/* With m the median of |HH1|: the factor that makes σ of m, in the units of the band; and for
+ * `universal` sqrt(2·ln N) times that, where N is the number of pixels of the plane that dwt split.
+ */
 double shrink_sigma_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
                            unsigned level, enum dwt_band band);
 double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,

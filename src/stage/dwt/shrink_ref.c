@@ -1,6 +1,6 @@
-/* The definition of shrink. Thresholds of f32 and i32 planes are worked out in double from exact
- * sums and then rounded to f32, and so are coefficients: what is a hair's breadth from the
- * threshold falls on the same side everywhere. */
+/* The definition of shrink. Thresholds for f32 and i32 planes are computed in double from exact
+ * sums and then rounded to f32, as coefficients are, so that a coefficient close to the threshold
+ * is on the same side everywhere. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of |c| over one channel of a plane; of an even count the mean of the middle two. */
+/* The median of |c| over one channel of a plane; for an even count the mean of the middle two. */
 static int find_median(const struct picture *in, size_t plane, uint32_t channel, double *median,
                        struct fault *fault)
 {

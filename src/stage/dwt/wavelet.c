@@ -145,7 +145,7 @@ static const struct wavelet_taps *find_taps(const char *name)
     return t;
 }
 
-/* rbio is bior with analysis and synthesis exchanged, so its filters run backwards. */
+/* rbio is bior with analysis and synthesis exchanged, and its filters run backwards. */
 static void find_low(int wavelet, struct wavelet_filters *f)
 {
     const char *name = param_choice_name(wavelet_choices, wavelet);
@@ -319,8 +319,8 @@ static size_t raise_level(const double *v, size_t n, const struct centred *low, 
     return count;
 }
 
-/* Plans ask for the same few numbers band by band, so they are computed once. Beyond 12 levels a
- * norm grows by the same factor each time, to more digits than a threshold has. */
+/* Plans need the same few numbers for each band, so they are computed once. Beyond 12 levels a norm
+ * grows by a constant factor for each level, to more digits than a threshold has. */
 enum {
     NORM_LEVELS = 12,
     NORM_TAPS = 9 /* of the longest filter of the two */

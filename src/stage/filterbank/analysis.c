@@ -56,7 +56,7 @@ struct bands {
     struct frame *out;
 };
 
-/* Adds a band; one that an earlier sequence has already is the same memory under another name. */
+/* Adds a band. A band that an earlier sequence has, too, is the same memory under another name. */
 static int add_band(struct bands *bands, unsigned sequence, const struct filterbank_node *node,
                     unsigned i, unsigned j, struct fault *fault)
 {
@@ -115,7 +115,7 @@ static int add_origin(const struct bands *bands, size_t first, struct fault *fau
     return 0;
 }
 
-/* The coarsest level first, sequence after sequence. */
+/* From the coarsest level, sequence by sequence. */
 static int shape_of_plane(struct bands *bands, struct fault *fault)
 {
     const struct filterbank_config *config = bands->config;

@@ -1,6 +1,6 @@
 /* analysis on the device: a plane is filtered and sampled along its rows into N planes of its
- * height, each of those along its columns into K bands; the first band again at the next level.
- * Bands are computed two at a time, which share what they read. */
+ * height, and each of those along its columns into K bands; the first band is split again at the
+ * next level. Bands are computed two at a time, since two read the same samples. */
 #include <stdlib.h>
 
 #include "stage/filterbank/analysis.h"
@@ -10,7 +10,7 @@ struct place {
     unsigned operand, index;
 };
 
-/* A scratch frame that planes are added to as they are needed; NULL until the first is. */
+/* A scratch frame to which planes are added when they are needed; NULL before the first. */
 struct scratch {
     struct frame *frame;
     unsigned operand;
@@ -23,12 +23,12 @@ struct work {
     const struct plane *plane; /* the source */
     unsigned plane_index;
     struct filterbank_tree tree;
-    struct place *first;        /* of each node: where its first band lies */
-    struct scratch rows, inner; /* filtered rows; bands that are only analysed again */
-    size_t rows_size;           /* what `rows` needs at its largest: levels use the same memory */
+    struct place *first;        /* for each node: the place of its first band */
+    struct scratch rows, inner; /* filtered rows; bands that are only split again */
+    size_t rows_size;           /* the most that `rows` needs; all levels use the same memory */
 };
 
-/* One pass's job: one band or two of a signal, along one direction. */
+/* A pass: one or two bands of a signal, in one direction. */
 struct task {
     unsigned n_bands;
     struct bank_span in;
@@ -37,8 +37,8 @@ struct task {
     struct place to[2];
 };
 
-/* The correlation that gives a sample of both bands from the same stretch of the source: at grid
- * position g, taps[t] goes with the source's position factor·g + base + t. */
+/* The correlation that gives a sample of both bands from the same range of the source: at grid
+ * position g, taps[t] is multiplied with the source's position factor·g + base + t. */
 struct stencil {
     int32_t at, n_taps, base, grid;
     int32_t skip[2]; /* the band's sample at grid position g is g − skip */
@@ -66,7 +66,7 @@ static bool make_stencil(const struct task *task, unsigned factor, struct filter
         high = top[b] > high ? top[b] : high;
         stencil->skip[b] = (int32_t)(first_index(&task->span[b]) - begin);
     }
-    int64_t n = (high - low + 2) / 2 * 2; /* an even number, as the kernel wants them */
+    int64_t n = (high - low + 2) / 2 * 2; /* the kernel needs an even number */
     double *data = filterbank_taps_add(taps, (size_t)n * task->n_bands, &stencil->at);
     if (!data)
         return false;
@@ -79,7 +79,7 @@ static bool make_stencil(const struct task *task, unsigned factor, struct filter
     return true;
 }
 
-/* The grid positions whose taps all lie in the source and that all bands have. */
+/* The grid positions whose taps are all within the source, and which all bands have. */
 static void inner_range(const struct task *task, const struct stencil *stencil, unsigned factor,
                         int64_t *begin, int64_t *end)
 {
@@ -171,7 +171,7 @@ static void add_columns_pass(struct work *work, const struct task *task, struct 
     add_common(pass, work, task, &stencil, factor);
 }
 
-/* Whether two bands share enough of what they read to be one pass. */
+/* Whether two bands read enough common samples to be one pass. */
 static bool go_together(const struct task *task, unsigned factor)
 {
     int64_t a = task->filter[0]->shift + task->filter[0]->zero;
@@ -180,7 +180,7 @@ static bool go_together(const struct task *task, unsigned factor)
     return llabs(a - b) <= BANK_TAPS_MAX && llabs(begin) <= BANK_TAPS_MAX / (int)factor;
 }
 
-/* All bands along one direction, two at a time; those that are empty are left out. */
+/* All bands in one direction, two at a time; empty ones are left out. */
 static void add_passes(struct work *work, bool rows, const struct bank_direction *direction,
                        struct bank_span in, const struct bank_span *spans, const struct place *to,
                        struct place from)
@@ -225,7 +225,7 @@ static struct place add_scratch(struct work *work, struct scratch *scratch, stru
     return (struct place){scratch->operand, (unsigned)scratch->frame->n_planes - 1};
 }
 
-/* Where band (i, j) of a node goes. */
+/* The place of band (i, j) of a node. */
 static struct place place_of(struct work *work, unsigned index, unsigned i, unsigned j)
 {
     const struct filterbank_node *node = &work->tree.nodes[index];
@@ -234,7 +234,7 @@ static struct place place_of(struct work *work, unsigned index, unsigned i, unsi
         return work->first[index] = add_scratch(work, &work->inner, node->x[0], node->y[0]);
     struct place place = {OPERAND_OUT, 0};
     int found = -1;
-    /* the first sequence that has the node may go on where another one ends */
+    /* the first sequence with this node may continue where another one ends */
     for (unsigned s = node->sequence; s < work->config->n_sequences && found < 0; s++)
         if (work->tree.path[s][node->level - 1] == (int)index &&
             filterbank_name(work->config, work->plane->name, s, node->level, i, j, name))

@@ -28,8 +28,8 @@ static int find_bank(struct filterbank_config *config, const char *word, size_t 
     return definitions_find_bank(config->definitions, name, bank, fault);
 }
 
-/* The length of the first name of a sequence. Names of a configuration may hold _ themselves: the
- * longest that there is counts, else what stands before the first _. */
+/* The length of the first name of a sequence. Names in a configuration may contain _: the longest
+ * known name counts; if there is none, the text before the first _. */
 static size_t name_length(const struct filterbank_config *config, const char *at)
 {
     size_t whole = strcspn(at, "/");
@@ -45,7 +45,7 @@ static size_t name_length(const struct filterbank_config *config, const char *at
     return strcspn(at, "_/");
 }
 
-/* Bank names joined by _, up to the end or a slash; returns what follows. */
+/* Reads bank names joined by _, up to the end or a slash; returns what follows. */
 static int read_sequence(struct filterbank_config *config, const char **text, struct fault *fault)
 {
     const char *at = *text;
@@ -254,7 +254,7 @@ uint32_t filterbank_channels(const struct plane *plane)
     return plane->channels - plane_has_alpha(plane);
 }
 
-/* The sum of a filter's magnitudes: what it can make of samples of magnitude 1. */
+/* The sum of a filter's magnitudes: the largest result for samples of magnitude 1. */
 static double gain_of(const struct bank_filter *filters, unsigned n)
 {
     double largest = 1;
@@ -312,7 +312,8 @@ void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank
     } else if (taps->n > 0 && config->precision == FILTERBANK_DOUBLE) {
         stage_plan_table(plan, taps->data, taps->n * sizeof *taps->data);
     } else if (taps->n > 0) {
-        float *single = (float *)taps->data; /* narrowed in place: each lies before its source */
+        /* narrowed in place: each number is in front of its source */
+        float *single = (float *)taps->data;
         for (size_t i = 0; i < taps->n; i++) {
             float tap = (float)taps->data[i];
             memcpy(&single[i], &tap, sizeof tap);

@@ -1,5 +1,5 @@
-/* What `analysis` and `synthesis` have in common: their words, the banks that these name level by
- * level, and the tree of bands that comes of a plane. */
+/* What the stages analysis and synthesis share: parameters, the banks that these name for each
+ * level, and the tree of bands of a plane. */
 #ifndef SLUICE_STAGE_FILTERBANK_H
 #define SLUICE_STAGE_FILTERBANK_H
 
@@ -20,7 +20,7 @@ enum filterbank_precision {
     FILTERBANK_DOUBLE,
 };
 
-/* One cascade: the bank of each level. */
+/* A sequence: the bank for each level. */
 struct filterbank_sequence {
     unsigned n_levels;
     const struct bank *banks[FILTERBANK_LEVELS_MAX];
@@ -28,22 +28,22 @@ struct filterbank_sequence {
 
 struct filterbank_config {
     char bank[PARAM_WORD_MAX];
-    int64_t levels; /* of `analysis` how many there are; of `synthesis` how many are undone */
+    int64_t levels; /* for `analysis` how many there are; for `synthesis` how many are undone */
     char sequence[PARAM_WORDS_MAX], sequences[PARAM_WORDS_MAX];
     int border;    /* enum filterbank_border */
     int precision; /* enum filterbank_precision */
     int64_t dims;
-    bool crop; /* of `synthesis`, like the next: what planes without origins came from */
+    bool crop; /* these are for `synthesis`: what planes without origins came from */
     char size[PARAM_WORD_MAX];
     int type;
 
-    param_given given; /* which of them were */
+    param_given given; /* which parameters were given */
     const struct definitions *definitions;
-    unsigned n_sequences; /* 0: no bank is named */
+    unsigned n_sequences; /* 0: no bank was named */
     struct filterbank_sequence cascade[FILTERBANK_SEQUENCES_MAX];
 };
 
-/* The places of the words in the tables of both stages, as bits of `given`. */
+/* Indices of the parameters in the tables of both stages, as bits of `given`. */
 enum filterbank_word {
     FILTERBANK_WORD_BANK = 1 << 0,
     FILTERBANK_WORD_LEVELS = 1 << 1,
@@ -52,79 +52,81 @@ enum filterbank_word {
     FILTERBANK_WORD_BORDER = 1 << 4,
     FILTERBANK_WORD_PRECISION = 1 << 5,
     FILTERBANK_WORD_DIMS = 1 << 6,
-    FILTERBANK_WORD_SIZE = 1 << 8, /* of synthesis alone, behind crop */
+    FILTERBANK_WORD_SIZE = 1 << 8, /* of synthesis only, after crop */
     FILTERBANK_WORD_TYPE = 1 << 9,
 };
 
 extern const struct param_choice filterbank_borders[], filterbank_precisions[];
 
-/* Finds the banks that bank, sequence or sequences name. With none of them `n_sequences` is 0. */
+/* Finds the banks that bank, sequence or sequences name. `n_sequences` is 0 if none of these was
+ * given. */
 int filterbank_resolve(struct filterbank_config *config, const char *stage, struct fault *fault);
 
-/* One analysis of one signal: by `bank`, of what its parent's first band holds. */
+/* A node: splitting one signal, the first band of its parent, by `bank`. */
 struct filterbank_node {
     const struct bank *bank;
     int parent;               /* −1: the plane itself */
-    unsigned level, sequence; /* from 1; the first sequence that has it */
+    unsigned level, sequence; /* counted from 1; the first sequence that has the node */
     struct bank_span in_x, in_y, x[BANK_FILTERS_MAX], y[BANK_FILTERS_MAX];
-    bool ends;  /* a sequence ends here: the first band is a result */
-    bool feeds; /* or goes on: it is analysed again */
+    bool ends;  /* a sequence ends here, so the first band is a result */
+    bool feeds; /* a sequence goes on here, so the first band is split again */
 };
 
-/* All analyses of a plane; a beginning that sequences share is there once. */
+/* All nodes of a plane. Sequences with the same beginning share its nodes. */
 struct filterbank_tree {
     unsigned dims;
     unsigned n_nodes;
     struct filterbank_node *nodes; /* owned; parents stand before children */
-    int path[FILTERBANK_SEQUENCES_MAX][FILTERBANK_LEVELS_MAX]; /* nodes; −1: the band was empty */
+    int path[FILTERBANK_SEQUENCES_MAX]
+            [FILTERBANK_LEVELS_MAX]; /* index of nodes; −1: the band was empty */
 };
 
-/* False when memory is out. */
+/* Returns false without memory. */
 bool filterbank_tree_create(struct filterbank_tree *tree, const struct filterbank_config *config,
                             const struct plane *plane);
 void filterbank_tree_finish(struct filterbank_tree *tree);
 
-/* Filters along y: 1 where rows are signals of their own. */
+/* Filters in y direction: 1 if each row is a signal of its own. */
 unsigned filterbank_columns(const struct filterbank_tree *tree, const struct filterbank_node *node);
 
 bool filterbank_is_empty(const struct filterbank_node *node, unsigned i, unsigned j);
 
-/* The name of band (i, j) of that level: "a1_h0_v1", before it the sequence where there are
- * several, and before that the plane's own name. False when it is too long for a plane. */
+/* The name of band (i, j) of a level: "a1_h0_v1", after the plane's own name and, if there are
+ * several, the sequence. Returns false if it is too long. */
 bool filterbank_name(const struct filterbank_config *config, const char *plane, unsigned sequence,
                      unsigned level, unsigned i, unsigned j, char name[PLANE_NAME_MAX]);
 
-/* The index of the plane of that name; −1 for none. */
+/* The index of the plane of that name; −1: there is none. */
 int filterbank_find(const struct frame *frame, const char *name);
 
 /* The type of bands: f32, or f64 where the precision is double. */
 enum sample_type filterbank_type(const struct filterbank_config *config);
 
-/* FAULT_SHAPE for a sample type that the precision is not enough for. */
+/* FAULT_SHAPE for a sample type for which the precision is not enough. */
 int filterbank_check_type(const struct filterbank_config *config, const char *stage,
                           enum sample_type type, struct fault *fault);
 
-/* FAULT_NO_DEVICE where the precision is double and the device has no fp64. */
+/* FAULT_NO_DEVICE if the precision is double and the device has no fp64. */
 int filterbank_check_device(const struct filterbank_config *config, const char *stage,
                             const struct device_profile *profile, struct fault *fault);
 
 /* Channels without alpha. */
 uint32_t filterbank_channels(const struct plane *plane);
 
-/* How large rounding in the config's precision may become, for samples as large as `type` holds. */
+/* How large rounding errors may become with the config's precision, for samples of `type`. */
 struct tolerance filterbank_tolerance(const struct filterbank_config *config,
                                       enum sample_type type);
 
-/* Taps of all passes of a plan, as one table: grown while passes are made, put into the plan at the
- * end. */
+/* The taps of all passes of a plan, collected in one table, which is added to the plan at the end.
+ */
 struct filterbank_taps {
     size_t n, capacity;
     double *data; /* owned */
     bool failed;
 };
-/* Room for `n` more, all zero; NULL when memory is out. `at` is where they begin. */
+/* Room for `n` more taps, all zero; NULL without memory. `at` is the index of the first. */
 double *filterbank_taps_add(struct filterbank_taps *taps, size_t n, int32_t *at);
-/* Makes the table, OPERAND_TABLE + 0, and frees. */
+/* Adds the table to the plan, as OPERAND_TABLE + 0, and frees the memory. */
 void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank_config *config,
                            struct stage_plan *plan);
 

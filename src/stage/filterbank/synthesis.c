@@ -1,6 +1,5 @@
-/* synthesis: bands are put together along the columns, then along the rows, level by level from the
- * coarsest. Two bands at a time are added; of more, each pass adds to the sums of the one before.
- */
+/* synthesis: bands are put together along columns, then along rows, level by level from the
+ * coarsest. A pass adds two bands; further passes add to the sums of the pass before. */
 #include "stage/filterbank/synthesis.h"
 
 #include <stdlib.h>
@@ -69,7 +68,7 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return result;
 }
 
-/* A plane that passes read or write, and where its samples lie among the indices. */
+/* A plane that passes read or write, and the index of its first samples. */
 struct place {
     unsigned operand, index;
     struct bank_span x, y;
@@ -85,7 +84,7 @@ struct run {
     struct filterbank_taps *taps;
     enum sample_type sum; /* of sums and of planes between levels */
     uint32_t channels;
-    /* Columns of a level; results of levels, by turns; sums of rows that are not whole yet. */
+    /* columns of a level; results of levels, by turns; sums of rows that are not complete */
     struct scratch columns, results[2], sums;
     size_t columns_size, results_size[2], sums_size;
 };
@@ -105,7 +104,7 @@ static void rewind_scratch(struct scratch *scratch)
         scratch->frame->size = 0;
 }
 
-/* A plane of sums in a scratch frame; `size` is what the frame needs at its largest. */
+/* A plane for sums in a scratch frame; `size` is the most that the frame needs. */
 static struct place add_scratch(struct run *run, struct scratch *scratch, size_t *size,
                                 struct bank_span x, struct bank_span y)
 {
@@ -126,14 +125,14 @@ static struct place add_scratch(struct run *run, struct scratch *scratch, size_t
     return (struct place){scratch->operand, (unsigned)scratch->frame->n_planes - 1, x, y};
 }
 
-/* Up to two bands of a signal, along one direction. */
+/* Up to two bands of a signal, in one direction. */
 struct task {
     unsigned n_bands;
     struct place from[2];
     const struct bank_filter *filter[2];
     unsigned factor;
     bool rows;
-    const struct place *sums; /* to add to; NULL for none */
+    const struct place *sums; /* sums to add to; NULL: none */
 };
 
 static struct bank_span along(const struct task *task, const struct place *place)
@@ -146,7 +145,7 @@ static struct bank_span across(const struct task *task, const struct place *plac
     return task->rows ? place->y : place->x;
 }
 
-/* A sample at position M·g + r is the sum of taps[r][t] times the band's sample g + base + t. */
+/* The sample at position M·g + r is the sum of taps[r][t] times the band's sample g + base + t. */
 struct stencil {
     int32_t at, n_taps, base[2];
 };
@@ -185,7 +184,7 @@ static bool make_stencil(struct run *run, const struct task *task, const struct 
     return data != NULL;
 }
 
-/* Positions of the result all of whose taps find samples, in whole steps of M. */
+/* Positions of the result whose taps all have samples, in whole steps of M. */
 static void inner_range(const struct task *task, const struct stencil *stencil, int64_t length,
                         int64_t *begin, int64_t *end)
 {
@@ -203,7 +202,7 @@ static void inner_range(const struct task *task, const struct stencil *stencil, 
     *end *= task->factor;
 }
 
-/* Across the filters' direction a band is only put at its place. */
+/* In the other direction a band is only moved to its place. */
 static void add_bands(struct pass *pass, const struct run *run, const struct task *task,
                       const struct place *to, const struct stencil *stencil)
 {
@@ -262,15 +261,15 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     pass->work = 2.0 * task->n_bands * stencil.n_taps;
 }
 
-/* Two bands are read by one pass; in generic plans only ones of one type, so that kernels are few.
- */
+/* One pass reads two bands; in generic plans only bands of the same type, so that there are few
+ * kernels. */
 static unsigned count_together(const struct run *run, const struct place *bands, unsigned n)
 {
     bool same = n > 1 && plane_at(run, &bands[0])->type == plane_at(run, &bands[1])->type;
     return n > 1 && (same || !run->plan->profile->generic) ? 2 : 1;
 }
 
-/* All bands of one direction into `to`. */
+/* Adds all bands of one direction to `to`. */
 static void add_passes(struct run *run, bool rows, const struct bank_direction *direction,
                        const struct place *bands, const bool *present, const struct place *to)
 {

@@ -1,39 +1,40 @@
-/* The stage synthesis, whose parameters are struct filterbank_config, and what it makes of a frame.
- */
+/* The stage synthesis: its parameters are struct filterbank_config; here is what it does with a
+ * frame. */
 #ifndef SLUICE_STAGE_FILTERBANK_SYNTHESIS_H
 #define SLUICE_STAGE_FILTERBANK_SYNTHESIS_H
 
 #include "stage/filterbank/filterbank.h"
 
 enum synthesis_state {
-    SYNTHESIS_EMPTY,   /* the analysis gave no samples: takes no part */
-    SYNTHESIS_ZERO,    /* left out by somebody: zeros, that count for sizes alone */
-    SYNTHESIS_PRESENT, /* there are samples */
+    SYNTHESIS_EMPTY,   /* the analysis gave no samples: left out */
+    SYNTHESIS_ZERO,    /* the band is missing: zeros, which count for sizes only */
+    SYNTHESIS_PRESENT, /* the band has samples */
 };
 
 struct synthesis_band {
     enum synthesis_state state;
     struct bank_span x, y;
-    int plane; /* of the input; −1: what the level before gave */
+    int plane; /* index in the input; −1: the result of the level before */
 };
 
-/* One bank's work: bands (i, j) along the columns into one signal a column i, those along the rows.
- */
+/* One level: bands (i, j) are put together along columns into one signal for each i, and those
+ * along rows. */
 struct synthesis_level {
     const struct bank *bank;
-    unsigned n_columns, n_rows; /* filters along x, and along y (1 where rows are signals) */
+    /* filters in x direction, and in y direction (1 if each row is a signal) */
+    unsigned n_columns, n_rows;
     struct synthesis_band band[BANK_FILTERS_MAX][BANK_FILTERS_MAX];
     struct synthesis_band column[BANK_FILTERS_MAX]; /* all with the same y */
-    struct synthesis_band out; /* of the last level: cropped, where it is to be */
+    struct synthesis_band out; /* for the last level: cropped, if that was asked for */
 };
 
-/* All levels that one plane comes of, the coarsest first. */
+/* All levels of one plane, the coarsest first. */
 struct synthesis_cascade {
     unsigned dims;
     enum filterbank_precision precision;
     unsigned n_levels;
     struct synthesis_level *levels; /* owned */
-    struct plane out;               /* without a place in memory */
+    struct plane out;               /* without a position in memory */
 };
 
 struct synthesis_work {
@@ -41,8 +42,8 @@ struct synthesis_work {
     struct synthesis_cascade *cascades; /* owned */
 };
 
-/* What is to be done for `in`: FAULT_SHAPE when it does not say what it came from and the words do
- * not either. */
+/* Finds out what has to be done for `in`. FAULT_SHAPE if neither the frame nor the parameters tell
+ * what it came from. */
 int synthesis_work_create(struct synthesis_work *work, const struct filterbank_config *config,
                           const struct frame *in, struct fault *fault);
 void synthesis_work_finish(struct synthesis_work *work);

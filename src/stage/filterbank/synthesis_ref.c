@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Samples of one channel and the indices that they have; no samples: zero. */
+/* Samples of one channel and their indices; NULL: all are zero. */
 struct grid {
     struct bank_span x, y;
     double *v; /* owned */
@@ -16,7 +16,7 @@ static bool grid_create(struct grid *grid, struct bank_span x, struct bank_span 
     return grid->v != NULL;
 }
 
-/* Adds a band's signal to a result's; the samples of each stand `step` apart. */
+/* Adds a band's signal to a result; samples of each are `step` apart. */
 static void add_signal(const double *in, int64_t in_step, struct bank_span band,
                        const struct bank_filter *f, unsigned factor, double *out, int64_t out_step,
                        struct bank_span result)
@@ -69,7 +69,7 @@ static bool load(const struct picture *in, const struct synthesis_band *band, ui
     return true;
 }
 
-/* One column's bands into a signal along y; or the one band there is, where rows are signals. */
+/* Puts the bands of a column together; if each row is a signal, takes the one band. */
 static bool make_column(const struct picture *in, uint32_t channel, unsigned dims,
                         const struct synthesis_level *level, unsigned i, const struct grid *before,
                         struct grid *column)

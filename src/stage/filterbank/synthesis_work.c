@@ -1,19 +1,20 @@
-/* Which bands a synthesis takes, where each lies among the indices, and what comes out. */
+/* Which bands a synthesis uses, at which indices they lie, and what comes out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stage/filterbank/synthesis.h"
 
-/* One plane to bring back: what it came from, or NULL where nobody knows. */
+/* A plane to restore: what it came from, or NULL if that is not known. */
 struct source {
-    struct filterbank_config config; /* of the analysis, as far as known, with the words' changes */
+    /* of the analysis, as far as it is known, changed by the parameters */
+    struct filterbank_config config;
     const struct plane *original;
     const char *name;
-    struct filterbank_tree tree; /* of the original; no nodes without it */
+    struct filterbank_tree tree; /* for the original; without an original it has no nodes */
     unsigned levels;             /* to undo; 0: all */
     bool crop;
-    bool named; /* planes tell by their names alone; where they lie follows from the original */
+    bool named; /* only names tell what planes are; positions follow from the original */
 };
 
 void synthesis_work_finish(struct synthesis_work *work)
@@ -34,7 +35,7 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The least span that holds both; one of length 0 counts for nothing. */
+/* The smallest range that contains both; one of length 0 is ignored. */
 static struct bank_span join(struct bank_span a, struct bank_span b)
 {
     if (a.length == 0)
@@ -74,7 +75,7 @@ static enum synthesis_state together(enum synthesis_state a, enum synthesis_stat
     return a > b ? a : b;
 }
 
-/* A level's columns and result follow from its bands. */
+/* Sets a level's columns and result, which follow from its bands. */
 static void fill_level(struct synthesis_level *level, unsigned dims)
 {
     const struct bank *bank = level->bank;
@@ -104,7 +105,7 @@ static void fill_level(struct synthesis_level *level, unsigned dims)
     level->out.y = all_y;
 }
 
-/* The samples of a first band that a stretch of what comes out of it needs. */
+/* The samples of a first band that are needed for a range of the result. */
 static struct bank_span needed(struct bank_span out, const struct bank_filter *f, unsigned factor)
 {
     int64_t begin = -out.zero, end = out.length - out.zero - 1;
@@ -113,7 +114,7 @@ static struct bank_span needed(struct bank_span out, const struct bank_filter *f
     return (struct bank_span){most(last - first + 1, 1), -first};
 }
 
-/* What both spans hold, at least a sample of the first. */
+/* What both ranges contain, but at least one sample of the first. */
 static struct bank_span common(struct bank_span a, struct bank_span b)
 {
     int64_t begin = most(-a.zero, -b.zero);
@@ -124,9 +125,8 @@ static struct bank_span common(struct bank_span a, struct bank_span b)
     return (struct bank_span){end - begin, -begin};
 }
 
-/* The last level gives what the original held, at its place; each level before it only what the
- * next one needs for that. Without this, planes would double from level to level however small the
- * original was. */
+/* Crops the last level to the original, and each level before to what the next one needs. Without
+ * this, planes would double in size from level to level. */
 static void crop(struct synthesis_cascade *cascade, struct bank_span x, struct bank_span y)
 {
     for (unsigned l = cascade->n_levels; l-- > 0;) {
@@ -157,7 +157,7 @@ static void crop(struct synthesis_cascade *cascade, struct bank_span x, struct b
     }
 }
 
-/* How many levels there are where only the planes' names tell. */
+/* The number of levels, where only names of planes tell. */
 static unsigned count_levels(const struct source *source, const struct frame *in)
 {
     for (unsigned level = FILTERBANK_LEVELS_MAX; level > 0; level--)
@@ -188,7 +188,7 @@ static void fill_bands(const struct source *source, const struct frame *in, unsi
     fill_level(level, (unsigned)source->config.dims);
 }
 
-/* The bands have one number of channels, and types that the precision is enough for. */
+/* Checks that the bands have equal channels, and types for which the precision is enough. */
 static int check_bands(const struct source *source, const struct frame *in,
                        const struct synthesis_cascade *cascade, uint32_t *channels,
                        struct fault *fault)
@@ -281,7 +281,7 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
         return no_memory(fault);
     const struct synthesis_band *first = NULL;
     for (unsigned l = 0; l < n; l++) {
-        /* Levels that the analysis never reached are no work. */
+        /* levels that the analysis did not reach need no work */
         if (source->original && source->tree.path[sequence][depth - l - 1] < 0)
             continue;
         struct synthesis_level *level = &cascade->levels[cascade->n_levels++];
@@ -293,7 +293,7 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
     return finish_cascade(source, sequence, depth, cascade, in, fault);
 }
 
-/* What is left of the analysis's words where others are given. */
+/* Changes parameters of the analysis by those that are given here. */
 static int change_words(struct filterbank_config *config, const struct filterbank_config *words,
                         struct fault *fault)
 {
@@ -328,7 +328,7 @@ static int add_source(struct synthesis_work *work, struct source *source, const 
     return result;
 }
 
-/* `analysis` wrote its words down: read them back, under those that are given here. */
+/* Reads the parameters that `analysis` has stored, changed by those that are given here. */
 static int add_origin(struct synthesis_work *work, const struct filterbank_config *words,
                       const struct frame_origin *origin, const struct frame *in,
                       struct fault *fault)
@@ -349,14 +349,14 @@ static int add_origin(struct synthesis_work *work, const struct filterbank_confi
                          origin->parameters);
     result = change_words(&source.config, words, fault);
     if (result == FAULT_CHAIN && fault) {
-        fault->code = FAULT_SHAPE; /* the chain may be right, the planes' words are not */
+        fault->code = FAULT_SHAPE; /* the chain may be right; the planes' record is not */
         fault->position = -1;
         result = FAULT_SHAPE;
     }
     return result ? result : add_source(work, &source, in, fault);
 }
 
-/* Planes that come with nothing but their names: everything is in the words. */
+/* For planes with names only: everything else is in the parameters. */
 static int add_named(struct synthesis_work *work, const struct filterbank_config *words,
                      const struct frame *in, struct fault *fault)
 {

@@ -1,10 +1,10 @@
-/* fir: which of its kernels suits a plane, a window and a device.
+/* fir: chooses the kernel for a plane, a window and a device.
  *
- * Sums are exact in integers (stage/quotient.h) where samples and parameters are whole, else f32 in
- * the order of the rows. Of a window of few coefficients the kernel is written out, with the
- * coefficients as literals, so that zeros cost nothing and the compiler sees each factor; a wide
- * one loops over a table, and so does every generic one, whose other numbers are arguments. Of
- * those that are compiled with sluice some are for windows of 3×3, 5×5 and 7×7. */
+ * Sums are exact integers (stage/quotient.h) if samples and parameters are whole numbers; otherwise
+ * they are f32, added in the order of the rows. For a window with few coefficients the kernel is
+ * written out with the coefficients as literals, so that zeros cost nothing. For a wide window it
+ * loops over a table, as does every generic kernel, which has its other numbers as arguments. Of
+ * the kernels that are compiled with sluice, some are for windows of 3×3, 5×5 and 7×7. */
 #include "stage/fir/fir_internal.h"
 
 #include <inttypes.h>
@@ -16,10 +16,11 @@
 #include "base/text.h"
 #include "stage/common.h"
 
-#define NUMBER_MAX   1e9  /* of coefficients, divisor and bias: sums of 64 bits hold them all */
-#define DIVISOR_MIN  1e-9 /* its reciprocal is an f32 */
+#define NUMBER_MAX 1e9 /* limit of coefficients, divisor and bias, so that sums fit into 64 bits   \
+                        */
+#define DIVISOR_MIN  1e-9 /* its reciprocal must be an f32 */
 #define LITERALS_MAX 25   /* coefficients of a window that is written out */
-#define ROWS_MAX     7    /* and its rows, each of which has a pointer */
+#define ROWS_MAX     7    /* rows of such a window; each has a pointer */
 
 static const struct param_choice k_choices[] = {
     {"sample", FIR_SAMPLE},       {"gaussian3", FIR_GAUSSIAN3},
@@ -84,7 +85,7 @@ bool fir_is_whole(const struct fir_window *window)
     return whole;
 }
 
-/* The sum of the coefficients, as the decimals that they are: 0.1_0.2_-0.3 is 0. */
+/* The sum of the coefficients as decimals: 0.1_0.2_-0.3 gives 0. */
 static double sum_of(const struct param_matrix *k)
 {
     double sum = 0, size = 0;
@@ -97,7 +98,7 @@ static double sum_of(const struct param_matrix *k)
 
 static int check_matrix(const struct param_matrix *k, struct fault *fault)
 {
-    if (k->choice == PARAM_IS_REFERENCE) /* define() found none */
+    if (k->choice == PARAM_IS_REFERENCE) /* define() has found no such kernel */
         return fault_set(
             fault, FAULT_CHAIN,
             "fir: the configuration has no kernel '%s' (--config FILE defines them under kernels)",
@@ -109,7 +110,7 @@ static int check_matrix(const struct param_matrix *k, struct fault *fault)
     return 0;
 }
 
-/* A kernel of the configuration is taken as if its numbers stood in the chain. */
+/* A kernel of the configuration counts as if its numbers were in the chain. */
 static void define(void *config_, const struct definitions *definitions)
 {
     struct fir_config *config = config_;
@@ -123,7 +124,7 @@ static void define(void *config_, const struct definitions *definitions)
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct fir_config *config = config_;
-    const param_given divisor = 1 << 1; /* its place in the table */
+    const param_given divisor = 1 << 1; /* the index of `divisor` in the table */
     int result = check_matrix(&config->k, fault);
     if (result != 0)
         return result;
@@ -168,20 +169,20 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-/* One plane's work: the window with a positive divisor, and how it is computed. */
+/* The work for one plane: the window with a positive divisor, and how it is computed. */
 struct work {
     const struct plane *in, *out;
     const struct device_profile *profile;
     struct fir_window window;
-    unsigned left, top; /* coefficients before the sample at the destination's place */
+    unsigned left, top; /* coefficients before the one at the result's own place */
     bool exact, crop;
-    struct quotient quotient; /* of exact work */
+    struct quotient quotient; /* for exact work */
     enum kernel_form form;
-    bool written_out; /* each coefficient with its value */
-    bool sized;       /* for windows of its size, with coefficients from the table */
+    bool written_out; /* with each coefficient as a literal */
+    bool sized;       /* a kernel for windows of this size, with coefficients from the table */
     unsigned lanes;
-    /* The table of a wide window in vectors: rows of `pitch` coefficients, zeros before and behind,
-     * in blocks of four that begin at vector `first` from the destination's. */
+    /* For a wide window in vectors: the table has rows of `pitch` coefficients with zeros around
+     * them, in blocks of four that begin `first` vectors from the result's. */
     unsigned pitch, lead;
     int first;
 };
@@ -204,7 +205,7 @@ static void choose_sums(struct work *work, bool whole)
         least += (wide_int)(w->k[i] * (w->k[i] > 0 ? min : max));
         most += (wide_int)(w->k[i] * (w->k[i] > 0 ? max : min));
     }
-    if (work->exact) /* always fits: NUMBER_MAX and PARAM_MATRIX_SIDE bound the sums */
+    if (work->exact) /* always fits: NUMBER_MAX and PARAM_MATRIX_SIDE limit the sums */
         work->exact =
             quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
                           (uint64_t)w->divisor, work->in->type, work->out->type) &&
@@ -212,11 +213,11 @@ static void choose_sums(struct work *work, bool whole)
              quotient_make_generic(&work->quotient, work->profile->prebuilt ? 16 : 32));
     if (work->exact && work->quotient.bits == 16 && !work->profile->packs_shorts &&
         !work->profile->generic)
-        work->quotient.bits = 32; /* without a mask behind each sum */
+        work->quotient.bits = 32; /* saves a mask after each sum */
 }
 
-/* Of kernels that are compiled with sluice those of some sizes have no loop over the window; they
- * look at samples under coefficients of 0, too, which must not be infinite. */
+/* Kernels that are compiled with sluice for some sizes have no loop over the window. They also read
+ * samples under coefficients of 0, which must therefore be finite. */
 static bool has_size(const struct work *work)
 {
     const struct fir_window *w = &work->window;
@@ -247,7 +248,8 @@ static void choose_form(struct work *work)
         work->written_out = false;
 }
 
-/* In the table of a wide window, zeros go in front until a row begins at an aligned vector. */
+/* For a wide window, zeros are put in front of each row of the table until it begins at an aligned
+ * vector. */
 static void lay_out_table(struct work *work)
 {
     int channels = (int)work->in->channels, begin = -(int)work->left * channels;
@@ -278,8 +280,9 @@ static unsigned add_table(struct stage_plan *plan, const struct work *work)
     return stage_plan_table(plan, data, work->pitch * w->rows * sizeof *data);
 }
 
-/* TAPS: T(j, o, b, k) for each coefficient that is not 0, in the order of the rows: that of row j
- * at sample o, or in vectors at lane b of the vector o from the destination's. */
+/* Defines TAPS: T(j, o, b, k) for each coefficient k that is not 0, in the order of the rows, where
+ * j is the row and o the sample; in vectors, b is the lane in vector o, counted from the result's.
+ */
 static void define_taps(struct pass *pass, const struct work *work)
 {
     struct text taps = {0};
@@ -304,8 +307,8 @@ static void define_taps(struct pass *pass, const struct work *work)
     text_finish(&taps);
 }
 
-/* DIVIDE, correctly rounded. A power of two has an exact reciprocal; a device that does not round
- * quotients correctly is helped by the kernel. */
+/* Defines DIVIDE, correctly rounded. The reciprocal of a power of two is exact; if the device does
+ * not divide with correct rounding the kernel corrects the quotient. */
 static void define_division(struct pass *pass, const struct work *work)
 {
     float divisor = (float)work->window.divisor;
@@ -327,7 +330,7 @@ static void define_division(struct pass *pass, const struct work *work)
         pass_define(pass, "ADD_BIAS", " ");
 }
 
-/* The same by arguments. To divide by a power of two and to multiply by its reciprocal are one. */
+/* The same with arguments. Dividing by a power of two equals multiplying by its reciprocal. */
 static void define_generic_division(struct pass *pass, const struct work *work)
 {
     pass_define(pass, "GENERIC", "1");
@@ -361,7 +364,7 @@ static void define_sums(struct pass *pass, const struct work *work)
     }
 }
 
-/* What a generic kernel takes for what is defined else. Nothing is added by -0. */
+/* Adds as arguments what other kernels have as definitions. Adding -0 changes nothing. */
 static void add_numbers(struct pass *pass, const struct work *work)
 {
     uint64_t numbers[QUOTIENT_NUMBERS];
@@ -484,7 +487,7 @@ static struct stage_reach reach(const void *config_)
                                 .border = config->border};
 }
 
-/* Bit for bit, except that a GPU may take numbers below 2^-126 for 0. */
+/* Equal bit for bit, except that a GPU may treat numbers below 2^-126 as 0. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
     (void)config;

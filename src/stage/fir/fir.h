@@ -30,18 +30,18 @@ struct fir_config {
     int out;    /* enum fir_out */
 };
 
-/* What a config comes down to. */
+/* The window that a config stands for. */
 struct fir_window {
     unsigned columns, rows;                          /* odd */
     double k[PARAM_MATRIX_SIDE * PARAM_MATRIX_SIDE]; /* row after row */
     double divisor, bias;
 };
 
-/* The window of a config that was read: names looked up. */
+/* Sets the window of a config, looking up names. */
 void fir_window(const struct fir_config *config, struct fir_window *window);
 
-/* True when coefficients, divisor and bias are whole numbers, so that integer samples give the
- * exact quotient. */
+/* True when coefficients, divisor and bias are whole numbers, so that the result for integers is
+ * the exact quotient. */
 bool fir_is_whole(const struct fir_window *window);
 
 /* The definition, in plain C. */

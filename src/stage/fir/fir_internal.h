@@ -6,8 +6,9 @@
 #include "stage/pass.h"
 #include "stage/quotient.h"
 
-/* Adds the pass that takes two samples in a word, where plane, window and device allow it: false
- * otherwise. All is whole; the divisor is positive, and `quotient` as it was planned. */
+/* Adds the pass that computes with two samples in a word, if plane, window and device allow it;
+ * otherwise returns false. All numbers are whole, the divisor is positive, and `quotient` is as
+ * planned. */
 bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
                     const struct quotient *quotient, int border);
 

@@ -10,7 +10,7 @@
 #include "stage/fir/fir_internal.h"
 #include "stage/packed.h"
 
-/* A window that is a column times a row, in whole numbers. */
+/* A window that is the product of a column and a row of whole numbers. */
 struct factors {
     int64_t across[PARAM_MATRIX_SIDE], down[PARAM_MATRIX_SIDE];
 };
@@ -20,7 +20,7 @@ static int64_t coefficient(const struct fir_window *w, unsigned row, unsigned co
     return (int64_t)w->k[row * w->columns + column];
 }
 
-/* Takes the first row that is not zero, divided by what its coefficients have in common. */
+/* Takes the first row that is not zero, divided by its coefficients' common factor. */
 static bool choose_across(const struct fir_window *w, struct factors *f, unsigned *pivot)
 {
     for (unsigned j = 0; j < w->rows; j++) {
@@ -79,9 +79,10 @@ static void define_taps(struct pass *pass, const struct fir_window *w, unsigned 
     text_finish(&downs);
 }
 
-/* Sums in floats, begun with the bias. Divided by a power of two they are exact, and ties go to
- * even. By another divisor the product with its reciprocal is off by 2^-24 of at most 2^8, where
- * what is no tie is at least 1/(2 · divisor) from one; of an even one the kernel looks for ties. */
+/* Sums in floats, which begin with the bias. Division by a power of two is exact, and ties go to
+ * even. For another divisor the product with its reciprocal is off by at most 2^-24 of 2^8, while a
+ * sum that is no tie is at least 1/(2 · divisor) away from one; for an even divisor the kernel
+ * looks for ties. */
 static void define_quotient(struct pass *pass, const struct fir_window *w, const struct quotient *q)
 {
     bool is_power = (q->divisor & (q->divisor - 1)) == 0;
@@ -95,10 +96,10 @@ static void define_quotient(struct pass *pass, const struct fir_window *w, const
         pass_define(pass, "LIMITED", "1");
 }
 
-/* How bytes are made of sums, and what sums begin with. */
+/* Defines how sums become bytes, and what sums begin with. */
 static void define_finish(struct pass *pass, const struct quotient *q)
 {
-    struct quotient wide = *q; /* results that are computed one by one */
+    struct quotient wide = *q; /* for results that are computed one by one */
     uint64_t start = q->offset, results = q->top / q->divisor;
     uint32_t multiplier, shift = 0;
     char lines[512];
@@ -120,8 +121,8 @@ static void define_finish(struct pass *pass, const struct quotient *q)
     pass_define(pass, "START", "%" PRIu64 "u", start);
 }
 
-/* Whether every sum on the way is a whole number that a float holds, and divides as
- * define_quotient says. */
+/* Whether every intermediate sum is a whole number that a float can hold, and can be divided as
+ * define_quotient does. */
 static bool suits_floats(const struct fir_window *w)
 {
     double most = fabs(w->bias) * w->divisor;
@@ -143,7 +144,7 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
              : in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX))
         return false;
     char size[32];
-    /* Of tall windows more lines are in registers. */
+    /* Tall windows have more lines in registers. */
     unsigned words = w->rows > 3 ? 2 : 4;
     struct pass *pass = packed_begin(plan, "fir", in, &reach, words);
     snprintf(size, sizeof size, "%ux%u", w->columns, w->rows);

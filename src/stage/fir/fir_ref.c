@@ -1,6 +1,7 @@
-/* fir by its definition. Whole samples and parameters: the nearest whole number to the true
- * quotient, halves to the even one. Else f32: products and sums rounded one by one in the order of
- * the rows, a correctly rounded division, the bias. A coefficient of 0 takes no part. */
+/* fir by its definition. With whole samples and parameters the result is the whole number nearest
+ * to the true quotient, ties to even. Otherwise it is f32: products and sums are rounded one by one
+ * in the order of the rows, then comes a correctly rounded division, then the bias. Coefficients of
+ * 0 are left out. */
 #include "stage/fir/fir.h"
 
 #include "stage/stage.h"
@@ -12,7 +13,7 @@ struct sums {
     enum border border;
 };
 
-/* The sample under coefficient (i, j) of the window whose first sample is at (x, y). */
+/* The sample under coefficient (i, j) of a window that begins at (x, y). */
 static double under(const struct sums *s, int64_t x, int64_t y, uint32_t channel)
 {
     const struct plane *p = &s->picture->frame.planes[s->plane];

@@ -1,5 +1,5 @@
-/* crop moves nothing where kernels can read the rectangle where it lies: on CPUs, and on GPUs where
- * its rows begin where vectors may. */
+/* crop copies nothing if later kernels can read the rectangle in place: on CPUs, and on GPUs if the
+ * rectangle's rows begin where vectors may. */
 #include "stage/move/crop.h"
 
 #include <inttypes.h>
@@ -99,7 +99,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return 0;
 }
 
-/* The rectangle where it lies in the input's plane. */
+/* The rectangle as a plane in the memory of the input. */
 static struct plane view_of(const struct crop_config *config, const struct plane *in)
 {
     struct plane view = *in;

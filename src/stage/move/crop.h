@@ -8,7 +8,7 @@
 
 struct crop_config {
     int64_t x, y, w, h;
-    int gravity; /* enum crop_gravity; CROP_AT: x and y say where */
+    int gravity; /* enum crop_gravity; CROP_AT: by x and y */
 };
 
 /* In rows of three: gravity % 3 is 0 on the left, 1 in the middle, 2 on the right; gravity / 3 the
@@ -26,7 +26,8 @@ enum crop_gravity {
     CROP_AT,
 };
 
-/* The first pixel of the rectangle in a plane, or FAULT_SHAPE where it does not lie inside. */
+/* The first pixel of the rectangle in a plane; FAULT_SHAPE if the rectangle is not inside the
+ * plane. */
 int crop_place(const struct crop_config *config, const struct plane *plane, uint32_t *x,
                uint32_t *y, struct fault *fault);
 

@@ -10,8 +10,8 @@ static uint32_t pixel_bytes(const struct plane *plane)
 
 uint32_t move_unit(const struct move_view *in, const struct move_view *out)
 {
-    size_t all = pixel_bytes(&in->plane) | in->plane.offset | in->plane.stride |
-                 out->plane.offset | out->plane.stride;
+    size_t all = pixel_bytes(&in->plane) | in->plane.offset | in->plane.stride | out->plane.offset |
+                 out->plane.stride;
     uint32_t unit = 8;
     while (all % unit != 0)
         unit /= 2;
@@ -43,7 +43,7 @@ struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel
     return pass;
 }
 
-/* The bytes of a pixel of the background, as four arguments of 8 bytes. */
+/* Adds the bytes of a background pixel, as four arguments of 8 bytes. */
 static void pass_background(struct pass *pass, const struct plane *plane, const double values[])
 {
     uint8_t bytes[8 * PLANE_CHANNELS_MAX] = {0};
@@ -63,8 +63,8 @@ void move_add(struct stage_plan *plan, const struct move *move)
     uint32_t span = form == FORM_VECTOR ? 16 / unit : 0;
     if (move->mirror_x) {
         form = form == FORM_VECTOR ? FORM_SCALAR : form;
-        struct pass *pass = move_begin(plan, "mirror", form, 0, &move->in, &move->out, out->width,
-                                       out->height);
+        struct pass *pass =
+            move_begin(plan, "mirror", form, 0, &move->in, &move->out, out->width, out->height);
         pass_int(pass, (int32_t)in->height);
         pass_int(pass, move->mirror_y);
         return;

@@ -14,7 +14,7 @@
         .min = 0, .max = SIDE_MAX, .fallback = "0", .help = "pixels to add there"                  \
     }
 
-#define BORDER 5 /* its place among the parameters */
+#define BORDER 5 /* index among the parameters */
 
 static const struct param params[] = {
     SIDE_PARAM(left),

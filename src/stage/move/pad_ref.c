@@ -5,7 +5,7 @@
 #include "stage/common.h"
 #include "stage/move/move.h"
 
-/* What stands at `x`, `y` from the input's corner. */
+/* The sample at `x`, `y` from the input's corner. */
 static double sample_at(const struct pad_config *config, const struct picture *in, size_t index,
                         int64_t x, int64_t y, uint32_t channel, const double background[])
 {
@@ -19,8 +19,8 @@ static double sample_at(const struct pad_config *config, const struct picture *i
             return 0;
     }
     const uint8_t *row = picture_row(in, index, (uint32_t)y);
-    return sample_load(plane->type, row + ((size_t)x * plane->channels + channel) *
-                                              sample_size(plane->type));
+    return sample_load(plane->type,
+                       row + ((size_t)x * plane->channels + channel) * sample_size(plane->type));
 }
 
 int pad_reference(const void *config_, const struct picture *in, struct picture *out,

@@ -33,9 +33,10 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return stage_shape_each(in, alignment, out, turn, config, fault);
 }
 
-/* By a quarter, in squares where pixels are single units: of 16 bytes a side on CPUs, in blocks
- * whose rows in both planes their caches hold; on GPUs, where the planes are aligned, of 4 units,
- * and one to a work-item. Of bytes 8 a side are better, but on Mali they do not fit registers. */
+/* Adds a quarter turn, in squares if a pixel is a single unit: on CPUs squares of 16 bytes a side,
+ * in blocks whose rows in both planes fit the caches; on GPUs, if planes are aligned, squares of 4
+ * units, one for each work-item. For bytes, 8 a side are faster, but on Mali they do not fit into
+ * registers. */
 static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
 {
     struct move_view in = {OPERAND_IN, plan->in->planes[i]};
@@ -56,7 +57,7 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
                                    (in.plane.width + block - 1) / block);
     pass_define(pass, "N", "%u", square);
     pass_define(pass, "BLOCK", "%u", block);
-    if (form == FORM_SCALAR) /* as many of both in one go of a work-group */
+    if (form == FORM_SCALAR) /* so that a work-group covers equally many of both */
         pass->group[0] = pass->group[1] = 8;
     pass->work *= block;
     pass_int(pass, (int32_t)in.plane.width);

@@ -21,7 +21,7 @@ static const struct param_choice filter_choices[] = {
     {NULL, 0},
 };
 
-/* Of a result: what is planned for each row and column is bounded, too. */
+/* Limit of a result's side, which also limits what is planned for each row and column. */
 #define SIDE_MAX 1000000
 
 static const struct param params[] = {
@@ -70,7 +70,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return stage_check_background("resize", &config->background, fault);
 }
 
-/* v·p/q, rounded with halves up, and at least 1. */
+/* v·p/q, rounded, halves up; at least 1. */
 static uint64_t scaled(uint64_t v, uint64_t p, uint64_t q)
 {
     unsigned __int128 twice = (unsigned __int128)2 * v * p + q;
@@ -78,7 +78,7 @@ static uint64_t scaled(uint64_t v, uint64_t p, uint64_t q)
     return result ? result : 1;
 }
 
-/* The scaled picture's sides, by the same factor p/q for both unless fit=exact. */
+/* The sides of the scaled picture, with the same factor p/q for both unless fit=exact. */
 static void scale_sides(const struct resize_config *config, uint64_t width, uint64_t height,
                         uint64_t *to_width, uint64_t *to_height)
 {
@@ -169,8 +169,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return 0;
 }
 
-/* A decoder may give half, a quarter or an eighth of the picture while that stays at least twice as
- * large as the scaled one: the filter then still has what it needs. */
+/* A decoder may give half, a quarter or an eighth of the picture if that is still at least twice as
+ * large as the scaled one, which is enough for the filter. */
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct resize_config *config = config_;
@@ -184,7 +184,7 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
     return false;
 }
 
-/* f32 without alpha is summed in any order. */
+/* The order in which f32 without alpha is summed is not part of the definition. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
     (void)config;

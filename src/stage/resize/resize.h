@@ -39,32 +39,33 @@ struct resize_config {
 struct resize_axis {
     uint32_t from;             /* samples of the source */
     uint32_t to;               /* samples of the scaled picture */
-    uint32_t begin, count;     /* those of them that are kept: fit=cover cuts */
+    uint32_t begin, count;     /* the part of them that is kept: fit=cover cuts */
     enum resize_filter filter; /* never RESIZE_AUTO */
 };
 
 struct resize_layout {
     struct resize_axis x, y;
-    uint32_t width, height; /* of what comes out */
-    uint32_t left, top;     /* the scaled picture's place in it: fit=pad */
+    uint32_t width, height; /* of the result */
+    uint32_t left, top;     /* position of the scaled picture in it, for fit=pad */
 };
 
-/* What becomes of `plane`, whose sides stand for whole_width and whole_height where it was decoded
- * reduced. FAULT_LIMIT for a result of more pixels than kernels can count. */
+/* Sets the layout for `plane`, whose sides stand for whole_width and whole_height if it was decoded
+ * reduced. FAULT_LIMIT for a result with more pixels than kernels can count. */
 int resize_layout(const struct resize_config *config, const struct plane *plane,
                   struct resize_layout *layout, struct fault *fault);
 
-/* Each sample of the result is one sample of the source: nothing is summed. */
+/* True when each sample of the result is one sample of the source, so that nothing is summed. */
 bool resize_axis_moves(const struct resize_axis *axis);
 
-/* The source samples that sample x of the scaled picture is computed from; returns their count. */
+/* The source samples from which sample x of the scaled picture is computed, from `first` on;
+ * returns how many. */
 uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first);
 
-/* Their weights, which sum to 1; `weights` has room for all of them. */
+/* Their weights, which sum to 1. `weights` must have room for all of them. */
 uint32_t resize_weights(const struct resize_axis *axis, uint32_t x, uint32_t *first,
                         double *weights);
 
-/* The same in 2^14ths, which sum to 2^14: differences of the rounded running sum. */
+/* The same weights in 2^14ths with the sum 2^14: differences of the rounded running sum. */
 void resize_fixed_weights(const double *weights, uint32_t count, int32_t *fixed);
 
 int resize_passes(const void *config, struct stage_plan *plan, struct fault *fault);

@@ -12,16 +12,16 @@
 
 /* How sums are made. */
 enum arithmetic {
-    FIXED, /* exact, of integers */
-    REAL,  /* of f32 */
-    ALPHA, /* of f32, colours times alpha; alpha itself exact where it is an integer */
+    FIXED, /* exact, for integers */
+    REAL,  /* in f32 */
+    ALPHA, /* in f32, colours times alpha; alpha itself exact if it is an integer */
 };
 
 /* Rows and pixels that resize_rows takes at once. */
 #define ROWS_AT_ONCE 8
 #define COLUMN_BYTES 32
 
-/* Rows that a work-item of resize_wide takes, by channels: as many as registers hold on Mali. */
+/* Rows for each work-item of resize_wide, by channels: as many as fit into registers on Mali. */
 static const uint32_t wide_rows[PLANE_CHANNELS_MAX + 1] = {[1] = 4, [3] = 2};
 
 struct task {
@@ -31,14 +31,14 @@ struct task {
     bool too_large;
 };
 
-/* One plane's sums: across its rows from `source`, the rows that are needed, into `middle`, and
- * from there down into `out`. */
+/* Sums for one plane: along those rows of `source` that are needed into `middle`, and from there
+ * along columns into `out`. */
 struct sums {
     const struct resize_layout *layout;
     enum arithmetic arithmetic;
     unsigned operand; /* of source */
     struct plane plane, source;
-    uint32_t first_row; /* of source, in plane */
+    uint32_t first_row; /* within the plane */
     struct move_view middle, out;
     double work; /* for a pixel of a row */
 };
@@ -60,7 +60,7 @@ static void pass_axis(struct pass *pass, struct resize_part part)
     pass_int(pass, (int32_t)part.taps);
 }
 
-/* The weights of an axis as arguments: fixed ones of integers, then real ones where they are
+/* Adds the weights of an axis as arguments: fixed ones for integers, then real ones if they are
  * needed. */
 static void pass_weights(struct task *task, struct pass *pass, const struct resize_axis *axis,
                          const struct sums *sums, bool pairs)
@@ -99,7 +99,7 @@ static void describe_pass(struct pass *pass, const struct sums *sums)
     pass_name(pass, kernel_form_name(pass->form));
 }
 
-/* A pass along rows, whose arguments begin with the source and what is made of it. */
+/* Begins a pass along rows whose first arguments are the source and the result. */
 static struct pass *begin_pass(struct task *task, const char *kernel, enum kernel_form form,
                                uint32_t span, const struct sums *sums, uint32_t grid_width,
                                uint32_t grid_height)
@@ -116,7 +116,7 @@ static enum kernel_form form_of(const struct task *task)
     return task->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
 }
 
-/* Rows of the source that the result needs, from `first` on. */
+/* How many rows of the source the result needs; they begin at `first`. */
 static uint32_t rows_needed(const struct resize_axis *axis, uint32_t *first)
 {
     uint32_t last, count = resize_support(axis, axis->begin + axis->count - 1, &last);
@@ -124,7 +124,7 @@ static uint32_t rows_needed(const struct resize_axis *axis, uint32_t *first)
     return last + count - *first;
 }
 
-/* Rows of one work-item of resize_rows: a few items for each core, none longer than a launch may
+/* Rows for each work-item of resize_rows: a few items for each core, none longer than a launch may
  * be. */
 static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work)
 {
@@ -135,7 +135,7 @@ static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows
     return up_to(band, ROWS_AT_ONCE);
 }
 
-/* Samples of the source that eight of the result in a row are computed from, at most. */
+/* The most source samples that eight neighbouring results need. */
 static uint32_t largest_stretch(const struct resize_axis *axis)
 {
     uint32_t largest = 0;
@@ -148,8 +148,8 @@ static uint32_t largest_stretch(const struct resize_axis *axis)
     return largest;
 }
 
-/* Along rows on CPUs, eight rows at a time, whose columns stand in scratch memory: three times what
- * eight sums need, so that few are moved to make room, and what fits the nearest cache anyway. */
+/* Along rows on CPUs, eight rows at a time, whose columns are kept in scratch memory: three times
+ * the length that eight sums need, so that they are rarely moved; this fits the nearest cache. */
 static struct pass *add_rows(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source;
@@ -175,8 +175,8 @@ static struct pass *add_rows(struct task *task, const struct sums *sums)
     return pass;
 }
 
-/* Along rows on GPUs by words; NULL for planes that they cannot be read of. Of one channel, four
- * steps are one load, which must stay within the row and what it is padded with. */
+/* Along rows on GPUs by words; NULL for planes that cannot be read in this way. With one channel,
+ * one load has four steps, and must stay within the row and its padding. */
 static struct pass *add_wide(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source;
@@ -236,8 +236,8 @@ static void add_down(struct task *task, const struct sums *sums)
         pass_int(pass, (int32_t)sums->middle.plane.width);
 }
 
-/* Between both directions a sample is 2^-6 of one of u8 in 16 bits, or of u16 in 32, or f32; where
- * alpha is an integer, a pixel has its exact sum as one word more. */
+/* Between the two directions a sample is in units of 2^-6: in 16 bits for u8, in 32 bits for u16;
+ * or it is f32. If alpha is an integer, a pixel has its exact sum as one more word. */
 static struct move_view middle_of(struct task *task, const struct sums *sums)
 {
     enum sample_type type = sums->plane.type;
@@ -272,7 +272,7 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
     add_down(task, &sums);
 }
 
-/* Each sample of the result is one of the source: its columns and rows are the table. */
+/* Each sample of the result is one sample of the source: the table holds its column and row. */
 static void add_picks(struct task *task, const struct move_view *in, const struct move_view *out,
                       const struct resize_layout *layout)
 {
@@ -288,7 +288,7 @@ static bool is_whole(const struct resize_axis *axis)
     return axis->from == axis->to && axis->count == axis->to;
 }
 
-/* One plane: scaled where it is another size, then placed on its background where it has one. */
+/* Adds one plane: scaled if its size changes, then placed on its background if it has one. */
 static void add_plane(struct task *task, const struct resize_config *config, unsigned i,
                       struct fault *fault)
 {
@@ -319,7 +319,7 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
     }
 }
 
-/* No pass where every plane stays as it is. */
+/* True when every plane stays as it is, so that no pass is needed. */
 static bool keeps_all(const struct resize_config *config, const struct stage_plan *plan)
 {
     bool same = true;

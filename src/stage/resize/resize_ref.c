@@ -1,4 +1,4 @@
-/* resize by its definition: each sample of the result from all source samples that it depends on,
+/* resize by its definition: each sample of the result from all source samples on which it depends,
  * first along their rows, then across them. */
 #include "stage/resize/resize.h"
 
@@ -7,7 +7,7 @@
 
 #include "stage/common.h"
 
-/* The source samples of one place on an axis, and their weights in double and in 2^14ths. */
+/* The source samples for one position on an axis, and their weights in double and in 2^14ths. */
 struct taps {
     uint32_t first, count;
     double *weights;
@@ -19,11 +19,11 @@ struct place {
     size_t plane;
     const struct taps *x, *y;
     uint32_t channel;
-    bool moves; /* nothing is summed: any type will do, and alpha weights nothing */
+    bool moves; /* nothing is summed, so any type will do, and alpha is no weight */
 };
 
-/* f32 sums where alpha takes part: blocks of 16 products, each in its order, and the blocks by
- * Kahan's method, so that long sums lose nothing. */
+/* Sums in f32 if alpha is a weight: blocks of 16 products, each in its order; the blocks by Kahan's
+ * method, which keeps long sums accurate. */
 struct sum {
     float block, total, lost;
     unsigned count;
@@ -101,7 +101,7 @@ static float weighted(const struct place *p, uint32_t channel)
 }
 
 /* A colour of a picture with alpha. The quotient of two floats is never so close to a half that
- * double could not tell. */
+ * double could not tell the difference. */
 static double colour_result(const struct place *p)
 {
     enum sample_type type = p->in->frame.planes[p->plane].type;
@@ -149,7 +149,7 @@ static struct taps *taps_create(const struct resize_axis *axis)
     return taps;
 }
 
-/* One plane; the place of the scaled picture in it has been left free. */
+/* Computes one plane, except where the scaled picture is not. */
 static void compute(const struct resize_layout *layout, struct place *p, const struct taps *x,
                     const struct taps *y, struct picture *out)
 {

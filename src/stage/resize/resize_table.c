@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights of one sample, while the table is made. */
+/* The weights of one sample, while the table is made. */
 struct row {
     double *weights;
     int32_t *fixed;
 };
 
-/* `count` words more, all zero; NULL: no memory. */
+/* Adds `count` words of zero; NULL without memory. */
 static int32_t *grow(struct resize_table *table, size_t count)
 {
     if (table->count + count > table->room) {
@@ -24,7 +24,7 @@ static int32_t *grow(struct resize_table *table, size_t count)
         table->room = room;
     }
     int32_t *at = table->words + table->count;
-    if (count > 0) /* of none there may be no memory yet */
+    if (count > 0) /* without words there may be no memory yet */
         memset(at, 0, count * sizeof *at);
     table->count += count;
     return at;
@@ -40,7 +40,8 @@ static uint32_t largest_support(const struct resize_axis *axis)
     return largest;
 }
 
-/* Adds first samples and counts, and room for `words` words for each; NULL: no memory. */
+/* Adds first samples and counts, and room for `words` words of weights each; NULL without memory.
+ */
 static int32_t *add_axis(struct resize_table *table, const struct resize_axis *axis, size_t words,
                          struct resize_part *part, struct row *row)
 {
@@ -114,7 +115,7 @@ struct resize_part resize_table_steps(struct resize_table *table, const struct r
     struct resize_part part = {.taps = steps, .n = (axis->count + 3) / 4 * 4};
     struct row row = {malloc(4 * (size_t)steps * sizeof(double)),
                       malloc(4 * (size_t)steps * sizeof(int32_t))};
-    grow(table, (4 - table->count % 4) % 4); /* weights are loaded two words at a time */
+    grow(table, (4 - table->count % 4) % 4); /* kernels load weights two words at a time */
     part.at = (uint32_t)table->count;
     int32_t *to = grow(table, (1 + 2 * (size_t)steps) * part.n);
     table->out_of_memory |= !row.weights || !row.fixed;

@@ -1,6 +1,6 @@
-/* The table that kernels of resize read: for each axis of a plan, which samples those of the result
- * are computed from, and with which weights. One for all planes, because a frame may have planes of
- * many sizes. */
+/* The table that kernels of resize read: for each axis of a plan, from which samples each sample of
+ * the result is computed, and with which weights. One table for all planes, because a frame may
+ * have planes of many sizes. */
 #ifndef SLUICE_STAGE_RESIZE_RESIZE_TABLE_H
 #define SLUICE_STAGE_RESIZE_RESIZE_TABLE_H
 
@@ -12,30 +12,31 @@ struct resize_table {
     bool out_of_memory;
 };
 
-/* An axis in the table: from word `at` on `n` first samples, and what the functions below say, with
- * `taps` for each. */
+/* An axis in the table: from word `at` on, `n` first samples; then, with `taps` for each, what the
+ * functions below describe. */
 struct resize_part {
     uint32_t at, n, taps;
 };
 
-/* n counts of samples behind the first ones, then for each of n the weights, as f32. */
+/* After the first samples: n counts of samples, then n rows of weights in f32. */
 struct resize_part resize_table_real(struct resize_table *table, const struct resize_axis *axis);
 
-/* The same in 16-bit integers. With `pairs`, all of it counts pairs of samples: they begin with an
- * even one, and weights of 0 fill them up. */
+/* The same with weights in 16-bit integers. With `pairs` everything counts pairs of samples: a pair
+ * begins at an even sample, and missing weights are 0. */
 struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
                                       bool pairs);
 
-/* In steps of four pixels, `steps` for each of n, which is a multiple of 4: the step's 16-bit
- * weights for all n, then those of the next. Firsts are multiples of 4, and where the `room` pixels
- * that may be read are as many as all steps, none begins so late that they would not do. */
+/* In steps of four pixels, `steps` for each of n, which is a multiple of 4: the 16-bit weights of
+ * the first step for all n, then those of the next. First samples are multiples of 4. `room` is how
+ * many pixels may be read; if that equals the length of all steps, no first sample is so late that
+ * they would exceed it. */
 struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
                                       uint32_t steps, uint32_t room);
 
-/* How many steps hold any of the axis's supports. */
+/* How many steps cover any support of the axis. */
 uint32_t resize_table_step_count(const struct resize_axis *axis);
 
-/* First samples only; returns the word that they begin with. */
+/* Adds first samples only; returns the index of their first word. */
 uint32_t resize_table_firsts(struct resize_table *table, const struct resize_axis *axis);
 
 #endif

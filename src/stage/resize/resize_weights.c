@@ -34,7 +34,7 @@ static double kernel(enum resize_filter filter, double t)
     }
 }
 
-/* Where sample x of the scaled picture lies among those of the source. */
+/* The position of sample x of the scaled picture among the source's samples. */
 static double centre(const struct resize_axis *axis, uint32_t x)
 {
     int64_t twice = (2 * (int64_t)x + 1) * axis->from - axis->to;
@@ -46,7 +46,8 @@ static double factor(const struct resize_axis *axis)
     return (double)axis->from / axis->to;
 }
 
-/* The weight of source sample i before all are made to sum to 1; 0: it takes no part. */
+/* The weight of source sample i before weights are scaled to the sum 1; 0: the sample is left out.
+ */
 static double weight_at(const struct resize_axis *axis, double u, double i)
 {
     double f = factor(axis), s = f > 1 ? f : 1;

@@ -1,5 +1,5 @@
-/* Which planes are bands of one transform, and where each stands in its mosaic. Frames come out of
- * files, too: whatever is not the whole of a transform is left as it is. */
+/* Finds the planes that are bands of one transform, and their places in the mosaic. Frames can come
+ * from files, so planes that are not a complete transform are left as they are. */
 #include "stage/sink/mosaic.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #define LEVELS_MAX 30
 
-/* The value of a parameter in ":name=value:…", or false. */
+/* Finds a parameter's value in ":name=value:…"; false: there is none. */
 static bool find_parameter(const char *parameters, const char *name, char *value, size_t size)
 {
     size_t length = strlen(name);
@@ -27,8 +27,8 @@ static bool find_parameter(const char *parameters, const char *name, char *value
     return false;
 }
 
-/* The gain of LL for a constant picture, by level: 1, or for orthonormal wavelets √2 each
- * direction; false for transforms that make no mosaic. */
+/* The gain of LL for a constant picture: 1, or for orthonormal wavelets √2 for each direction of a
+ * level. Returns false for transforms without a mosaic. */
 static bool gain_of_level(const struct frame_origin *origin, double *gain)
 {
     char mode[24];
@@ -39,7 +39,7 @@ static bool gain_of_level(const struct frame_origin *origin, double *gain)
     return *gain == 1 || strcmp(mode, "periodization") == 0;
 }
 
-/* "LL3", whatever stands in front of it. */
+/* True for a name that ends in, for instance, "LL3". */
 static bool is_band(const struct plane *plane, const char band[2], unsigned level)
 {
     size_t length = strlen(plane->name), digits = 0;
@@ -67,8 +67,8 @@ struct walk {
     const struct frame *in;
     const struct frame_origin *origin;
     size_t at, end;
-    uint32_t width, height;   /* of what has been put together */
-    struct mosaic_cell *cell; /* of the frame's first plane; NULL: only looking */
+    uint32_t width, height;   /* of the part that is arranged so far */
+    struct mosaic_cell *cell; /* for the frame's first plane; NULL: cells are not wanted */
     struct mosaic_cell low, detail;
 };
 
@@ -85,7 +85,7 @@ static void set_cell(struct walk *w, size_t plane, const struct mosaic_cell *kin
     cell->height = height;
 }
 
-/* The band, when it is the next plane and like the others. */
+/* Takes the next plane if it is that band, and like the others. */
 static const struct plane *take_band(struct walk *w, const char *band, unsigned level)
 {
     const struct plane *first = &w->in->planes[w->origin->first];
@@ -97,7 +97,8 @@ static const struct plane *take_band(struct walk *w, const char *band, unsigned 
     return plane;
 }
 
-/* One level around what stands. Bands that a side of one sample leaves empty are not there. */
+/* Adds a level around the present part. Bands that are empty because a side has one sample do not
+ * exist. */
 static bool add_level(struct walk *w, unsigned level)
 {
     const struct plane *hl = take_band(w, "HL", level), *lh = take_band(w, "LH", level);
@@ -118,11 +119,11 @@ static bool add_level(struct walk *w, unsigned level)
     return true;
 }
 
-/* What the mosaic of planes of `type` is made of, which came from the plane `from`. */
+/* The type of the mosaic, for planes of `type` that came from the plane `from`. */
 static enum sample_type target_type(enum sample_type type, const struct plane *from)
 {
     if (type == SAMPLE_U8 || type == SAMPLE_U16)
-        return type; /* a chain has made pictures of them already */
+        return type; /* the chain has turned the planes into pictures already */
     bool wide = from->type == SAMPLE_U16 || from->type == SAMPLE_I16;
     return wide || (!sample_is_integer(from->type) && plane_white(from) > 255) ? SAMPLE_U16
                                                                                : SAMPLE_U8;
@@ -146,7 +147,7 @@ static void choose_values(struct walk *w, enum sample_type type, double low, dou
     }
 }
 
-/* True when the planes of w->origin are one mosaic; then its size is told, and cells are set. */
+/* True when the planes of w->origin form one mosaic; its size, and cells, are then set. */
 static bool walk_origin(struct walk *w, double gain)
 {
     double by_level;

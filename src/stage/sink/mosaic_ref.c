@@ -1,4 +1,5 @@
-/* mosaic by its definition. Products are of f32, doubles rounded to it first, as on devices. */
+/* mosaic by its definition. Products are in f32, to which doubles are rounded first, as on devices.
+ */
 #include "stage/sink/mosaic.h"
 
 #include <stdlib.h>

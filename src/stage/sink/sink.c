@@ -2,7 +2,7 @@
 
 #include "stage/common.h"
 
-/* Formats have planes with their channels, without alpha, or grey with alpha as RGBA. */
+/* Formats take a plane's own channels, or none for alpha, or RGBA for grey with alpha. */
 static bool is_known(const struct plane *in, const struct plane *out)
 {
     return (out->type == SAMPLE_U8 || out->type == SAMPLE_U16) && in->type != SAMPLE_I32 &&

@@ -1,12 +1,12 @@
-/* The internal stage sink: makes of a chain's last frame what a picture format can hold. No user
- * writes it; a plan ends with it where the format asks (chain/plan.h). */
+/* The internal stage sink: converts a chain's last frame to what a picture format can hold. It is
+ * not for chains; a plan ends with it if the format needs it (chain/plan.h). */
 #ifndef SLUICE_STAGE_SINK_H
 #define SLUICE_STAGE_SINK_H
 
 #include "stage/stage.h"
 
 struct sink_config {
-    const struct plane *targets; /* type and channels that each plane of the input becomes */
+    const struct plane *targets; /* type and channels for each plane of the input */
 };
 
 extern const struct stage stage_sink;

@@ -108,7 +108,7 @@ static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *c
     return table;
 }
 
-/* Whether the result follows from gradients alone, in vectors: no table, no alpha to drop. */
+/* Whether the result depends on gradients only, in vectors: no table, and no alpha to leave out. */
 static bool has_wide_rows(const struct sobel_config *config, const struct plane *in,
                           const struct plane *out, bool eighth)
 {
@@ -131,7 +131,7 @@ static enum kernel_form choose_form(const struct sobel_config *config,
     return form == FORM_SCALAR && plan->profile->form == FORM_ROWS ? FORM_ROWS : form;
 }
 
-/* What gradients are computed in. */
+/* The type in which gradients are computed. */
 static const char *work_type(const struct device_profile *profile, enum sample_type type)
 {
     if (!sample_is_integer(type))
@@ -154,7 +154,7 @@ void sobel_pass_planes(const struct sobel_config *config, const struct stage_pla
     pass_int(pass, config->border);
 }
 
-/* Vectors of 8 bytes at least, which one access holds with their neighbours (cl/sobel.cl). */
+/* Vectors of at least 8 bytes, so that one access holds them and their neighbours (cl/sobel.cl). */
 static unsigned vector_length(const struct device_profile *profile, enum sample_type in,
                               enum sample_type out)
 {
@@ -173,7 +173,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     const char *variant = param_choice_name(out_choices, config->out);
     if (sobel_add_packed(config, plan, i, first, form, variant))
         return;
-    unsigned limits = OPERAND_IN; /* anything, where the kernel does not look */
+    unsigned limits = OPERAND_IN; /* not used by the kernel then */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
     if (length && !eighth && largest > 0)
         limits = add_limits(plan, config, largest);

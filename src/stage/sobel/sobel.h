@@ -24,17 +24,19 @@ enum sobel_kernel {
 
 struct sobel_config {
     int out;      /* enum sobel_out */
-    double scale; /* S; taken as the decimal that it was written as */
+    double scale; /* S, as the decimal that was written */
     int border;   /* enum border */
     int kernel;   /* enum sobel_kernel */
 };
 
-/* Adds the pass for GPUs that takes several rows at a time, where plane and results allow it: false
- * otherwise. `first` is the plane that comes out, `variant` the name of config->out. */
+/* Adds the pass for GPUs that computes several rows at a time, if plane and results allow it;
+ * otherwise returns false. `first` is the index of the resulting plane, `variant` the name of
+ * config->out. */
 bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
                       unsigned first, enum kernel_form form, const char *variant);
 
-/* What each of its kernels is told first: planes, size and border; and the bytes that move. */
+/* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
+ * move. */
 void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
                        struct pass *pass, unsigned plane, unsigned first);
 

@@ -14,8 +14,8 @@ bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan
         (length && config->scale != 0.125) || !packed_suits(plan->profile, in, out, &reach))
         return false;
     char define[32];
-    /* Where results take more registers, rows of two words leave more work-items at work. More code
-     * than this does not stay in a multiprocessor's caches. */
+    /* Results of `both` take more registers, and with two words a row more work-items run at once.
+     * More code than this does not fit a multiprocessor's caches. */
     unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
     struct pass *pass = packed_begin(plan, "sobel", in, &reach, words);
     snprintf(define, sizeof define, "OUT_%s", variant);

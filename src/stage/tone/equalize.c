@@ -1,5 +1,5 @@
-/* equalize counts, makes a table of the counts, and looks samples up, all on the device. Of colours
- * it is luma that is counted and looked up, and its change is added to each. */
+/* equalize counts samples, makes a table from the counts, and looks samples up in it, all on the
+ * device. For colours luma is counted and looked up, and its change is added to each channel. */
 #include "stage/tone/equalize.h"
 
 #include "stage/common.h"

@@ -11,7 +11,7 @@ static uint32_t sample(const struct plane *plane, const uint8_t *row, uint32_t x
     return (uint32_t)sample_load(plane->type, row + index * sample_size(plane->type));
 }
 
-/* Luma of a pixel, or its grey. */
+/* The luma of a pixel; grey as it is. */
 static uint32_t tone(const struct plane *plane, const uint8_t *row, uint32_t x)
 {
     if (plane->channels < 3)
@@ -21,7 +21,7 @@ static uint32_t tone(const struct plane *plane, const uint8_t *row, uint32_t x)
            16;
 }
 
-/* counts[v]: how many pixels have tones up to v. */
+/* counts[v] becomes the number of pixels with tones up to v. */
 static void accumulate(const struct picture *in, size_t index, uint64_t *counts, uint32_t bins)
 {
     const struct plane *plane = &in->frame.planes[index];

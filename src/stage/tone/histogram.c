@@ -1,12 +1,12 @@
 #include "stage/tone/histogram.h"
 
-/* Ints of the state before the counts: what was found, and sums of 256 bins each; then a table of
- * as many as there are bins. */
+/* Ints at the beginning of the state: what was found, and sums of 256 bins each. Then come the
+ * counts, and a table of as many ints as bins. */
 #define HEAD 16
 #define SUMS 256
 
-/* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
- * for each column on a GPU, into one of `parts` histograms, on a CPU four to a band of bytes, whose
+/* How a plane is divided for counting: on a CPU each work-item counts a band of rows; on a GPU, a
+ * column of a band. Counts go to `parts` histograms: on a CPU four for a band of bytes, so that
  * stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
@@ -54,7 +54,7 @@ struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kern
     return pass;
 }
 
-/* A pass over all samples, band by band. */
+/* Adds a pass over all samples, band by band. */
 static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
                      unsigned index, unsigned state, bool luma)
 {
@@ -86,7 +86,7 @@ void histogram_add(struct stage_plan *plan, unsigned index, unsigned state, bool
     if (plane->type == SAMPLE_F32)
         add_scan(plan, "range", &cut, index, state, luma);
     add_scan(plan, "count", &cut, index, state, luma);
-    /* A work-item for each bin adds up what all parts have of it. */
+    /* A work-item for each bin adds up the parts. */
     struct pass *merge = histogram_pass(plan, "merge", FORM_SCALAR, plane, state, cut.bins, 1);
     merge->work = 2.0 * cut.parts;
     merge->bytes_read = state_bytes(&cut);

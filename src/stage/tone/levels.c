@@ -1,6 +1,6 @@
-/* levels of integers is a table of all values of the type, which is made here. Where one
- * multiplication in f32 gives the same results, which is tried for every value, no table is needed.
- */
+/* levels of integers uses a table with the result for each value of the type, which is made here.
+ * If one multiplication in f32 gives the same results, which is tried for every value, no table is
+ * needed. */
 #include "stage/tone/levels.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-/* (v − black)·gain + low between two limits. */
+/* The line (v − black)·gain + low, limited to least … most. */
 struct line {
     float black, gain, low, least, most;
 };
@@ -69,7 +69,7 @@ static struct line line_of(const struct levels_config *config, const struct plan
                          .most = (float)most};
 }
 
-/* The type's values, each with its result. NULL: no memory. */
+/* The result for each value of the type. NULL: no memory. */
 static void *make_table(const struct levels_config *config, const struct plane *in)
 {
     enum sample_type type = in->type;
@@ -107,7 +107,7 @@ static void add_line(struct pixel_function *function, const struct line *line)
     add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
 }
 
-/* f32 of any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
+/* f32 with any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
 static void add_curve(struct pixel_function *function, const struct levels_config *config,
                       const struct plane *in)
 {
@@ -155,8 +155,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return 0;
 }
 
-/* pow is good to 16 units in the last place. Where low and the rest cancel each other, they are as
- * large as low. */
+/* pow may be off by 16 units in the last place, and what is subtracted may be as large as low. */
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct levels_config *config = config_;

@@ -17,8 +17,7 @@ struct levels_config {
     struct param_scalar high;
 };
 
-/* The four numbers for a plane's samples; of f32, black and white are the nearest of its numbers.
- */
+/* The four numbers for a plane's samples. For f32, black and white are rounded to f32. */
 struct levels_range {
     double black, white, low, high;
 };

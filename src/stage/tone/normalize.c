@@ -1,5 +1,5 @@
-/* normalize counts, finds black and white, and spreads what lies between, all on the device:
- * nothing is read back. cl/tone/histogram.cl does the first two. */
+/* normalize counts samples, finds black and white, and spreads the values between them, all on the
+ * device: nothing is read back. cl/tone/histogram.cl does the first two. */
 #include "stage/tone/normalize.h"
 
 #include "base/ratio.h"

@@ -8,10 +8,10 @@
 #define NORMALIZE_BINS 4096 /* of f32 */
 
 struct normalize_config {
-    double clip; /* share of the samples that may lie below black, and above white */
+    double clip; /* share of the samples that may be below black, and above white */
 };
 
-/* The most samples of a plane that may lie below black: clip of them, alpha not counted. */
+/* How many samples of a plane may be below black: the share `clip`, without alpha. */
 int32_t normalize_share(const struct normalize_config *config, const struct plane *plane);
 
 /* The definition, in plain C. */

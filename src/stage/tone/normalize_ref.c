@@ -32,7 +32,7 @@ static double edge(const struct tones *t, uint32_t i)
 
 static uint32_t bin(const struct tones *t, double v)
 {
-    uint32_t low = 0, high = t->bins - 1; /* the last whose edge v reaches */
+    uint32_t low = 0, high = t->bins - 1; /* the last bin whose lower edge is at most v */
     if (t->in->frame.planes[t->plane].type != SAMPLE_F32)
         return (uint32_t)v;
     while (low < high) {

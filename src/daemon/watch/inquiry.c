@@ -1,4 +1,4 @@
-#include "daemon/serve/inquiry_internal.h"
+#include "daemon/watch/inquiry_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "daemon/spool/json_text.h"
 
 #define WAITING_MAX 64
-#define TRIES_MAX   4 /* a file may be on its way from one folder to another while it is looked for \
-                       */
+#define TRIES_MAX                                                                                  \
+    4 /* a file may be on its way from one folder to another while it is looked for                \
+       */
 
 /* Nanoseconds after which further questions no longer wait for one that is being answered. */
 #define LONG UINT64_C(1000000000)

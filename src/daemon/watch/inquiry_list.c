@@ -1,5 +1,5 @@
 /* Lists files page by page. Memory holds one page at most, however many files there are. */
-#include "daemon/serve/inquiry_internal.h"
+#include "daemon/watch/inquiry_internal.h"
 
 #include <dirent.h>
 #include <stdio.h>

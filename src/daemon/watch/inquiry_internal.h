@@ -1,11 +1,11 @@
 /* Shared by inquiry.c and inquiry_list.c alone. */
-#ifndef SLUICE_DAEMON_SERVE_INQUIRY_INTERNAL_H
-#define SLUICE_DAEMON_SERVE_INQUIRY_INTERNAL_H
+#ifndef SLUICE_DAEMON_WATCH_INQUIRY_INTERNAL_H
+#define SLUICE_DAEMON_WATCH_INQUIRY_INTERNAL_H
 
-#include "daemon/serve/inquiry.h"
 #include "daemon/spool/fate.h"
 #include "daemon/spool/requeue.h"
 #include "daemon/watch/folder.h"
+#include "daemon/watch/inquiry.h"
 
 /* A watched folder that may know the answer, and what a thread needs of it. */
 struct target {

@@ -2,8 +2,8 @@
  * errand of the folder that owns it, one inquiry at a time unless one takes long; folders
  * themselves tell what is under way. A folder that hangs is left out of the answer. All on the
  * loop's thread. */
-#ifndef SLUICE_DAEMON_SERVE_INQUIRY_H
-#define SLUICE_DAEMON_SERVE_INQUIRY_H
+#ifndef SLUICE_DAEMON_WATCH_INQUIRY_H
+#define SLUICE_DAEMON_WATCH_INQUIRY_H
 
 #include "base/fault.h"
 #include <jansson.h>

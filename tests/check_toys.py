@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""A stage is its own files and one word: adds those of tests/toys, a per-pixel stage and a stencil, to a copy of the tree and
+their words to the list in meson.build, builds that, and runs them on every device.
+
+Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE NATIVE (enabled or disabled)"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOYS = {'toygamma': 'toygamma:0.5', 'toyerode': 'luminance,toyerode:reflect,invert'}
+FOLDERS = ('cl', 'config', 'cross', 'docs', 'src', 'systemd', 'tests')
+FILES = ('CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'meson.build', 'meson_options.txt')
+
+
+def run(*command, **more):
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more)
+    if process.returncode != 0:
+        sys.exit('%s:\n%s' % (' '.join(command), process.stdout[-8000:]))
+    return process.stdout
+
+
+def copy_with_toys(source, tree):
+    for name in FOLDERS:
+        shutil.copytree(os.path.join(source, name), os.path.join(tree, name), ignore=shutil.ignore_patterns('__pycache__'))
+    for name in FILES:
+        shutil.copy(os.path.join(source, name), tree)
+    shutil.copytree(os.path.join(tree, 'tests/toys'), tree, dirs_exist_ok=True)
+    path = os.path.join(tree, 'meson.build')
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    words = ''.join("  '%s',\n" % name for name in TOYS)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(re.sub(r'(?m)^stages = \[\n', lambda found: found.group() + words, text))
+
+
+def main():
+    source, cache, native = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix='sluice-') as tree:
+        build, sluice = os.path.join(tree, 'build'), os.path.join(tree, 'build/src/sluice')
+        env = dict(os.environ, CCACHE_BASEDIR=tree, CCACHE_NOHASHDIR='1', SLUICE_CACHE_DIR=cache)
+        copy_with_toys(source, tree)
+        run('meson', 'setup', build, tree, '-Dnative=' + native, '-Drelay=disabled', '-Dlibsystemd=disabled',
+            '-Dkernel_cache=' + cache, env=env)
+        run('ninja', '-C', build, 'src/sluice', *('tests/test_' + name for name in TOYS), env=env)
+        run('python3', os.path.join(tree, 'docs/pictures/make.py'), sluice, env=env)
+        run('python3', os.path.join(tree, 'docs/contents.py'), env=env)
+        run('python3', os.path.join(tree, 'docs/contents.py'), '--check', env=env)
+        known = re.findall(r"(?m)^  '(\w+)',$", open(os.path.join(tree, 'meson.build'), encoding='utf-8').read())
+        print(run('python3', os.path.join(tree, 'tests/check_stages.py'), tree, sluice, *known, env=env), end='')
+        for name, chain in TOYS.items():
+            print(run(os.path.join(build, 'tests/test_' + name), env=env), end='')
+            for device in ['cpu', 'native'] if native == 'enabled' else ['cpu']:
+                out = run(sluice, 'run', '--verify', '--timing', '--device', device, '-c', chain, '-o', os.path.join(tree, 'out.png'),
+                          os.path.join(tree, 'docs/pictures/cat.jpg'), env=env)
+                if name not in out:
+                    sys.exit('%s on %s: no kernel of %s:\n%s' % (chain, device, name, out))
+                print(out, end='')
+
+
+main()
