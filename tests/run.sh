@@ -120,7 +120,7 @@ for kind in $which; do
         failed=$(results "$build/meson-logs/testlog.json" failed)
         # shellcheck disable=SC2086
         [ -z "$failed" ] || meson test -C "$build" --no-rebuild --print-errorlogs --num-processes 1 --logbase again \
-            --timeout-multiplier 3 $failed || status=1
+            --timeout-multiplier 3 $suite $failed || status=1
     fi
     set -- $(results "$build/meson-logs/testlog.json" counts "$build/meson-logs/again.json")
     report="$report$kind: $1 tests, $2 passed, $3 skipped, $4 failed${5:+; passed only when run again, alone:} ${5:-}
