@@ -78,7 +78,8 @@ static void add_value(struct text *text, const struct param *p)
         if (chosen)
             text_append(text, random_choice(p->choices));
         else if (p->type == PARAM_MATRIX)
-            add_matrix(text, p, 1 + 2 * random_below(5), 1 + 2 * random_below(4));
+            add_matrix(text, p, random_below(2) ? 3 : 1 + 2 * random_below(5),
+                       random_below(2) ? 3 : 1 + 2 * random_below(4));
         else if (p->type == PARAM_REALS)
             add_matrix(text, p, 3, 1);
         else
