@@ -66,14 +66,14 @@
 #endif
 
 #ifdef FORM_ROWS
-/* Behind cl/strips.cl. Vectors of 32 bytes; scratch memory has SIDE lines for rows with what is outside, and SIDE for
+/* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
 #if defined(SRC_IS_uchar)
-#define COUNT 32
+#define COUNT VECTOR_BYTES
 #elif defined(SRC_IS_ushort)
-#define COUNT 16
+#define COUNT (VECTOR_BYTES / 2)
 #else
-#define COUNT 8
+#define COUNT (VECTOR_BYTES / 4)
 #endif
 typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
 typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
@@ -81,17 +81,17 @@ typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
 #define AT(p)    (*(__global const FN(anywhere) *)(p))
 #define PUT(p)   (*(__global FN(anywhere) *)(p))
 
-inline void FN(sort)(__global const SRC *const *rows, __global SRC *ranks, int line, int x)
+VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
 {
     WORK v[SIDE];
     UNROLLED for (int i = 0; i < SIDE; i++)
-        v[i] = AT(rows[i] + x);
+        v[i] = AT(STRIP_AT(rows[i], x, COUNT));
     SORT_COLUMN
     UNROLLED for (int i = 0; i < SIDE; i++)
         PUT(ranks + i * line + x) = v[i];
 }
 
-inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
+VECTORS_OF_512_BITS inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
 {
     WORK v[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
@@ -100,22 +100,20 @@ inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
     return v[MIDDLE];
 }
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    int count = STRIP_COUNT, seen = count + 2 * RADIUS * channels;
-    seen = (seen + COUNT - 1) / COUNT * COUNT;
+    int count = STRIP_COUNT, needed = count + 2 * RADIUS * channels;
+    int seen = (needed + COUNT - 1) / COUNT * COUNT;
     __global SRC *pads = (__global SRC *)STRIP_MEMORY, *ranks = pads + SIDE * line;
-    __global const SRC *rows[SIDE];
+    struct FN(line) rows[SIDE];
     for (int i = 1; i < SIDE; i++)
-        rows[i] = STRIP_LINE(STRIP_ROW + centre_y - top + i - 1, seen - 2 * RADIUS * channels,
-                             pads + i * line);
+        rows[i] = STRIP_LINE(STRIP_ROW + centre_y - top + i - 1, needed, seen, COUNT, pads + i * line);
     for (int y = STRIP_ROW, slot = 0; y < STRIP_ROW_END; y++, slot = slot + 1 == SIDE ? 0 : slot + 1) {
         UNROLLED for (int i = 1; i < SIDE; i++)
             rows[i - 1] = rows[i];
-        rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, seen - 2 * RADIUS * channels,
-                                    pads + slot * line);
+        rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, needed, seen, COUNT, pads + slot * line);
         for (int x = 0; x < seen; x += COUNT)
             FN(sort)(rows, ranks, line, x);
         __global SRC *out = ROW(dst, y) + STRIP_BEGIN;

@@ -15,32 +15,50 @@
 #define STRIP_ROW     (GRID_Y * band)
 #define STRIP_ROW_END min(GRID_Y * band + band, out_height)
 
-/* Row y of the bordered source from the strip's first window on, with what `count` results see: where it lies, or
- * in `pad`, where what is outside has been added. */
-#define STRIP_LINE(y, count, pad)                                                                  \
+/* A row of the bordered source from the strip's first window on: samples begin … end - 1 lie in `row`, where vectors
+ * read them that see nothing else; others read `pad`, which has what is outside and what is near that. */
+struct FN(line) {
+    __global const SRC *row, *pad;
+    int begin, end;
+};
+
+/* Where a vector finds sample x and those behind it, `seen` in all. */
+#define STRIP_AT(line, x, seen)                                                                    \
+    (((x) >= (line).begin && (x) + (seen) <= (line).end ? (line).row : (line).pad) + (x))
+
+/* Row y, of which `count` samples are needed, and up to `room` are read. */
+#define STRIP_LINE(y, count, room, seen, pad)                                                      \
     FN(strip_line)(ROW(src, max(border_index(y, height, border), 0)),                              \
                    border_index(y, height, border) < 0,                                            \
-                   STRIP_BEGIN + (centre_x - left) * channels, (count) + (left + right) * channels, \
-                   width, channels, border, pad)
-inline __global const SRC *FN(strip_line)(__global const SRC *row, int zeros, int begin, int count,
-                                          int width, int channels, int border, __global SRC *pad)
+                   STRIP_BEGIN + (centre_x - left) * channels, count, room, seen, width, channels, \
+                   border, pad)
+inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int begin, int count,
+                                      int room, int seen, int width, int channels, int border,
+                                      __global SRC *pad)
 {
-    int n = width * channels, end = begin + count;
-    if (!zeros && begin >= 0 && end <= n)
-        return row + begin;
-    for (int p = begin; p < end;) {
-        __global SRC *to = pad + (p - begin);
-        int inside = zeros || p < 0 ? 0 : min(n, end) - p;
-        for (int i = 0; i < inside; i++)
-            to[i] = row[p + i];
-        if (inside <= 0) {
-            int pixel = zeros ? -1 : border_index(p / channels, width, border);
+    struct FN(line) line = {row + begin, pad, max(-begin, 0), zeros ? 0 : width * channels - begin};
+    if (line.begin == 0 && line.end >= room)
+        return line;
+    int pixel = begin / channels, inside_end = min(count, line.end), p = 0;
+    seen += channels; /* whole pixels */
+    while (p < count) {
+        if (!zeros && pixel >= 0 && pixel < width) {
+            int stop = min(p + seen, inside_end);
+            for (int i = p; i < stop; i++)
+                pad[i] = row[begin + i];
+            for (int i = max(stop, inside_end - seen); i < inside_end; i++)
+                pad[i] = row[begin + i];
+            pixel += (inside_end - p) / channels;
+            p = inside_end;
+        } else {
+            int from = zeros ? -1 : border_index(pixel, width, border);
             for (int c = 0; c < channels; c++)
-                to[c] = pixel < 0 ? (SRC)0 : row[pixel * channels + c];
+                pad[p + c] = from < 0 ? (SRC)0 : row[from * channels + c];
+            p += channels;
+            pixel++;
         }
-        p += max(inside, channels);
     }
-    return pad;
+    return line;
 }
 
 /* Alpha of a row of the result is that of the source. */
@@ -50,3 +68,12 @@ inline __global const SRC *FN(strip_line)(__global const SRC *row, int zeros, in
         for (int x_ = channels - 1; x_ < (count); x_ += channels)                                  \
             (out)[x_] = in_[x_];                                                                   \
     }
+
+/* How wide vectors are. Without the attribute LLVM takes two instructions for 512 bits. */
+#ifdef __AVX512BW__
+#define VECTOR_BYTES        64
+#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
+#else
+#define VECTOR_BYTES 32
+#define VECTORS_OF_512_BITS
+#endif

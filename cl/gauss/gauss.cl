@@ -147,20 +147,20 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAME
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
     int lines = top + bottom + 1, pairs = top / 2 + 1, pitch = strip + 64, count = STRIP_COUNT;
-    int padded = (count + 15) & ~15, last = STRIP_ROW_END - 1 + centre_y + bottom;
+    int padded = (count + 15) & ~15, wide = (left + right) * channels, last = STRIP_ROW_END - 1 + centre_y + bottom;
     __global MIDDLE *ring = (__global MIDDLE *)STRIP_MEMORY;
     __global SRC *pad = (__global SRC *)(ring + lines * pitch);
     int low[DISTANCES], high[DISTANCES];
     for (int row = STRIP_ROW + centre_y - top, slot = 0; row <= last; row++, slot++) {
         slot = slot == lines ? 0 : slot;
-        __global const SRC *in = STRIP_LINE(row, padded, pad);
+        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, 16 + wide, pad);
         __global MIDDLE *to = ring + slot * pitch;
         for (int i = 0; i < 2 * pairs; i++) {
             low[i] = (left - min(i, left)) * channels;
             high[i] = (left + min(i, left)) * channels;
         }
         for (int x = 0; x < padded; x += 16)
-            UNALIGNED_OUT(MIDDLE, 16, to + x) = FN(across)(in + x, low, high, table, pairs);
+            UNALIGNED_OUT(MIDDLE, 16, to + x) = FN(across)(STRIP_AT(in, x, 16 + wide), low, high, table, pairs);
         int y = row - centre_y - bottom;
         if (y < STRIP_ROW)
             continue;

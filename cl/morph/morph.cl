@@ -12,11 +12,11 @@
 #define BETTER(a, b) ((a) > (b) ? (a) : (b))
 #endif
 #if defined(SRC_IS_uchar)
-#define COUNT 32
+#define COUNT VECTOR_BYTES
 #elif defined(SRC_IS_ushort)
-#define COUNT 16
+#define COUNT (VECTOR_BYTES / 2)
 #else
-#define COUNT 8
+#define COUNT (VECTOR_BYTES / 4)
 #endif
 typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
 typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
@@ -25,7 +25,7 @@ typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
 #define PUT(p) (*(__global FN(anywhere) *)(p))
 
 /* The best of four that are `distance` apart, the last ones no further than `last`. */
-inline WIDE FN(four)(__global const SRC *in, int distance, int last)
+VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, int last)
 {
     int second = min(distance, last), third = min(2 * distance, last);
     WIDE a = AT(in), b = AT(in + second), c = AT(in + third), d = AT(in + last);
@@ -34,24 +34,24 @@ inline WIDE FN(four)(__global const SRC *in, int distance, int last)
     return BETTER(a, c);
 }
 
-/* From the row `in` that windows of `covered` pixels have been taken of: as far along as possible, into `line`. Returns
- * what is left to be done, by `four`. */
-inline __global const SRC *FN(along)(__global const SRC *in, __global SRC *line, int count,
-                                     int window, int channels, int *distance, int *last)
+/* All steps along `in` but the last one, which is `four` with *distance and *last, into `buffer`. Returns what the
+ * last one works on. */
+VECTORS_OF_512_BITS inline struct FN(line) FN(along)(struct FN(line) in, __global SRC *buffer, int count, int window,
+                                                     int channels, int *distance, int *last)
 {
     int covered = 1;
     for (; 4 * covered < window; covered *= 4) {
-        int n = count + (window - 4 * covered) * channels;
+        int n = count + (window - 4 * covered) * channels, step = covered * channels;
         for (int x = 0; x < n; x += COUNT)
-            PUT(line + x) = FN(four)(in + x, covered * channels, 3 * covered * channels);
-        in = line;
+            PUT(buffer + x) = FN(four)(STRIP_AT(in, x, COUNT + 3 * step), step, 3 * step);
+        in.row = in.pad = buffer;
     }
     *distance = covered * channels;
     *last = min(3 * covered, window - covered) * channels;
     return in;
 }
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
@@ -62,7 +62,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAME
     int first = STRIP_ROW + centre_y - top, lines = STRIP_ROW_END - STRIP_ROW + rows - 1;
     for (int i = 0, slot = 0; i < lines; i++, slot = slot + 1 == rows ? 0 : slot + 1) {
         int distance, last, y = STRIP_ROW + i - (rows - 1);
-        __global const SRC *in = STRIP_LINE(first + i, padded + COUNT, pad);
+        struct FN(line) in = STRIP_LINE(first + i, count + (left + right) * channels,
+                                        padded + COUNT + (left + right) * channels,
+                                        COUNT + 3 * channels, pad);
         in = FN(along)(in, buffer, padded, window, channels, &distance, &last);
         __global SRC *own = block + slot * strip;
         __global SRC *out = y < STRIP_ROW ? begun : ROW(dst, y) + STRIP_BEGIN;
@@ -70,7 +72,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAME
         __global const SRC *behind = slot + 1 < rows && y >= STRIP_ROW ? own + strip : begun;
         int x = 0, whole = y < STRIP_ROW ? padded : count;
         for (; x + COUNT <= whole; x += COUNT) {
-            WIDE v = FN(four)(in + x, distance, last), best = v;
+            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
             if (slot > 0)
                 best = BETTER(v, AT(begun + x));
             PUT(own + x) = v;
@@ -80,7 +82,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAME
         }
         if (x < whole) {
             SRC samples[COUNT];
-            WIDE v = FN(four)(in + x, distance, last), best = v;
+            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
             if (slot > 0)
                 best = BETTER(v, AT(begun + x));
             PUT(own + x) = v;

@@ -4,8 +4,8 @@
 
 #define CACHE_BYTES 131072 /* of a second-level cache, for one work-item's lines */
 #define WIDTH_STEP  192    /* whole pixels of 1 to 4 channels, and whole vectors */
-#define WIDTH_MAX   4032
-#define VECTOR_MAX  32 /* samples that a kernel may look at behind the last one that it needs */
+#define WIDTH_MAX   16128
+#define VECTOR_MAX  64 /* samples that a kernel may look at behind the last one that it needs */
 
 struct strips strips_cut(const struct device_profile *profile, const struct plane *out,
                          const struct strips_need *need)
