@@ -22,6 +22,7 @@ SAME = 35  # dB
 
 # What others are made from: photographs, and what is made of them here.
 NOISE = 25  # standard deviation
+SPECKS = 0.04  # of all pixels
 PHOTOGRAPHS = {'cat.jpg', 'coffee.jpg'}
 # Drawn by hand, or from measurements (performance.md).
 OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg'}
@@ -30,6 +31,7 @@ OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg'}
 MADE_BY = re.compile(r'!\[[^\]]*\]\(\.\./pictures/(\S+)\) !\[[^\]]*\]\(\.\./pictures/(\S+)\)\n\nMade by `([^`]+)`(?! written)')
 # The picture: what it is made of, the chain, and options of the format.
 PICTURES = {
+    'web.jpg': ('coffee.jpg', 'resize:200:200,unsharp:0.6:amount=0.5'),
     'analysis.jpg': ('cat.jpg', 'luminance,analysis:cdf97:levels=1,abs,gain:8,convert:u8'),
     'bands.jpg': ('cat.jpg', 'luminance,dwt:cdf53:levels=3', 'mosaic_gain=6'),
     'blurred.jpg': ('coffee.jpg', 'box:radius=6:passes=3'),
@@ -39,7 +41,6 @@ PICTURES = {
     'outline.png': ('coffee.jpg', 'luminance,box:radius=2:passes=2,sobel:scale=0.5,threshold:40,invert'),
     'quiet.jpg': ('noisy.jpg', 'dwt:db4:levels=4,shrink:soft:threshold=bayes,idwt'),
     'slope.jpg': ('coffee.jpg', 'luminance,convert:f32,sobel:dx,gain:0.5:offset=128,convert:u8'),
-    'web.jpg': ('coffee.jpg', 'resize:200:200,fir:0_-1_0/-1_12_-1/0_-1_0'),
 }
 # Of a chain that ends in several planes, those that pages do not show.
 DROPPED = {'analysis.a1_h0_v0.jpg', 'analysis.a1_h0_v1.jpg', 'analysis.a1_h1_v1.jpg'}
@@ -71,26 +72,37 @@ def filter_picture(sluice, source, chain, target, options=''):
     run(sluice, 'run', '-q', '--device', 'reference', '-c', chain, '-f', kind, '-o', target, source)
 
 
-def draw_noisy(sluice, folder):
-    """The cat, with noise as a camera in the dark makes it."""
+def draw_spoilt(sluice, folder, name, spoil):
+    """The cat, after what `spoil` makes of its samples."""
     raw = os.path.join(folder, 'cat.ppm')
     run(sluice, 'run', '-q', '-c', '', '-o', raw, path('cat.jpg'))
     with open(raw, 'rb') as file:
-        magic, size, limit = (file.readline() for _ in range(3))
+        head = [file.readline() for _ in range(3)]
         samples = file.read()
-    noise = random.Random(1)
+    chance = random.Random(1)
     with open(raw, 'wb') as file:
-        file.write(magic + size + limit)
-        file.write(bytes(min(max(round(sample + noise.gauss(0, NOISE)), 0), 255) for sample in samples))
-    noisy = os.path.join(folder, 'noisy.jpg')
-    run(sluice, 'run', '-q', '-f', 'jpg:quality=85', '-o', noisy, raw)
-    return noisy
+        file.write(b''.join(head) + bytes(spoil(samples, chance)))
+    spoilt = os.path.join(folder, name)
+    run(sluice, 'run', '-q', '-f', 'jpg:quality=85', '-o', spoilt, raw)
+    return spoilt
+
+
+def noisy(samples, chance):
+    """As a camera in the dark makes it."""
+    return (min(max(round(sample + chance.gauss(0, NOISE)), 0), 255) for sample in samples)
+
+
+def speckled(samples, chance):
+    """Pixels that are white or black, as dust on a scanner's glass."""
+    for i in range(0, len(samples), 3):
+        speck = chance.random()
+        yield from samples[i:i + 3] if speck > SPECKS else b'\xff' * 3 if speck < SPECKS / 2 else b'\0' * 3
 
 
 def draw_all(sluice, folder):
-    noisy = draw_noisy(sluice, folder)
+    spoilt = {f.__name__ + '.jpg': draw_spoilt(sluice, folder, f.__name__ + '.jpg', f) for f in (noisy, speckled)}
     for name, (source, chain, *options) in sorted(pictures().items()):
-        filter_picture(sluice, noisy if source == 'noisy.jpg' else path(source), chain, os.path.join(folder, name), *options)
+        filter_picture(sluice, spoilt.get(source, path(source)), chain, os.path.join(folder, name), *options)
     return sorted(name for name in os.listdir(folder) if name not in DROPPED | {'cat.ppm'})
 
 

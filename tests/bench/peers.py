@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sluice side by side with OpenCV, libvips, PyWavelets and libjpeg-turbo's tools: a Markdown table of
+"""sluice side by side with OpenCV, libvips, Pillow, PyWavelets and libjpeg-turbo's tools: a Markdown table of
 ratios. Peers that are not installed are left out, and said so.
 
 Machines differ and are noisy, so nothing is compared across runs: each round times the peer and
@@ -7,7 +7,7 @@ sluice one right after the other, the ratio is that of the rounds' best times, a
 rounds is what is printed. What has no target is printed for what it is.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
-Sections: kernels, files, folder, service; all unless named."""
+Sections: kernels, pictures, files, thumbnails, folder, service; all unless named."""
 import argparse
 import http.client
 import json
@@ -32,6 +32,14 @@ try:
     import pywt
 except ImportError:
     pywt = None
+try:
+    import pyvips
+except (ImportError, OSError):  # OSError: there is no libvips
+    pyvips = None
+try:
+    from PIL import Image
+except ImportError:
+    Image = None
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -102,6 +110,12 @@ def alternate(r, chain, peer, iterations=7, size='4096x4096'):
             statistics.median(copies for _, _, copies in rounds))
 
 
+def work_row(r, name, peer, function, chain, faster, copies, size):
+    peer_s, own, ratio, copy = alternate(r, chain, function, 2 if peer == 'PyWavelets' else 7, size)
+    return [name, peer or '—', number(peer_s * 1e3) if peer else '', number(own * 1e3),
+            aim(ratio, faster, True) if peer else '', aim(copy, copies, False)]
+
+
 def kernel_rows(side):
     """(work, peer's name, peer, chain, times faster at least, times of the copy at most)"""
     rng = numpy.random.default_rng(1)
@@ -131,8 +145,7 @@ def kernels(r):
     side = 4096
     size = '%dx%d' % (side, side)
     head = ['work', 'peer', 'peer ms', 'sluice ms', 'times faster', '× copy']
-    rows, grey = [], None
-    work = []
+    work, grey = [], None
     if cv2 is not None and numpy is not None:
         work, grey = kernel_rows(side)
     else:
@@ -144,11 +157,7 @@ def kernels(r):
                      'dwt:bior4.4:levels=3', 20, None))
     work += [('DWT 9/7, 3 levels', None, None, 'dwt:cdf97:levels=3', None, 4),
              ('DWT 5/3, 3 levels', None, None, 'dwt:cdf53:levels=3', None, 4)]
-    for name, peer, function, chain, faster, copies in work:
-        peer_s, own, ratio, copy = alternate(r, chain, function,
-                                             2 if peer == 'PyWavelets' else 7, size)
-        rows.append([name, peer or '—', number(peer_s * 1e3) if peer else '', number(own * 1e3),
-                     aim(ratio, faster, True) if peer else '', aim(copy, copies, False)])
+    rows = [work_row(r, *what, size) for what in work]
     fused = []
     for _ in range(r.rounds):
         apart = sum(r.bench('-c', chain, '--size', shape, '--iterations', '7')[0]['min_s']
@@ -164,6 +173,59 @@ def kernels(r):
     table('Kernels, %s u8' % size, head, rows)
     print('\nOpenJPEG exports no transform to time; its figures in the targets are of its sources, '
           'built apart.')
+
+
+# ---- stages of everyday pictures
+
+def sizes_rows(grey, rgb):
+    """Pictures made smaller: (work, peer's name, peer, chain, times faster at least, channels)"""
+    rows, to = [], (grey.shape[1] // 4, grey.shape[0] // 4)
+    for picture, channels in ((grey, 1), (rgb, 3)):
+        work = 'resize to a quarter, lanczos3, %d channel%s' % (channels, 's' * (channels > 1))
+        if pyvips is not None:
+            vips = pyvips.Image.new_from_array(picture)
+            rows.append((work, 'pyvips', lambda v=vips: v.resize(0.25, kernel='lanczos3').write_to_memory(),
+                         'resize:by=0.25', 4, channels))
+        if Image is not None:
+            pil = Image.fromarray(picture)
+            rows.append((work, 'Pillow', lambda p=pil: p.resize(to, Image.Resampling.LANCZOS), 'resize:by=0.25', None, channels))
+        rows.append((work.replace('lanczos3', 'area'), 'INTER_AREA',
+                     lambda p=picture: cv2.resize(p, to, interpolation=cv2.INTER_AREA), 'resize:by=0.25:filter=area', 2, channels))
+    return rows
+
+
+def everyday_rows(grey, rgb):
+    table_of = numpy.arange(255, -1, -1).astype(numpy.uint8)
+    clahe = cv2.createCLAHE(2, (8, 8))
+    rows = sizes_rows(grey, rgb)
+    for side, faster in ((3, 1), (5, 2)):
+        rows.append(('median %d×%d' % (side, side), 'medianBlur', lambda n=side: cv2.medianBlur(grey, n),
+                     'median:%d' % (side // 2), faster, 1))
+    for sigma, radius, faster in ((1.5, 5, 4), (8, 24, 6)):
+        rows.append(('gauss, sigma %g' % sigma, 'GaussianBlur',
+                     lambda s=sigma, n=2 * radius + 1: cv2.GaussianBlur(grey, (n, n), s), 'gauss:%g' % sigma, faster, 1))
+    for side, faster in ((3, 4), (31, 3)):
+        rows.append(('erode %d×%d' % (side, side), 'erode',
+                     lambda n=side: cv2.erode(grey, numpy.ones((n, n), numpy.uint8)), 'erode:%d' % side, faster, 1))
+    return rows + [
+        ('clahe 8×8', 'CLAHE', lambda: clahe.apply(grey), 'clahe', 8, 1),
+        ('equalize', 'equalizeHist', lambda: cv2.equalizeHist(grey), 'equalize', 2, 1),
+        ('levels', 'LUT', lambda: cv2.LUT(grey, table_of), 'levels:20:220:1.3', 2, 1),
+        ('rotate by 90', 'rotate', lambda: cv2.rotate(grey, cv2.ROTATE_90_CLOCKWISE), 'rotate:90', 3, 1)]
+
+
+def pictures(r):
+    if cv2 is None or numpy is None:
+        print('\nOpenCV is not installed: the stages of everyday pictures are left out.')
+        return
+    side = 4096
+    known = {s['name'] for s in json.loads(subprocess.check_output([r.sluice, 'stages', '--json']))}
+    grey = cv2.GaussianBlur(numpy.random.default_rng(1).integers(0, 256, (side, side), numpy.uint8), (5, 5), 0)
+    rgb = cv2.merge([grey, cv2.flip(grey, 0), cv2.flip(grey, 1)])
+    rows = [work_row(r, work, peer, function, chain, faster, None, '%dx%dx%d' % (side, side, channels))
+            for work, peer, function, chain, faster, channels in everyday_rows(grey, rgb) if chain.split(':')[0] in known]
+    table('Everyday pictures, %d×%d u8' % (side, side),
+          ['work', 'peer', 'peer ms', 'sluice ms', 'times faster', '× copy'], rows)
 
 
 # ---- files
@@ -277,6 +339,36 @@ def files(r):
     print('\nOf JPEG → PNG: ' + ', '.join('%s %s ms' % (key[:-2], number(part[key] * 1e3)) for key in
                                          ('read_s', 'decode_s', 'device_s', 'encode_s', 'write_s')) +
           '; copied by the host: %d bytes.' % part['bytes_copied'])
+
+
+def thumbnails(r, count=200, looped=20):
+    """A JPEG of a camera to 640 pixels, as a command, in a running engine, and 200 of them."""
+    if not shutil.which('vipsthumbnail') or (cv2 is None and not r.photo):
+        print('\nvipsthumbnail, or a photograph for it, is not there: thumbnails are left out.')
+        return
+    source, chain = photo(r), 'resize:640'
+    out, peer = r.path('thumbnail.jpg'), ['vipsthumbnail', source, '-s', '640x', '-o', r.path('vips.jpg')]
+    many = r.path('many')
+    os.makedirs(many)
+    for i in range(count):
+        shutil.copyfile(source, os.path.join(many, '%03d.jpg' % i))
+    loop = ['sh', '-c', 'for i in $(seq %d); do %s; done' % (looped, ' '.join(peer))]
+    rounds = []
+    for _ in range(r.rounds):
+        vips = fastest(peer, 3)[0]
+        own = fastest([r.sluice, 'run', '-q', '-c', chain, '-o', out, source], 3)[0]
+        engine = r.bench('-c', chain, '-f', 'jpg', '--iterations', '3', '--end-to-end', source)[0]['wall_s']
+        alone = timed(loop)[0] / looped
+        together = timed([r.sluice, 'run', '-q', '-c', chain, '-f', 'jpg', '--on-exists', 'overwrite', '-o', r.path('thumbs') + '/', many])[0] / count
+        rounds.append((vips, own, engine, alone, together))
+
+    def row(work, p, s, target):
+        return [work, number(statistics.median(v[p] for v in rounds) * 1e3), number(statistics.median(v[s] for v in rounds) * 1e3),
+                aim(statistics.median(v[p] / v[s] for v in rounds), target, True)]
+
+    table('Thumbnails 640 pixels wide of %s' % os.path.basename(source), ['work', 'vipsthumbnail ms', 'sluice ms', 'times faster'],
+          [row('whole process', 0, 1, 2), row('in a running engine', 0, 2, 3),
+           row('%d by folder, each, against a shell loop' % count, 3, 4, 4)])
 
 
 # ---- the daemon
@@ -417,7 +509,8 @@ def main():
     parser.add_argument('sections', nargs='*', metavar='SECTION')
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
-    sections = {'kernels': kernels, 'files': files, 'folder': folder, 'service': service}
+    sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'folder': folder,
+                'service': service}
     for name in options.sections:
         if name not in sections:
             parser.error('no section %s; there are %s' % (name, ', '.join(sections)))
@@ -431,6 +524,8 @@ def main():
             ', '.join(name for name, there in (
                 ('OpenCV ' + (cv2.__version__ if cv2 is not None else ''), cv2),
                 ('PyWavelets ' + (pywt.__version__ if pywt is not None else ''), pywt),
+                ('pyvips with vips %d.%d' % (pyvips.version(0), pyvips.version(1)) if pyvips is not None else '', pyvips),
+                ('Pillow ' + (Image.__version__ if Image is not None and hasattr(Image, '__version__') else ''), Image),
                 ('vips', shutil.which('vips'))) if there) or 'no peers'))
         for name in options.sections or sections:
             sections[name](r)

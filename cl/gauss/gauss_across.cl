@@ -1,0 +1,41 @@
+/* gauss along rows on GPUs: sums around each sample of the source's rows, into scratch memory. The grid counts samples
+ * of the result's rows, and rows of the source. `table`: weights from distance 0 to radius, in 2^14ths or f32. */
+#if defined(SRC_IS_uchar)
+#define MIDDLE     short
+#define WEIGHT     short
+#define SUM        float /* below 2^24 */
+#define FINISH(v)  (MIDDLE)(((int)(v) + (1 << 7)) >> 8)
+#elif defined(SRC_IS_ushort)
+#define MIDDLE     int
+#define WEIGHT     short
+#define SUM        int
+#define FINISH(v)  (((v) + (1 << 7)) >> 8)
+#else
+#define MIDDLE     float
+#define WEIGHT     float
+#define SUM        float
+#define FINISH(v)  (v)
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int width, int radius,
+                     int border, int centre, __global const WEIGHT *restrict table)
+{
+    int y = GRID_Y, x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    int pixel = x / CH + centre, c = x % CH;
+    __global const SRC *in = ROW(src, y);
+    __global const SRC *at = in + pixel * CH + c;
+    SUM sum = (SUM)table[0] * (SUM)*at;
+    if (pixel >= radius && pixel + radius < width) {
+        for (int i = 1; i <= radius; i++)
+            sum += (SUM)table[i] * ((SUM)at[-i * CH] + (SUM)at[i * CH]);
+    } else {
+        for (int i = 1; i <= radius; i++) {
+            int a = border_index(pixel - i, width, border), b = border_index(pixel + i, width, border);
+            SUM low = a < 0 ? 0 : (SUM)in[a * CH + c], high = b < 0 ? 0 : (SUM)in[b * CH + c];
+            sum += (SUM)table[i] * (low + high);
+        }
+    }
+    ROW(middle, y)[x] = FINISH(sum);
+}

@@ -1,0 +1,209 @@
+/* median: the middle one of the samples of a window of SIDE by SIDE.
+ *
+ * Networks of comparators, which no sample's value changes the course of: first each column is sorted, which all
+ * windows that it is part of share on CPUs; then the middle one is found among rows of the sorted columns (v[r * SIDE
+ * + c] is the one of rank r of column c). S puts two in order, L and H keep only the smaller or the larger one. The
+ * networks were found by leaving comparators out of sorting networks, one by one, as long as the middle one came out
+ * for all inputs of zeros and ones, which proves it for all others (D. Knuth, The art of computer programming 3,
+ * 5.3.4, the zero-one principle). tests/stage/test_median.c tries all of them. */
+#define SIDE (2 * RADIUS + 1)
+#define UNROLLED _Pragma("unroll")
+#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
+#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
+#define S(i, j)                                                                                    \
+    {                                                                                              \
+        WORK least = LEAST(v[i], v[j]);                                                            \
+        v[j] = LARGEST(v[i], v[j]);                                                                \
+        v[i] = least;                                                                              \
+    }
+#define L(i, j) v[i] = LEAST(v[i], v[j]);
+#define H(i, j) v[j] = LARGEST(v[i], v[j]);
+
+#if RADIUS == 1
+#define SORT_COLUMN                                                                                \
+    S(0, 1) S(1, 2) S(0, 1)
+#define TAKE_MIDDLE                                                                                \
+    H(0, 1) H(1, 2) S(3, 4) H(3, 5) L(4, 5) L(6, 7) L(6, 8) S(2, 4) H(2, 6) L(4, 6)
+#define MIDDLE 4
+#elif RADIUS == 2
+#define SORT_COLUMN                                                                                \
+    S(0, 3) S(1, 4) S(0, 2) S(1, 3) S(0, 1) S(2, 4) S(1, 2) S(3, 4) S(2, 3)
+#define TAKE_MIDDLE                                                                                \
+    S(0, 1) S(2, 3) H(0, 2) S(1, 3) H(1, 2) H(2, 4) S(3, 4) S(5, 6) S(7, 8) H(5, 7) S(6, 8)        \
+    S(6, 7) S(7, 9) H(6, 7) S(10, 11) S(12, 13) S(10, 12) S(11, 13) H(10, 14) L(13, 14)            \
+    S(15, 16) S(17, 18) S(15, 17) L(16, 18) S(16, 17) S(15, 19) L(17, 19) S(20, 21) S(22, 23)      \
+    S(20, 22) L(21, 23) S(20, 24) L(22, 24) L(21, 22) S(7, 15) S(20, 11) S(12, 13) S(9, 16)        \
+    L(17, 8) H(3, 7) S(4, 15) S(20, 12) L(11, 13) S(9, 17) S(11, 12) H(4, 11) S(7, 12)             \
+    H(7, 20) S(15, 11) L(17, 21) S(11, 12) L(16, 17) H(20, 9) L(11, 16) H(15, 11) L(12, 9)         \
+    H(11, 12)
+#define MIDDLE 12
+#elif RADIUS == 3
+#define SORT_COLUMN                                                                                \
+    S(0, 6) S(2, 3) S(4, 5) S(0, 2) S(1, 4) S(3, 6) S(0, 1) S(2, 5) S(3, 4) S(1, 2) S(4, 6)        \
+    S(2, 3) S(4, 5) S(1, 2) S(3, 4) S(5, 6)
+#define TAKE_MIDDLE                                                                                \
+    S(0, 1) S(2, 3) S(4, 5) S(1, 3) S(1, 2) S(5, 6) H(0, 4) H(1, 5) S(2, 6) H(2, 4) S(3, 5)        \
+    H(3, 4) S(7, 8) S(9, 10) S(11, 12) S(7, 9) S(8, 10) S(11, 13) S(8, 9) S(12, 13) H(7, 11)       \
+    H(8, 12) S(9, 13) H(9, 11) S(10, 12) S(10, 11) S(14, 15) S(16, 17) S(14, 16) S(15, 17)         \
+    S(18, 20) S(15, 16) H(14, 18) S(15, 19) S(16, 20) S(16, 18) S(17, 19) H(15, 16) S(19, 20)      \
+    S(21, 22) S(23, 24) S(25, 26) S(21, 23) S(22, 24) S(25, 27) S(22, 23) S(26, 27) H(21, 25)      \
+    S(22, 26) S(23, 27) S(23, 25) S(24, 26) L(26, 27) S(28, 29) S(30, 31) S(32, 33) S(28, 30)      \
+    S(29, 31) S(32, 34) S(29, 30) S(33, 34) S(28, 32) S(29, 33) L(30, 34) S(30, 32) L(31, 33)      \
+    S(35, 36) S(37, 38) S(39, 40) S(35, 37) S(36, 38) S(39, 41) S(36, 37) S(35, 39) S(36, 40)      \
+    L(37, 41) S(37, 39) L(38, 40) S(36, 37) L(38, 39) S(42, 43) S(44, 45) S(46, 47) S(42, 44)      \
+    L(43, 45) S(46, 48) S(43, 44) S(47, 48) S(42, 46) L(43, 47) L(44, 48) L(44, 46) S(43, 44)      \
+    S(6, 10) S(13, 16) S(17, 18) S(22, 23) S(24, 25) S(26, 28) S(37, 38) S(5, 10) S(11, 13)        \
+    S(12, 16) S(28, 30) S(31, 35) S(37, 42) S(38, 43) H(5, 6) S(12, 13) S(18, 19) S(28, 29)        \
+    S(32, 35) S(38, 42) S(4, 11) S(17, 22) S(18, 23) S(19, 24) L(20, 25) S(30, 36) S(6, 11)        \
+    S(10, 12) S(19, 22) S(20, 23) S(29, 31) S(30, 32) S(10, 11) S(12, 13) S(18, 19) S(20, 22)      \
+    S(23, 24) S(28, 29) S(30, 31) L(43, 44) H(6, 19) S(10, 20) S(11, 22) S(12, 23) S(13, 24)       \
+    H(11, 17) S(12, 18) S(13, 19) S(16, 20) S(31, 37) S(32, 38) L(35, 42) L(36, 43) H(10, 12)      \
+    S(13, 17) S(16, 18) S(19, 22) S(20, 23) S(29, 31) S(35, 37) L(36, 38) S(12, 13) S(16, 17)      \
+    S(18, 19) S(20, 22) S(23, 24) S(30, 31) S(32, 35) S(36, 37) H(4, 26) H(12, 32) H(13, 35)       \
+    L(16, 36) L(17, 37) H(17, 26) H(18, 28) H(19, 29) L(20, 30) L(22, 31) L(23, 32) L(24, 35)      \
+    H(16, 20) H(22, 26) L(23, 28) L(24, 29) H(20, 23) L(24, 26) H(23, 24)
+#define MIDDLE 24
+#endif
+
+#ifdef FORM_ROWS
+/* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
+ * a row's columns by rank. */
+#if defined(SRC_IS_uchar)
+#define COUNT VECTOR_BYTES
+#elif defined(SRC_IS_ushort)
+#define COUNT (VECTOR_BYTES / 2)
+#else
+#define COUNT (VECTOR_BYTES / 4)
+#endif
+typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
+typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
+#define WORK     FN(wide)
+#define AT(p)    (*(__global const FN(anywhere) *)(p))
+#define PUT(p)   (*(__global FN(anywhere) *)(p))
+
+VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
+{
+    WORK v[SIDE];
+    UNROLLED for (int i = 0; i < SIDE; i++)
+        v[i] = AT(STRIP_AT(rows[i], x, COUNT));
+    SORT_COLUMN
+    UNROLLED for (int i = 0; i < SIDE; i++)
+        PUT(ranks + i * line + x) = v[i];
+}
+
+VECTORS_OF_512_BITS inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
+{
+    WORK v[SIDE * SIDE];
+    UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
+        v[i] = AT(ranks + i / SIDE * line + i % SIDE * channels);
+    TAKE_MIDDLE
+    return v[MIDDLE];
+}
+
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
+{
+    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
+        return;
+    int count = STRIP_COUNT, needed = count + 2 * RADIUS * channels;
+    int seen = (needed + COUNT - 1) / COUNT * COUNT;
+    __global SRC *pads = (__global SRC *)STRIP_MEMORY, *ranks = pads + SIDE * line;
+    struct FN(line) rows[SIDE];
+    for (int i = 1; i < SIDE; i++)
+        rows[i] = STRIP_LINE(STRIP_ROW + centre_y - top + i - 1, needed, seen, COUNT, pads + i * line);
+    for (int y = STRIP_ROW, slot = 0; y < STRIP_ROW_END; y++, slot = slot + 1 == SIDE ? 0 : slot + 1) {
+        UNROLLED for (int i = 1; i < SIDE; i++)
+            rows[i - 1] = rows[i];
+        rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, needed, seen, COUNT, pads + slot * line);
+        for (int x = 0; x < seen; x += COUNT)
+            FN(sort)(rows, ranks, line, x);
+        __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
+        int x = 0;
+        for (; x + COUNT <= count; x += COUNT)
+            PUT(out + x) = FN(middle)(ranks + x, line, channels);
+        if (x < count) {
+            WORK v = FN(middle)(ranks + x, line, channels);
+            SRC samples[COUNT];
+            *(FN(anywhere) *)samples = v;
+            for (int i = 0; x + i < count; i++)
+                out[x + i] = samples[i];
+        }
+        STRIP_ALPHA(out, y, count)
+    }
+}
+
+#else
+/* The sample at (px + i, py + j), of channel c. */
+inline SRC FN(sample)(PLANE_IN(SRC, src), int px, int py, int c, int width, int height, int border)
+{
+    int column = border_near(px, width, border), row = border_near(py, height, border);
+    return FETCH(src, column, CH, row, c);
+}
+#define SAMPLE(i, j) FN(sample)(src_base, src_offset, src_stride, px + (i), py + (j), c, width, height, border)
+
+/* The grid counts samples of the result. `centre`: where in the source its pixel (0, 0) lies, each way. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height,
+                     int border, int centre)
+{
+    int y = GRID_Y, x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    int px = x / CH + centre, py = y + centre, c = x % CH;
+#if ALPHA
+    if (c == CH - 1) {
+        ROW(dst, y)[x] = ROW(src, py)[px * CH + c];
+        return;
+    }
+#endif
+    bool inside = px >= RADIUS && px + RADIUS < width && py >= RADIUS && py + RADIUS < height;
+    __global const SRC *at = ROW(src, py) + px * CH + c;
+#if RADIUS < 3
+#ifdef SRC_IS_float
+#define WORK float
+#else
+#define WORK int
+#endif
+    WORK v[SIDE * SIDE], all[SIDE * SIDE];
+    UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
+        int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
+        all[i] = inside ? at[column * CH + row * src_stride] : SAMPLE(column, row);
+    }
+    UNROLLED for (int column = 0; column < SIDE; column++) {
+        UNROLLED for (int i = 0; i < SIDE; i++)
+            v[i] = all[i * SIDE + column];
+        SORT_COLUMN
+        UNROLLED for (int i = 0; i < SIDE; i++)
+            all[i * SIDE + column] = v[i];
+    }
+    UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
+        v[i] = all[i];
+    TAKE_MIDDLE
+    ROW(dst, y)[x] = (SRC)v[MIDDLE];
+#else
+    /* More samples than registers: bit by bit from the highest one, the largest number that no more than half of
+     * them are below. Floats are compared as integers that have their order. */
+#ifdef SRC_IS_float
+#define BITS    31
+#define KEY(v)  (as_uint(v) ^ (as_uint(v) >> 31 ? 0xffffffffu : 0x80000000u))
+#else
+#define BITS    (8 * (int)sizeof(SRC) - 1)
+#define KEY(v)  (uint)(v)
+#endif
+    uint found = 0;
+    for (int bit = BITS; bit >= 0; bit--) {
+        uint tried = found | 1u << bit;
+        int below = 0;
+        for (int j = -RADIUS; j <= RADIUS; j++)
+            for (int i = -RADIUS; i <= RADIUS; i++) {
+                SRC sample = inside ? at[i * CH + j * src_stride] : SAMPLE(i, j);
+                below += KEY(sample) < tried;
+            }
+        found = below <= SIDE * SIDE / 2 ? tried : found;
+    }
+#ifdef SRC_IS_float
+    ROW(dst, y)[x] = as_float(found ^ (found >> 31 ? 0x80000000u : 0xffffffffu));
+#else
+    ROW(dst, y)[x] = (SRC)found;
+#endif
+#endif
+}
+#endif

@@ -1,0 +1,105 @@
+/* erode and dilate on CPUs (behind cl/strips.cl): the least or the largest sample of a window, by three comparisons a
+ * sample for any height of it (M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and
+ * octagonal kernels", 1992).
+ *
+ * Rows are first worked on along themselves, by steps that each take four positions together, so that windows grow by
+ * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one
+ * block and the beginning of the next: of the finished block, row i is the best of rows i to the last; of the one that
+ * is being filled, `begun` is the best of all so far. */
+#ifdef TAKE_LEAST
+#define BETTER(a, b) ((a) < (b) ? (a) : (b))
+#else
+#define BETTER(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#if defined(SRC_IS_uchar)
+#define COUNT VECTOR_BYTES
+#elif defined(SRC_IS_ushort)
+#define COUNT (VECTOR_BYTES / 2)
+#else
+#define COUNT (VECTOR_BYTES / 4)
+#endif
+typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
+typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
+#define WIDE   FN(wide)
+#define AT(p)  (*(__global const FN(anywhere) *)(p))
+#define PUT(p) (*(__global FN(anywhere) *)(p))
+
+/* The best of four that are `distance` apart, the last ones no further than `last`. */
+VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, int last)
+{
+    int second = min(distance, last), third = min(2 * distance, last);
+    WIDE a = AT(in), b = AT(in + second), c = AT(in + third), d = AT(in + last);
+    a = BETTER(a, b);
+    c = BETTER(c, d);
+    return BETTER(a, c);
+}
+
+/* All steps along `in` but the last one, which is `four` with *distance and *last, into `buffer`. Returns what the
+ * last one works on. */
+VECTORS_OF_512_BITS inline struct FN(line) FN(along)(struct FN(line) in, __global SRC *buffer, int count, int window,
+                                                     int channels, int *distance, int *last)
+{
+    int covered = 1;
+    for (; 4 * covered < window; covered *= 4) {
+        int n = count + (window - 4 * covered) * channels, step = covered * channels;
+        for (int x = 0; x < n; x += COUNT)
+            PUT(buffer + x) = FN(four)(STRIP_AT(in, x, COUNT + 3 * step), step, 3 * step);
+        in.row = in.pad = buffer;
+    }
+    *distance = covered * channels;
+    *last = min(3 * covered, window - covered) * channels;
+    return in;
+}
+
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
+{
+    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
+        return;
+    int count = STRIP_COUNT, padded = (count + COUNT - 1) / COUNT * COUNT;
+    int window = left + right + 1, rows = top + bottom + 1;
+    __global SRC *block = (__global SRC *)STRIP_MEMORY, *begun = block + rows * strip;
+    __global SRC *pad = begun + strip, *buffer = pad + line;
+    int first = STRIP_ROW + centre_y - top, lines = STRIP_ROW_END - STRIP_ROW + rows - 1;
+    for (int i = 0, slot = 0; i < lines; i++, slot = slot + 1 == rows ? 0 : slot + 1) {
+        int distance, last, y = STRIP_ROW + i - (rows - 1);
+        struct FN(line) in = STRIP_LINE(first + i, count + (left + right) * channels,
+                                        padded + COUNT + (left + right) * channels,
+                                        COUNT + 3 * channels, pad);
+        in = FN(along)(in, buffer, padded, window, channels, &distance, &last);
+        __global SRC *own = block + slot * strip;
+        __global SRC *out = y < STRIP_ROW ? begun : ROW(dst, y) + STRIP_BEGIN;
+        /* The finished block's rows behind this one; where there are none, the new one's own. */
+        __global const SRC *behind = slot + 1 < rows && y >= STRIP_ROW ? own + strip : begun;
+        int x = 0, whole = y < STRIP_ROW ? padded : count;
+        for (; x + COUNT <= whole; x += COUNT) {
+            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
+            if (slot > 0)
+                best = BETTER(v, AT(begun + x));
+            PUT(own + x) = v;
+            PUT(begun + x) = best;
+            v = AT(behind + x);
+            PUT(out + x) = BETTER(best, v);
+        }
+        if (x < whole) {
+            SRC samples[COUNT];
+            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
+            if (slot > 0)
+                best = BETTER(v, AT(begun + x));
+            PUT(own + x) = v;
+            PUT(begun + x) = best;
+            v = AT(behind + x);
+            *(FN(anywhere) *)samples = BETTER(best, v);
+            for (int k = 0; x + k < whole; k++)
+                out[x + k] = samples[k];
+        }
+        if (slot + 1 == rows)
+            for (int row = rows - 2; row >= 0; row--)
+                for (x = 0; x < padded; x += COUNT) {
+                    WIDE v = AT(block + row * strip + x), next = AT(block + (row + 1) * strip + x);
+                    PUT(block + row * strip + x) = BETTER(v, next);
+                }
+        if (y >= STRIP_ROW) {
+            STRIP_ALPHA(out, y, count)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+#include "stage/gauss/gauss.h"
+
+#include <math.h>
+
+#include "stage/common.h"
+#include "stage/stage.h"
+
+enum {
+    SIGMA,
+    RADIUS
+};
+
+static const struct param params[] = {
+    PARAM(REAL, "sigma", offsetof(struct gauss_config, sigma),
+          "the standard deviation in pixels: how far the blur reaches",
+          RANGE(GAUSS_SIGMA_MIN, GAUSS_SIGMA_MAX), .required = true),
+    PARAM(INTEGER, "radius", offsetof(struct gauss_config, radius),
+          "pixels on either side that take part; 3 times sigma, rounded up, unless given",
+          RANGE(0, GAUSS_RADIUS_MAX)),
+    STAGE_BORDER_PARAM(offsetof(struct gauss_config, border)),
+    {0},
+};
+
+int64_t gauss_radius(double sigma)
+{
+    double radius = ceil(3 * sigma);
+    return radius > GAUSS_RADIUS_MAX ? GAUSS_RADIUS_MAX : (int64_t)radius;
+}
+
+void gauss_weights(double sigma, int64_t radius, double weights[GAUSS_RADIUS_MAX + 1])
+{
+    double sum = weights[0] = 1;
+    for (int64_t i = 1; i <= radius; i++) {
+        weights[i] = exp(-(double)(i * i) / (2 * sigma * sigma));
+        sum += 2 * weights[i];
+    }
+    for (int64_t i = 0; i <= radius; i++)
+        weights[i] /= sum;
+}
+
+/* Both sides are alike, so the sums from the outermost weight to the one before the middle give all
+ * of them. */
+void gauss_fixed_weights(const double *weights, int64_t radius, int32_t fixed[GAUSS_RADIUS_MAX + 1])
+{
+    double sum = 0, before = 0;
+    for (int64_t i = radius; i > 0; i--) {
+        sum += weights[i];
+        double now = floor(16384 * sum + 0.5);
+        fixed[i] = (int32_t)(now - before);
+        before = now;
+    }
+    fixed[0] = 16384 - 2 * (int32_t)before;
+}
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct gauss_config *config = config_;
+    (void)fault;
+    if (!(*given & (param_given)1 << RADIUS))
+        config->radius = gauss_radius(config->sigma);
+    *given |= (param_given)1 << RADIUS;
+    return 0;
+}
+
+int gauss_shape(const char *stage, const struct gauss_config *config, const struct frame *in,
+                size_t alignment, struct frame *out, struct fault *fault)
+{
+    uint32_t side = 2 * (uint32_t)config->radius + 1;
+    int result = stage_require_types(stage, in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result = stage_window_size(stage, (enum border)config->border, side, side, &plane, fault);
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    return gauss_shape("gauss", config, in, alignment, out, fault);
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    return gauss_plan(config, NULL, plan, fault);
+}
+
+/* Sums of f32 are made in another order than the reference's. */
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
+}
+
+const struct stage stage_gauss = {
+    .name = "gauss",
+    .summary = "blurred: means of the pixels around each, weighted by a Gaussian",
+    .params = params,
+    .config_size = sizeof(struct gauss_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = gauss_reference,
+    .tolerance = tolerance,
+    .bench = "gauss:1.5",
+};

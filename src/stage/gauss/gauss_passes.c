@@ -1,0 +1,182 @@
+/* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), along rows and then down columns
+ * on GPUs (gauss_across.cl, gauss_down.cl). */
+#include "stage/gauss/gauss.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stage/gauss/unsharp.h"
+#include "stage/strips.h"
+
+struct task {
+    struct stage_plan *plan;
+    const struct gauss_config *config;
+    const struct gauss_sharpen *sharpen;
+    struct strips_view in, out;
+    unsigned scratch, middle;
+    bool too_large;
+};
+
+/* The weights that kernels read: pairs of them, the last filled up with 0. */
+static unsigned add_weights(const struct task *task)
+{
+    double weights[GAUSS_RADIUS_MAX + 1];
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    int16_t shorts[GAUSS_RADIUS_MAX + 2] = {0};
+    float reals[GAUSS_RADIUS_MAX + 2] = {0};
+    int64_t radius = task->config->radius;
+    size_t count = (size_t)radius / 2 * 2 + 2;
+    gauss_weights(task->config->sigma, radius, weights);
+    gauss_fixed_weights(weights, radius, fixed);
+    for (int64_t i = 0; i <= radius; i++) {
+        shorts[i] = (int16_t)fixed[i];
+        reals[i] = (float)weights[i];
+    }
+    return task->in.plane.type == SAMPLE_F32
+               ? stage_plan_table(task->plan, reals, count * sizeof *reals)
+               : stage_plan_table(task->plan, shorts, count * sizeof *shorts);
+}
+
+/* Whether all changes of the type are those that f32 gives. */
+static bool is_exact_in_f32(const struct gauss_sharpen *sharpen, int largest)
+{
+    float amount = (float)sharpen->amount;
+    for (int d = 0; d <= largest; d++) {
+        float change = (float)d * amount, rounder = 12582912.0f;
+        change = d >= sharpen->threshold ? (change + rounder) - rounder : 0;
+        if (change != gauss_change(sharpen, d))
+            return false;
+    }
+    return true;
+}
+
+static void add_changes(const struct task *task, struct pass *pass, int largest)
+{
+    int32_t *changes = malloc(((size_t)largest + 1) * sizeof *changes);
+    if (!changes) {
+        task->plan->out_of_memory = true;
+        return;
+    }
+    for (int d = 0; d <= largest; d++)
+        changes[d] = (int32_t)gauss_change(task->sharpen, d);
+    pass_buffer(pass,
+                stage_plan_table(task->plan, changes, ((size_t)largest + 1) * sizeof *changes));
+    free(changes);
+}
+
+/* What is done with the blurred sample: definitions and arguments. */
+static void add_sharpening(const struct task *task, struct pass *pass)
+{
+    const struct gauss_sharpen *sharpen = task->sharpen;
+    if (!sharpen)
+        return;
+    enum sample_type type = task->in.plane.type;
+    int largest = (int)sample_max(type);
+    bool real = type == SAMPLE_F32 || is_exact_in_f32(sharpen, largest);
+    pass_define(pass, real ? "REAL" : "TABLE", "1");
+    pass_name(pass, real ? "real" : "table");
+    if (real) {
+        pass_float(pass, (float)sharpen->amount);
+        pass_float(pass, (float)sharpen->threshold);
+    } else {
+        add_changes(task, pass, largest);
+    }
+}
+
+static void add_rows(struct task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    uint32_t radius = (uint32_t)task->config->radius, lines = 2 * radius + 1;
+    size_t size = sample_size(in->type), middle = size == 4 ? 4 : 2 * size;
+    struct strips_window window = {radius, radius, radius, radius,
+                                   (enum border)task->config->border};
+    struct strips_need need = {lines * middle, 4.0 * lines, radius};
+    struct strips strips = strips_cut(task->plan->profile, out, &need);
+    uint64_t bytes = (uint64_t)lines * (strips.width + 64) * middle +
+                     strips_line(&strips, &window, in->channels) * size;
+    struct pass *pass = strips_begin(task->plan, "gauss", "", &strips, &task->in, &task->out,
+                                     &window, &task->scratch, bytes);
+    pass_name(pass, "rows");
+    pass->work = 4.0 * lines * strips.width * (strips.band + radius);
+    pass_buffer(pass, add_weights(task));
+    add_sharpening(task, pass);
+}
+
+static void add_across(struct task *task, const struct strips_view *middle)
+{
+    const struct plane *in = &task->in.plane;
+    struct pass *pass =
+        pass_begin(task->plan, "gauss_across", "", FORM_SCALAR, 1,
+                   middle->plane.width * middle->plane.channels, middle->plane.height);
+    bool crop = task->config->border == BORDER_CROP;
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
+    pass->work = 4.0 * (double)task->config->radius + 8;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(&middle->plane);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)task->config->radius);
+    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, crop ? (int32_t)task->config->radius : 0);
+    pass_buffer(pass, add_weights(task));
+}
+
+static void add_down(struct task *task, const struct strips_view *middle)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const uint32_t lanes = 4;
+    bool crop = task->config->border == BORDER_CROP, alpha = plane_has_alpha(in);
+    uint32_t samples = out->width * out->channels;
+    /* The source's samples stand beside those of the result unless that is cropped. */
+    bool aligned = pass_is_aligned(in) && !crop;
+    bool wide = pass_is_aligned(out) && samples >= lanes && (aligned || !(alpha || task->sharpen));
+    struct pass *pass = pass_begin(task->plan, "gauss_down", "", wide ? FORM_VECTOR : FORM_SCALAR,
+                                   wide ? lanes : 1, samples, out->height);
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "ALPHA", "%u", alpha ? in->channels : 0);
+    pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
+    pass_name(pass, kernel_form_name(pass->form));
+    pass->work = (4.0 * (double)task->config->radius + 8) * (wide ? lanes : 1);
+    pass->bytes_read = plane_bytes(&middle->plane);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_int(pass, crop ? (int32_t)(task->config->radius * in->channels) : 0);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)task->config->radius);
+    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, crop ? (int32_t)task->config->radius : 0);
+    pass_buffer(pass, add_weights(task));
+    add_sharpening(task, pass);
+}
+
+/* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
+static void add_two(struct task *task)
+{
+    struct plane shape = task->in.plane;
+    struct strips_view middle;
+    shape.width = task->out.plane.width;
+    if (shape.type != SAMPLE_F32)
+        shape.type = shape.type == SAMPLE_U8 ? SAMPLE_I16 : SAMPLE_I32;
+    task->too_large |= !strips_scratch(task->plan, &task->middle, &shape, &middle);
+    add_across(task, &middle);
+    add_down(task, &middle);
+}
+
+int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
+               struct stage_plan *plan, struct fault *fault)
+{
+    struct task task = {.plan = plan, .config = config, .sharpen = sharpen};
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        task.in = (struct strips_view){OPERAND_IN, plan->in->planes[i]};
+        task.out = (struct strips_view){OPERAND_OUT, plan->out->planes[i]};
+        (plan->profile->form == FORM_ROWS ? add_rows : add_two)(&task);
+    }
+    if (task.too_large)
+        return fault_set(fault, FAULT_LIMIT, "%s: sums of this picture are more than 2^31",
+                         plan->stage);
+    return 0;
+}

@@ -1,0 +1,69 @@
+#include "stage/gauss/unsharp.h"
+
+#include <string.h>
+
+#include "stage/common.h"
+#include "stage/stage.h"
+
+#define AMOUNT_MAX 1000
+
+static const struct param params[] = {
+    PARAM(REAL, "sigma", offsetof(struct unsharp_config, blur.sigma),
+          "of the blur, in pixels: how wide the details are that are sharpened",
+          RANGE(GAUSS_SIGMA_MIN, GAUSS_SIGMA_MAX), .required = true),
+    PARAM(REAL, "amount", offsetof(struct unsharp_config, sharpen.amount),
+          "how much of the difference from the blurred picture is added",
+          RANGE(-AMOUNT_MAX, AMOUNT_MAX), DEFAULT("1")),
+    PARAM(REAL, "threshold", offsetof(struct unsharp_config, sharpen.threshold),
+          "the least difference that is: noise below it stays as it is", RANGE(0, 1e9),
+          DEFAULT("0")),
+    STAGE_BORDER_PARAM(offsetof(struct unsharp_config, blur.border)),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    struct unsharp_config *config = config_;
+    (void)given;
+    (void)fault;
+    config->blur.radius = gauss_radius(config->blur.sigma);
+    return 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct unsharp_config *config = config_;
+    return gauss_shape("unsharp", &config->blur, in, alignment, out, fault);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct unsharp_config *config = config_;
+    return gauss_plan(&config->blur, &config->sharpen, plan, fault);
+}
+
+/* f32: gauss's own difference, times the amount. Where |d| is about the threshold, either result is
+ * right, and they differ by amount · threshold. */
+static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
+{
+    const struct unsharp_config *config = config_;
+    double amount = config->sharpen.amount < 0 ? -config->sharpen.amount : config->sharpen.amount;
+    (void)in;
+    if (sample_is_integer(out))
+        return (struct tolerance){0, 0};
+    return (struct tolerance){1e-3 * (1 + amount) + amount * config->sharpen.threshold, 1e-5};
+}
+
+const struct stage stage_unsharp = {
+    .name = "unsharp",
+    .summary = "sharper: each sample moved away from the blurred picture",
+    .params = params,
+    .config_size = sizeof(struct unsharp_config),
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = unsharp_reference,
+    .tolerance = tolerance,
+    .bench = "unsharp:1.5",
+};

@@ -1,0 +1,110 @@
+#include "stage/median.h"
+
+#include "stage/common.h"
+#include "stage/stage.h"
+#include "stage/strips.h"
+
+static const struct param params[] = {
+    PARAM(INTEGER, "radius", offsetof(struct median_config, radius),
+          "of the window in pixels: 1 is 3 by 3, 2 is 5 by 5, 3 is 7 by 7",
+          RANGE(1, MEDIAN_RADIUS_MAX), DEFAULT("1")),
+    STAGE_BORDER_PARAM(offsetof(struct median_config, border)),
+    {0},
+};
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct median_config *config = config_;
+    uint32_t side = 2 * (uint32_t)config->radius + 1;
+    int result = stage_require_types("median", in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result =
+            stage_window_size("median", (enum border)config->border, side, side, &plane, fault);
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+/* What a sample takes: its column sorted, and the networks of cl/median.cl. */
+static double work_of(const struct median_config *config)
+{
+    static const double operations[] = {0, 18, 110, 350};
+    return operations[config->radius];
+}
+
+static void add_rows(const struct median_config *config, struct stage_plan *plan,
+                     const struct strips_view *in, const struct strips_view *out, unsigned *scratch)
+{
+    uint32_t radius = (uint32_t)config->radius, side = 2 * radius + 1;
+    size_t size = sample_size(in->plane.type);
+    struct strips_window window = {radius, radius, radius, radius, (enum border)config->border};
+    struct strips_need need = {2 * side * size, work_of(config), radius};
+    struct strips strips = strips_cut(plan->profile, &out->plane, &need);
+    uint64_t line = strips_line(&strips, &window, in->plane.channels);
+    struct pass *pass = strips_begin(plan, "median", "", &strips, in, out, &window, scratch,
+                                     2 * side * line * size);
+    pass_define(pass, "RADIUS", "%u", radius);
+    pass_name(pass, radius == 1 ? "3x3_rows" : radius == 2 ? "5x5_rows" : "7x7_rows");
+    pass->work = work_of(config) * strips.width * strips.band;
+}
+
+static void add_samples(const struct median_config *config, struct stage_plan *plan, unsigned i)
+{
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+    bool crop = config->border == BORDER_CROP;
+    struct pass *pass =
+        pass_begin(plan, "median", "", FORM_SCALAR, 1, out->width * out->channels, out->height);
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, out->channels);
+    pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
+    pass_name(pass, config->radius == 1 ? "3x3" : config->radius == 2 ? "5x5" : "7x7");
+    pass_name(pass, kernel_form_name(pass->form));
+    pass->work = 5 * work_of(config);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane(pass, OPERAND_IN, i);
+    pass_plane(pass, OPERAND_OUT, i);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, strips_border((enum border)config->border));
+    pass_int(pass, crop ? (int32_t)config->radius : 0);
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    unsigned scratch = 0;
+    (void)fault;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
+        struct strips_view out = {OPERAND_OUT, plan->out->planes[i]};
+        if (plan->profile->form == FORM_ROWS)
+            add_rows(config, plan, &in, &out, &scratch);
+        else
+            add_samples(config, plan, i);
+    }
+    return 0;
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    (void)config;
+    (void)in;
+    (void)out;
+    return (struct tolerance){0, 0};
+}
+
+const struct stage stage_median = {
+    .name = "median",
+    .summary = "specks taken away: the middle one of the samples around each",
+    .params = params,
+    .config_size = sizeof(struct median_config),
+    .shape = shape,
+    .passes = passes,
+    .reference = median_reference,
+    .tolerance = tolerance,
+    .bench = "median",
+};

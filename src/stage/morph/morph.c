@@ -1,0 +1,211 @@
+/* Erosion and dilation. On CPUs one kernel (cl/morph/morph.cl) whose work does not grow with the
+ * window's height, and with its width by a step for each factor of four; on GPUs such steps alone,
+ * along rows and then down columns (cl/morph/morph_step.cl). */
+#include "stage/morph/morph.h"
+
+#include "stage/common.h"
+#include "stage/strips.h"
+
+enum {
+    WIDTH,
+    HEIGHT,
+    RADIUS
+};
+
+const struct param morph_params[] = {
+    PARAM(INTEGER, "width", offsetof(struct morph_config, width), "of the window in pixels",
+          RANGE(1, MORPH_SIDE_MAX)),
+    PARAM(INTEGER, "height", offsetof(struct morph_config, height),
+          "of the window in pixels; as its width unless given", RANGE(1, MORPH_SIDE_MAX)),
+    PARAM(INTEGER, "radius", offsetof(struct morph_config, radius),
+          "in place of width and height: a square window of 2·radius + 1 pixels a side",
+          RANGE(0, (MORPH_SIDE_MAX - 1) / 2)),
+    STAGE_BORDER_PARAM(offsetof(struct morph_config, border)),
+    {0},
+};
+
+int morph_complete(const char *stage, struct morph_config *config, param_given *given,
+                   struct fault *fault)
+{
+    const param_given width = 1 << WIDTH, height = 1 << HEIGHT, radius = 1 << RADIUS;
+    if (*given & radius && *given & (width | height))
+        return fault_set(fault, FAULT_CHAIN,
+                         "%s: radius is given, and so is %s: a window has either", stage,
+                         *given & width ? "width" : "height");
+    if (*given & radius) {
+        config->width = 2 * config->radius + 1;
+        *given = (*given & ~radius) | width;
+    }
+    if (!(*given & width))
+        return fault_set(fault, FAULT_CHAIN, "%s: its window is missing: give width=W or radius=R",
+                         stage);
+    if (!(*given & height))
+        config->height = config->width;
+    *given |= height;
+    return 0;
+}
+
+int morph_shape(const char *stage, const struct morph_config *config, unsigned times,
+                const struct frame *in, size_t alignment, struct frame *out, struct fault *fault)
+{
+    int result = stage_require_types(stage, in,
+                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        for (unsigned k = 0; k < times && result == 0; k++)
+            result = stage_window_size(stage, (enum border)config->border, (uint32_t)config->width,
+                                       (uint32_t)config->height, &plane, fault);
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+struct task {
+    struct stage_plan *plan;
+    uint32_t width, height;
+    enum border border;
+    enum morph_kind kind;
+    struct strips_view in, out;
+    unsigned own, between, half[2], turn;
+    bool too_large;
+};
+
+static struct strips_window window_of(const struct task *task)
+{
+    uint32_t w = task->width, h = task->height;
+    struct strips_window window = {w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2, task->border};
+    if (task->kind == MORPH_LARGEST)
+        window = (struct strips_window){window.right, window.left, window.bottom, window.top,
+                                        task->border};
+    return window;
+}
+
+static void describe(struct pass *pass, enum morph_kind kind)
+{
+    pass_define(pass, kind == MORPH_LEAST ? "TAKE_LEAST" : "TAKE_LARGEST", "1");
+    pass_name(pass, kind == MORPH_LEAST ? "least" : "largest");
+    pass_name(pass, kernel_form_name(pass->form));
+}
+
+static void add_rows(struct task *task)
+{
+    size_t size = sample_size(task->in.plane.type);
+    struct strips_window window = window_of(task);
+    struct strips_need need = {(task->height + 3) * size, 16, task->height / 4.0};
+    struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
+    uint64_t line = strips_line(&strips, &window, task->in.plane.channels);
+    uint64_t bytes = ((uint64_t)(task->height + 1) * strips.width + 2 * line) * size;
+    struct pass *pass = strips_begin(task->plan, "morph", "", &strips, &task->in, &task->out,
+                                     &window, &task->own, bytes);
+    describe(pass, task->kind);
+    pass->work = 16.0 * strips.width * (strips.band + task->height / 4.0);
+}
+
+/* One step on GPUs: of each position the least of up to four, `distance` apart but none beyond
+ * `last`. Positions begin with `x`, `y` of the source. */
+struct step {
+    struct strips_view in, out;
+    bool down, ends; /* goes down columns; is the last one, which copies alpha */
+    uint32_t distance, last;
+    int32_t x, y;
+    enum border border;
+};
+
+static void add_step(struct task *task, const struct step *step)
+{
+    const struct plane *in = &step->in.plane, *out = &step->out.plane;
+    bool crop = task->border == BORDER_CROP;
+    struct strips_window window = window_of(task);
+    struct pass *pass = pass_begin(task->plan, "morph_step", "", FORM_SCALAR, 1,
+                                   out->width * out->channels, out->height);
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, out->channels);
+    describe(pass, task->kind);
+    pass->work = 24;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, step->in.operand, in);
+    pass_plane_at(pass, step->out.operand, out);
+    pass_plane_at(pass, task->in.operand, &task->in.plane);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, step->x);
+    pass_int(pass, step->y);
+    pass_int(pass, step->down);
+    pass_int(pass, (int32_t)step->distance);
+    pass_int(pass, (int32_t)step->last);
+    pass_int(pass, strips_border(step->border));
+    pass_int(pass, step->ends && plane_has_alpha(in));
+    pass_int(pass, crop ? (int32_t)window.left : 0);
+    pass_int(pass, crop ? (int32_t)window.top : 0);
+}
+
+/* The steps along one axis, to `size` positions there, from `in`. The first one sees the border. */
+static struct strips_view add_axis(struct task *task, struct strips_view in, bool down,
+                                   uint32_t window, uint32_t size, int32_t begin)
+{
+    for (uint32_t covered = 1; covered < window || (down && covered == 1);) {
+        uint32_t last = window - covered < 3 * covered ? window - covered : 3 * covered;
+        bool first = covered == 1, ends = down && covered + last == window;
+        struct step step = {.in = in,
+                            .down = down,
+                            .ends = ends,
+                            .distance = covered,
+                            .last = last,
+                            .x = first && !down ? begin : 0,
+                            .y = first && down ? begin : 0,
+                            .border = first ? task->border : BORDER_EDGE};
+        struct plane shape = in.plane;
+        *(down ? &shape.height : &shape.width) = size + window - covered - last;
+        step.out = task->out;
+        if (!ends)
+            task->too_large |=
+                !strips_scratch(task->plan, &task->half[task->turn ^= 1], &shape, &step.out);
+        add_step(task, &step);
+        in = step.out;
+        covered += last;
+        if (ends)
+            break;
+    }
+    return in;
+}
+
+static void add_steps(struct task *task)
+{
+    struct strips_window window = window_of(task);
+    bool crop = task->border == BORDER_CROP;
+    struct strips_view across = add_axis(task, task->in, false, task->width, task->out.plane.width,
+                                         crop ? 0 : -(int32_t)window.left);
+    add_axis(task, across, true, task->height, task->out.plane.height,
+             crop ? 0 : -(int32_t)window.top);
+}
+
+int morph_plan(const struct morph_config *config, enum morph_kind kind, unsigned times,
+               struct stage_plan *plan, struct fault *fault)
+{
+    struct task task = {.plan = plan,
+                        .width = (uint32_t)config->width,
+                        .height = (uint32_t)config->height,
+                        .border = (enum border)config->border,
+                        .kind = kind};
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
+        struct strips_view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
+        if (times == 2) {
+            struct plane shape = in.plane;
+            stage_window_size("", task.border, task.width, task.height, &shape, fault);
+            task.too_large |= !strips_scratch(plan, &task.between, &shape, &half);
+        }
+        for (unsigned k = 0; k < times; k++) {
+            task.kind = k == 0 ? kind : !kind;
+            task.in = k == 0 ? in : half;
+            task.out = k + 1 < times ? half : out;
+            (plan->profile->form == FORM_ROWS ? add_rows : add_steps)(&task);
+        }
+    }
+    if (task.too_large)
+        return fault_set(fault, FAULT_LIMIT, "%s: this picture has more than 2^31 samples",
+                         plan->stage);
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* Erosion and dilation by their definition: each sample from all of its window. */
+#include "stage/morph/morph.h"
+
+/* Channel c at (x, y) of the bordered plane. */
+static double at(const struct picture *in, size_t plane, int64_t x, int64_t y, uint32_t c,
+                 enum border border)
+{
+    const struct plane *p = &in->frame.planes[plane];
+    int64_t column = border_index(x, p->width, border), row = border_index(y, p->height, border);
+    if (column < 0 || row < 0)
+        return 0;
+    const uint8_t *samples = picture_row(in, plane, (uint32_t)row);
+    return sample_load(p->type,
+                       samples + ((size_t)column * p->channels + c) * sample_size(p->type));
+}
+
+static void compute_plane(const struct morph_config *config, enum morph_kind kind,
+                          const struct picture *in, size_t i, struct picture *out)
+{
+    const struct plane *to = &out->frame.planes[i];
+    bool crop = config->border == BORDER_CROP;
+    enum border border = crop ? BORDER_EDGE : (enum border)config->border;
+    int64_t w = config->width, h = config->height;
+    /* The first pixel of the window that belongs to (0, 0), and the source's pixel that does. */
+    int64_t left = kind == MORPH_LEAST ? w / 2 : w - 1 - w / 2;
+    int64_t top = kind == MORPH_LEAST ? h / 2 : h - 1 - h / 2;
+    int64_t shift_x = crop ? left : 0, shift_y = crop ? top : 0;
+    for (uint32_t n = 0; n < to->height * to->width * to->channels; n++) {
+        uint32_t c = n % to->channels, x = n / to->channels % to->width;
+        uint32_t y = n / to->channels / to->width;
+        int64_t px = x + shift_x, py = y + shift_y;
+        double best = at(in, i, px, py, c, border);
+        bool alpha = plane_has_alpha(to) && c == to->channels - 1;
+        for (int64_t k = 0; k < w * h && !alpha; k++) {
+            double v = at(in, i, px - left + k % w, py - top + k / w, c, border);
+            if (kind == MORPH_LEAST ? v < best : v > best)
+                best = v;
+        }
+        uint8_t *row = picture_row(out, i, y);
+        sample_store(to->type, row + (x * to->channels + c) * sample_size(to->type), best);
+    }
+}
+
+int morph_compute(const struct morph_config *config, enum morph_kind kind, unsigned times,
+                  const struct picture *in, struct picture *out, struct fault *fault)
+{
+    struct picture half = {0};
+    struct frame frame = {0};
+    int result = 0;
+    if (times == 2) {
+        result = morph_shape("morph", config, 1, &in->frame, FRAME_ALIGNMENT, &frame, fault);
+        if (result == 0 && !picture_create(&half, &frame))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
+        frame_finish(&frame);
+    }
+    const struct picture *from = times == 2 ? &half : in;
+    for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
+        if (times == 2)
+            compute_plane(config, kind, in, i, &half);
+        compute_plane(config, times == 2 ? !kind : kind, from, i, out);
+    }
+    if (times == 2)
+        picture_destroy(&half);
+    return result;
+}

@@ -1,0 +1,59 @@
+/* How stencils with large windows cut a plane for CPUs: into strips of columns, so that the lines
+ * that a window needs stay in a near cache, and bands of rows. A work-item computes one strip of
+ * one band from top to bottom, with scratch memory of its own. */
+#ifndef SLUICE_STAGE_STRIPS_H
+#define SLUICE_STAGE_STRIPS_H
+
+#include "device/profile.h"
+#include "image/border.h"
+#include "stage/pass.h"
+
+struct strips {
+    uint32_t width; /* samples of a strip: whole pixels, and a multiple of 64 */
+    uint32_t count; /* strips of a row */
+    uint32_t band;  /* rows of a band */
+    uint32_t bands;
+};
+
+/* What a stencil has its work-items keep. */
+struct strips_need {
+    size_t bytes;      /* for each sample of a strip's width */
+    double work;       /* scalar operations for each sample of the result */
+    double start_rows; /* rows whose work is done once more for each band */
+};
+
+/* A window, from `left` and `top` pixels in front of a pixel to `right` and `bottom` behind it. */
+struct strips_window {
+    uint32_t left, right, top, bottom;
+    enum border border;
+};
+
+/* Where planes lie. */
+struct strips_view {
+    unsigned operand;
+    struct plane plane;
+};
+
+struct strips strips_cut(const struct device_profile *profile, const struct plane *out,
+                         const struct strips_need *need);
+
+/* Room for a line of a strip with what the window sees on both sides, in samples. */
+uint32_t strips_line(const struct strips *strips, const struct strips_window *window,
+                     uint32_t channels);
+
+/* Begins the pass of a kernel whose arguments are those of STRIP_PARAMETERS (cl/prelude.cl);
+ * `item_bytes` of `scratch`, an operand that stage_plan_memory knows, for each work-item. */
+struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
+                          const struct strips *strips, const struct strips_view *in,
+                          const struct strips_view *out, const struct strips_window *window,
+                          unsigned *scratch, uint64_t item_bytes);
+
+/* The border as kernels take it: a cropped window never sees one. */
+int strips_border(enum border border);
+
+/* A plane of `shape` in scratch memory that later ones may take over; false where kernels could not
+ * count its samples. */
+bool strips_scratch(struct stage_plan *plan, unsigned *memory, const struct plane *shape,
+                    struct strips_view *view);
+
+#endif
