@@ -58,6 +58,7 @@ struct jobs_socket {
     struct receptions receptions;
     LIST_HEAD(, jobs_client) clients;
     unsigned n_requests;
+    unsigned n_leaving; /* clients that are broken */
     uv_idle_t sweep;  /* closes those that are broken, and tells of changes */
     uv_timer_t tick;  /* while results wait to be read */
     unsigned n_users; /* clients and requests whose memory is still needed, and the handles */

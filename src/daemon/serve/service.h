@@ -10,6 +10,7 @@
 
 struct folder;
 struct metrics;
+struct receptions;
 
 /* What one user has of what all users share. It is there as long as somebody uses it. */
 struct account {
@@ -17,6 +18,7 @@ struct account {
     uint64_t bytes;   /* of inputs, and of results that are not read yet */
     uint64_t results; /* of these the results */
     unsigned n_jobs;  /* in the queue */
+    unsigned n_connections;
     struct job_flow flow;
     unsigned n_uses;
     LIST_ENTRY(account) in_list;
@@ -48,8 +50,9 @@ struct service {
     struct inquiries inquiries;
     uint64_t bytes; /* of inputs and results that clients' jobs hold */
     LIST_HEAD(, account) accounts;
-    unsigned n_http, n_jobs_clients; /* connections */
-    struct job_flow nobody;          /* of jobs whose clients have gone */
+    unsigned n_http, n_jobs_clients;     /* connections */
+    const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
+    struct job_flow nobody;              /* of jobs whose clients have gone */
 };
 
 void service_init(struct service *service);
@@ -88,6 +91,9 @@ static inline uint64_t service_share(uint64_t total, uint64_t others)
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
 void service_give(struct service *service, struct account *account, uint64_t bytes);
 
+/* What clients may hold together. */
+uint64_t service_bytes_max(const struct service *service);
+
 /* A result, which is there already, until its client has read it. */
 void service_hold_result(struct service *service, struct account *account, uint64_t bytes);
 void service_release_result(struct service *service, struct account *account, uint64_t bytes);
@@ -99,6 +105,9 @@ int service_check_results(const struct service *service, const struct account *a
 /* FAULT_BUSY: the queue has no room for a job of this user's. */
 int service_check_queue(const struct service *service, const struct account *account,
                         struct fault *fault);
+
+/* Brings the metrics of clients and what they share up to date. */
+void service_measure(const struct service *service);
 
 /* New references; NULL without memory. */
 json_t *service_status(const struct service *service);

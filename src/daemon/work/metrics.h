@@ -22,6 +22,11 @@ enum metric {
     METRIC_BYTES_COPIED,       /* as reports count them, and of inputs that may change */
     METRIC_CROSSINGS,          /* direction: in, out */
     METRIC_QUEUE_JOBS,         /* held now */
+    METRIC_CONNECTIONS,        /* socket: http, jobs */
+    METRIC_USERS,              /* that are connected, or have jobs */
+    METRIC_CLIENT_BYTES,       /* of inputs and unread results, … */
+    METRIC_CLIENT_BYTES_MAX,   /* … and their limit */
+    METRIC_RECEIVERS,          /* state: well, hanging */
     METRIC_FILES,              /* dir, state */
     METRIC_FOLDER_STATE,       /* dir, state: ok, degraded, hanging, lost; always 1 */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */
