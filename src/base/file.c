@@ -196,9 +196,9 @@ bool path_real(const char *path, char real[PATH_MAX])
         errno = error;
         return false;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec++;
-    if (pthread_timedjoin_np(thread, NULL, &until) != 0) {
+    if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
         pthread_detach(thread);
         if (!atomic_exchange(&f->left, true)) {
             errno = ETIMEDOUT;

@@ -82,11 +82,26 @@ static void print_worker(const json_t *worker)
     fprintf(cli_stdout, "\n  its sandbox: %s\n", text(worker, "sandbox"));
 }
 
+/* What each has of what all share. */
+static void print_user(const json_t *user)
+{
+    fprintf(cli_stdout, "user %lld: %lld connections, %lld jobs, inputs and results of %s",
+            number(user, "uid"), number(user, "connections"), number(user, "jobs"),
+            number_size((uint64_t)number(user, "bytes")));
+    if (number(user, "unread") > 0)
+        fprintf(cli_stdout, " (%s not read yet)", number_size((uint64_t)number(user, "unread")));
+    if (number(user, "receivers_hanging") > 0)
+        fprintf(cli_stdout, "; descriptors that do not answer hold %lld of its receivers",
+                number(user, "receivers_hanging"));
+    fputc('\n', cli_stdout);
+}
+
 static void print(const json_t *status)
 {
     const json_t *queue = json_object_get(status, "queue");
     const json_t *worker = json_object_get(status, "worker");
     const json_t *connections = json_object_get(status, "connections"), *one;
+    const json_t *receivers = json_object_get(status, "receivers");
     size_t i;
     fprintf(cli_stdout, "state: %s\n", text(status, "state"));
     fprintf(cli_stdout, "up: %s\n",
@@ -95,6 +110,8 @@ static void print(const json_t *status)
     fprintf(cli_stdout, "jobs: %lld wait, %lld run, %lld settle, %lld are to be tried again\n",
             number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
             number(queue, "retrying"));
+    if (number(queue, "in_quarantine") > 0)
+        fprintf(cli_stdout, "in quarantine: %lld of them\n", number(queue, "in_quarantine"));
     fprintf(cli_stdout, "since the start: %lld done, %lld failed\n", number(status, "done"),
             number(status, "failed"));
     json_array_foreach(json_object_get(status, "folders"), i, one) print_folder(one);
@@ -105,6 +122,10 @@ static void print(const json_t *status)
             number(worker, "starts"), number(worker, "builds"));
     fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),
             number(connections, "jobs"));
+    if (number(receivers, "well") + number(receivers, "hanging") > 0)
+        fprintf(cli_stdout, "receivers of descriptors: %lld, and %lld that hang\n",
+                number(receivers, "well"), number(receivers, "hanging"));
+    json_array_foreach(json_object_get(status, "users"), i, one) print_user(one);
 }
 
 static int ask(int socket, json_t **answer, struct fault *fault)

@@ -155,6 +155,33 @@ class Syncs(DiskTest):
         d.expect_clean()
 
 
+class Looks(DiskTest):
+    def test_a_result_that_cannot_be_looked_at(self):
+        """Whether it was taken away is unknown then: it is not given up, and not made again."""
+        for originals in ('done', 'delete', 'keep'):
+            for pattern in ('DIR/out/.a*.tmp', 'DIR/out/a.pgm'):
+                d = self.faulty('--originals', originals, '--stable', '100ms',
+                                folder=os.path.join(self.dir, '%s-%d' % (originals, len(pattern)))).start()
+                before = len(self.fake_log())
+                self.wrong('stat', pattern.replace('DIR', d.dir), 'once')
+                d.drop('a', b'good')
+                wait_for('its end', lambda d=d, n=before: len(self.fake_log()) > n and not d.claims(), 30)
+                self.assertFalse(os.path.exists(self.rule), d.log())
+                d.stop()
+                self.assertEqual((d.results(), len(self.fake_log()) - before), (['a.pgm'], 1), d.log())
+                d.expect_clean()
+
+    def test_a_file_that_cannot_be_looked_at(self):
+        """It is told, and done when it can."""
+        d = self.faulty('--stable', '100ms', '--jobs-socket', os.path.join(self.dir, 'jobs.sock')).start()
+        self.wrong('stat', d.input + '/a', errno.EIO)
+        d.drop('a', b'good')
+        d.expect_line('a: cannot be read yet; it is tried again')
+        self.mend()
+        d.expect_done('a', 20)
+        d.stop()
+
+
 class Taken(DiskTest):
     """A consumer takes a result before its original has moved: it is not made again."""
 

@@ -3,15 +3,20 @@
 
 Small by default; SLUICE_LONG=1 runs the promised sizes and holds the promised times, which need a machine that does
 little else. Figures are printed in both forms."""
+import http.client
+import json
 import mmap
 import os
+import random
 import resource
+import signal
 import socket
 import statistics
 import struct
 import sys
 import threading
 import time
+import unittest
 
 from sluice_test import DaemonTest, main, picture, wait_for
 import sockets
@@ -207,6 +212,161 @@ class Many(Load):
         say('%d rounds of hostile clients: %d descriptors before and after; %d connections at the end'
             % (rounds, before, status['connections']['http']))
         d.stop()
+
+
+CROWD = 50  # users
+
+
+class User:
+    """What one user of many does, in a process of its own: some of its connections are slow, silent, half-closed or
+    hostile, four are honest and ask again and again. Ends when its input is closed, and prints what they were answered."""
+
+    def __init__(self, test, number, count, pause):
+        self.http, self.jobs, self.pause = test.http, test.jobs, pause
+        self.over, self.lock, self.answers, self.times = threading.Event(), threading.Lock(), {}, []
+        ours, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                ours.close()
+                os.setuid(20000 + number)
+                self.act(count, theirs)
+                theirs.sendall(json.dumps([self.answers, self.times]).encode())
+            finally:
+                os._exit(0)
+        theirs.close()
+        self.control = ours
+        test.addCleanup(self.kill)
+
+    def kill(self):
+        self.control.close()
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    def end(self):
+        """Answers by kind, and seconds that the good ones took."""
+        self.control.shutdown(socket.SHUT_WR)
+        data = b''
+        while True:
+            piece = self.control.recv(65536)
+            if not piece:
+                return json.loads(data)
+            data += piece
+
+    def act(self, count, control):
+        honest = [threading.Thread(target=self.ask, args=(ask,)) for ask in (self.ask_http, self.ask_jobs) * 2]
+        for one in honest:
+            one.start()
+        held = [None] * (count - len(honest))
+        turn = 0
+        control.settimeout(1)
+        while True:
+            for i in range(turn % 5, len(held), 5):  # a fifth of them each second; what was cut off comes again
+                held[i] = self.harm(i % 5, held[i])
+            turn += 1
+            try:
+                if not control.recv(1):
+                    break
+            except TimeoutError:
+                pass
+        self.over.set()
+        for one in honest:
+            one.join()
+
+    def harm(self, kind, sock):
+        head = b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'
+        try:
+            if kind == 4:  # jobs whose results nobody reads, and nonsense
+                if not sock:
+                    sock = sockets.Jobs(self.jobs, timeout=1)
+                    fd = sockets.memory(picture(), sealed=False)
+                    sock.send([fd], id=1, chain='sobel', format='pgm')
+                    os.close(fd)
+                else:
+                    sock.send_raw(os.urandom(50))
+                return sock
+            if not sock:
+                sock = sockets.connect(self.http, timeout=1)
+            if kind == 0:  # slow
+                sock.send(b'G')
+            elif kind == 1:  # half a body
+                sock.send(head if not sock.gettimeout() == 2 else b'x')
+                sock.settimeout(2)
+            elif kind == 2:
+                sock.shutdown(socket.SHUT_WR)
+            return sock  # kind 3 says nothing
+        except OSError:
+            sock.close() if sock else None
+            return None
+
+    def ask(self, ask):
+        while not self.over.wait(self.pause * (0.5 + random.random())):
+            begin = time.monotonic()
+            try:
+                answer = ask()
+            except (OSError, http.client.HTTPException) as error:
+                answer = repr(error)
+            with self.lock:
+                self.answers[answer] = self.answers.get(answer, 0) + 1
+                self.times += [time.monotonic() - begin] if answer == 'ok' else []
+
+    def ask_http(self):
+        answer = sockets.ask(self.http, 'POST', '/v1/process?chain=sobel&format=pgm', picture(160, 120), timeout=60)
+        return {200: 'ok', 429: 'busy'}.get(answer.status, str(answer.status))
+
+    def ask_jobs(self):
+        client = sockets.Jobs(self.jobs, timeout=60)
+        try:
+            return client.run(picture(160, 120), chain='sobel', format='pgm')[0]['result']
+        finally:
+            client.close()
+
+
+@unittest.skipIf(os.getuid() != 0, 'several users need root')
+class Crowd(Load):
+    def livez_times(self, seconds):
+        times, end = [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            self.assertEqual(self.health(), 200)
+            times.append(time.monotonic() - begin)
+            time.sleep(0.01)
+        return times
+
+    def test_many_users_beside_a_full_folder(self):
+        each, files, seconds = (40, 10000, 40) if LONG else (8, 300, 5)
+        d = self.serve('--device', 'reference', '--jobs', '2', '--sync', 'batch').start()
+        os.chmod(self.dir, 0o755)
+        for path in (self.http, self.jobs):
+            os.chmod(path, 0o666)
+        quiet = self.livez_times(seconds / 4)
+        users = [User(self, i, each, 2 if LONG else 1) for i in range(CROWD)]
+        for i in range(files):
+            d.drop('%05d.pgm' % i, picture(160, 120, i), 'rename')
+        wanted = CROWD * (each - 4) * 3 // 4
+        wait_for('connections', lambda: sum(sockets.ask(self.http, 'GET', '/v1/status').json()['connections'].values()) >= wanted, 60)
+        busy = self.livez_times(seconds)
+        status = sockets.ask(self.http, 'GET', '/v1/status').json()
+        answers, times = {}, []
+        for told, taken in [user.end() for user in users]:
+            times += taken
+            for answer, n in told.items():
+                answers[answer] = answers.get(answer, 0) + n
+        d.expect_all(['%05d.pgm' % i for i in range(files)], 600)
+        say('%d connections of %d users, %d files in the folder: p99 of /livez %.1f ms, %.1f ms before; answers %s, p99 %.0f ms, '
+            'longest %.1f s' % (sum(status['connections'].values()), len(status['users']), files, 1e3 * percentile(busy, 0.99),
+                                1e3 * percentile(quiet, 0.99), answers, 1e3 * percentile(times, 0.99), max(times)))
+        self.assertEqual(set(answers) - {'ok', 'busy'}, set())
+        self.assertGreater(answers['ok'], CROWD)
+        self.assertGreaterEqual(len(status['users']), CROWD)
+        if LONG:
+            self.assertGreaterEqual(sum(status['connections'].values()), 1500)
+            self.assertLess(percentile(busy, 0.99), percentile(quiet, 0.99) + 0.02)
+        d.stop()
+        d.expect_clean()
 
 
 class Frames(Load):

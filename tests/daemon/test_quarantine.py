@@ -16,12 +16,22 @@ class Quarantine(DaemonTest):
         self.path = os.path.join(self.dir, 'jobs.sock')
         return self.fake('--jobs-socket', self.path, *options, **keywords)
 
-    def workers(self):
+    def ask(self, **question):
         client = sockets.Jobs(self.path)
-        client.send(id=1, type='status')
-        status = client.receive()[0]['status']
+        client.send(id=1, **question)
+        answer = client.receive()[0]
         client.close()
-        return status['workers']
+        return answer
+
+    def status(self):
+        return self.ask(type='status')['status']
+
+    def workers(self):
+        return self.status()['workers']
+
+    def why(self, path):
+        why = self.ask(type='why', file=path)['why']
+        return why['state'], why.get('reason')
 
     def kill_at_work(self, daemon, word, times):
         """SIGKILL for the worker that works at that file, so often; the file takes 0.3 s each time."""
@@ -119,6 +129,8 @@ class Quarantine(DaemonTest):
         d.drop('slow', b'poison-slow')
         d.drop('evil', b'poison-slow')
         wait_for('quarantine', lambda: any(w['quarantine'] and w['running'] for w in self.workers()))
+        self.assertGreater(self.status()['queue']['in_quarantine'], 0)
+        wait_for('it is told', lambda: ('running', 'suspect') in {self.why(d.in_path(name)) for name in ('evil', 'slow')}, pause=0.05)
         d.drop('good', b'good')
         d.expect('good.pgm')
         self.assertEqual(self.fake_log()[-1], 'good')  # the second one has not begun its second try

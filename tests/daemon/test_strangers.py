@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Descriptors and memory of strangers: what hangs, is hoarded or is not read is its owner's trouble alone."""
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -92,6 +93,9 @@ class StrangersTest(DaemonTest):
         self.assertEqual(sockets.ask(self.http, 'GET', '/livez', timeout=30).status, 200)
         self.assertLess(time.monotonic() - begin, seconds)
 
+    def status(self):
+        return sockets.ask(self.http, 'GET', '/v1/status').json()
+
     def processes(self, daemon):
         """Those that the front has started: names by process numbers."""
         with open('/proc/%d/task/%d/children' % (daemon.process.pid, daemon.process.pid), encoding='ascii') as file:
@@ -156,6 +160,8 @@ class Hanging(StrangersTest):
         wait_for('the last one that is given up', lambda: daemon.count_lines('given up') >= 16, 60)
         self.expect_alive()
         self.assertLess(len(self.children(daemon)), CHILDREN_MAX)
+        self.assertEqual(self.status()['receivers']['hanging'], 16)
+        self.assertIn('sluice_receivers{state="hanging"} 16', sockets.ask(self.http, 'GET', '/metrics').body.decode())
         late = Stranger(self, self.path, [(job, ['r' + self.silent('none')])], uid=12345)
         self.assertEqual(late.output.readline(), 'sent\n')
         self.assertIn('processes waiting', late.output.readline())
@@ -232,6 +238,11 @@ class Memory(StrangersTest):
             self.assertEqual(message['result'], 'busy')
             refused.append(message['id'])
         self.assertEqual(refused, list(range(4, 13))) # half of 128 MiB, which the first has some bytes of
+        status = self.status()
+        self.assertEqual((status['shared']['limit'], status['shared']['bytes']), (128 * MIB, 48 * MIB + len(b'hang')))
+        user, = [one for one in status['users'] if one['jobs'] == 4]
+        self.assertEqual((user['uid'], user['bytes'], user['unread']), (os.getuid(), 48 * MIB + len(b'hang'), 0))
+        self.assertIn('sluice_client_bytes %d' % (48 * MIB + 4), sockets.ask(self.http, 'GET', '/metrics').body.decode())
         self.expect_alive()
         daemon.process.kill()
 
@@ -270,7 +281,8 @@ class Memory(StrangersTest):
 class Shares(StrangersTest):
     def connections(self):
         """How many are open when one is refused; they stay."""
-        opened = []
+        opened, most = [], resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
         while True:
             client = sockets.Jobs(self.path, timeout=20)
             try:
@@ -286,7 +298,7 @@ class Shares(StrangersTest):
 
     def test_connections(self):
         daemon = self.serve(fake=True)
-        self.assertEqual([as_user(self, 12345 + i, self.connections) for i in range(4)], ['128', '64', '32', '16'])
+        self.assertEqual([as_user(self, 12345 + i, self.connections) for i in range(9)], ['1024', '512', '256', '128', '64', '32', '16', '16', '16'])
         self.assertEqual(self.client().run(b'x', chain='sobel')[0]['result'], 'ok')
         daemon.stop()
 
@@ -384,6 +396,17 @@ class Receivers(StrangersTest):
             self.assertEqual(message['result'], 'ok')
             self.assertEqual(sockets.read_all(fd), b'data %d' % number)
         wait_for('none that stays', lambda: 'sluice-receiver' not in self.children(daemon), 60)
+        daemon.stop()
+
+    @unittest.skipUnless(os.environ.get('DAEMON_FAULT'), 'a preloaded library cannot stand before a sanitizer')
+    def test_what_comes_between_a_look_and_a_read(self):
+        """The front finds the socket empty; what arrives then has descriptors, and is not for it to read."""
+        daemon = self.serve(fake=True, env={'LD_PRELOAD': os.environ['DAEMON_FAULT'], 'SLUICE_FAULT_LATE_PEEK': '1'})
+        client, fd = self.client(), sockets.memory(b'data')
+        for i in range(100):
+            client.send([fd], id=i, chain='sobel')
+            time.sleep(0.01)
+        self.assertEqual([client.receive()[0]['result'] for _ in range(100)], ['ok'] * 100)
         daemon.stop()
 
     def test_one_that_is_killed(self):

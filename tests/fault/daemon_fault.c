@@ -3,6 +3,8 @@
  *     SLUICE_FAULT_NO_KILL=1       SIGKILL kills nobody: a process that is stuck in the kernel
  *     SLUICE_FAULT_POISON=WORD     the worker dies of SIGSEGV when it has begun with a file that
  *                                  holds WORD in its first 4096 bytes: it breaks a decoder
+ *     SLUICE_FAULT_LATE_PEEK=1     whoever looks into an empty socket comes back late, so that he
+ *                                  reads what has arrived meanwhile
  *     SLUICE_FAULT_READDIR=FILE    while FILE is there no folder can be read: with "hang" in it
  *                                  nobody comes back, else EIO
  *     SLUICE_FAULT_HANG=FILE       while FILE is there no call of sluiced at a file below the path
@@ -61,6 +63,19 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     if (poisoned)
         raise(SIGSEGV);
     return sent;
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    static ssize_t (*real)(int, struct msghdr *, int);
+    if (!real)
+        real = (ssize_t(*)(int, struct msghdr *, int))dlsym(RTLD_NEXT, "recvmsg");
+    ssize_t got = real(fd, message, flags);
+    int error = errno;
+    if (got < 0 && (flags & MSG_PEEK) && getenv("SLUICE_FAULT_LATE_PEEK"))
+        usleep(30000);
+    errno = error;
+    return got;
 }
 
 ssize_t read(int fd, void *data, size_t size)

@@ -6,7 +6,7 @@
  * The line has a kind of call, a pattern of fnmatch(3) for the path, and what happens: "once": EIO,
  * and FILE is removed; "once:3": so the third such call; "hang": the call waits until FILE is gone;
  * a number: this errno, each time. Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite),
- * open, statfs, list (readdir), unlink, mkdir, rename and link (the old name).
+ * open, stat (fstatat), statfs, list (readdir), unlink, mkdir, rename and link (the old name).
  *
  *     SLUICE_FAULT_LOOP=FILE    such calls that sluiced's first thread makes, which must not wait,
  *                               are lines of FILE: "open /proc/self/stat"
@@ -155,6 +155,11 @@ int openat(int fd, const char *path, int flags, ...)
     mode_t mode = mode_of(flags, args);
     va_end(args);
     return goes_wrong_at("open", fd, path) ? -1 : REAL(openat)(fd, path, flags, mode);
+}
+
+int fstatat(int fd, const char *path, struct stat *status, int flags)
+{
+    return goes_wrong_at("stat", fd, path) ? -1 : REAL(fstatat)(fd, path, status, flags);
 }
 
 int statfs(const char *path, struct statfs *status)

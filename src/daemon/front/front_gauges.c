@@ -176,6 +176,7 @@ static void measure_process(struct metrics *metrics)
 void front_measure(struct front *front)
 {
     metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    service_measure(&front->sockets.service);
     measure_folders(front);
     measure_process(front->metrics);
 }

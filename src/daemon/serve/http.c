@@ -17,7 +17,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-#define CONNECTIONS_MAX  256
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
 #define IDLE_SECONDS     15
@@ -70,20 +69,25 @@ static bool body_is_slow(const struct http_connection *connection, uint64_t now)
            request->body_bytes + request->dropped_bytes < seconds * BODY_RATE;
 }
 
-static void check_deadline(struct http_connection *c, uint64_t now)
+static void cut_late(struct http_connection *connection)
 {
     struct problem late;
     problem_set(&late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
                 number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
+    http_cut(connection, &late);
+}
+
+static void check_deadline(struct http_connection *c, uint64_t now)
+{
     bool over = c->deadline != 0 && now >= c->deadline;
     switch (c->phase) {
     case HTTP_HEADER:
         if (over)
-            http_cut(c, &late);
+            cut_late(c);
         break;
     case HTTP_BODY:
         if (over || body_is_slow(c, now))
-            http_cut(c, &late);
+            cut_late(c);
         break;
     case HTTP_IDLE:
     case HTTP_ANSWER:
@@ -185,6 +189,7 @@ static void forget(struct http_connection *connection)
     LIST_REMOVE(connection, in_list);
     listener_left(&http->listener, connection->peer.uid);
     http->service->n_http--;
+    connection->account->n_connections--;
     account_leave(connection->account);
     free(connection);
 }
@@ -223,7 +228,7 @@ static void refuse(struct http *http, int fd)
     struct http_connection connection = {.http = http, .fd = fd};
     struct problem full;
     problem_set(&full, 503, "connections",
-                "too many connections: %d, of one user half of what others leave", CONNECTIONS_MAX);
+                "too many connections: %d, of one user half of what others leave", LISTENER_TOTAL);
     http_cut(&connection, &full);
     close(fd);
 }
@@ -253,6 +258,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     http_enter(connection, HTTP_HEADER, HEADER_SECONDS);
     LIST_INSERT_HEAD(&http->connections, connection, in_list);
     http->service->n_http++;
+    connection->account->n_connections++;
     http->adding = connection;
     /* libmicrohttpd closes the descriptor when it refuses it */
     if (MHD_add_connection(http->daemon, fd, &address, sizeof address) != MHD_YES && http->adding)
@@ -277,7 +283,7 @@ static int start_mhd(struct http *http, struct fault *fault)
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
         NULL, NULL, http_request_go_on, http, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX + 8,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)LISTENER_MOST + 8,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
         1, MHD_OPTION_NOTIFY_CONNECTION, on_connection_event, http, MHD_OPTION_NOTIFY_COMPLETED,
         http_request_end, http, MHD_OPTION_URI_LOG_CALLBACK, http_request_begin, http,
@@ -340,11 +346,8 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     h->context = context;
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
-    h->listener = (struct listener){.type = SOCK_STREAM,
-                                    .total = CONNECTIONS_MAX,
-                                    .accepted = on_accepted,
-                                    .closed = on_listener_closed,
-                                    .context = h};
+    h->listener = (struct listener){
+        .type = SOCK_STREAM, .accepted = on_accepted, .closed = on_listener_closed, .context = h};
     int result = start_mhd(h, fault);
     if (result == 0)
         result = add_handles(h, fault);

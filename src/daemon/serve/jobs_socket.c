@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define CLIENTS_MAX     256
 #define MESSAGES_A_TURN 16
 #define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
 #define READ_TIME       UINT64_C(30000000000) /* nanoseconds until a client must have read a result */
@@ -205,10 +204,11 @@ static bool receive_one(struct jobs_client *client)
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
     size_t size = sizeof buffer, n_fds;
-    if (receptions_has_descriptors(client->fd)) {
+    enum reception_head head = receptions_look(client->fd);
+    if (head == HEAD_DESCRIPTORS)
         hand_over(client);
+    if (head != HEAD_PLAIN)
         return false;
-    }
     int result = message_receive_bytes(client->fd, buffer, &size, fds, &n_fds, &fault);
     if (result == FAULT_BUSY)
         return false;
@@ -263,8 +263,10 @@ static void close_client(struct jobs_client *client)
     struct jobs_socket *server = client->server;
     drop(client, &client->unread);
     LIST_REMOVE(client, in_list);
+    server->n_leaving -= client->broken;
     listener_left(&server->listener, client->peer.uid);
     server->service->n_jobs_clients--;
+    client->account->n_connections--;
     account_leave(client->account);
     uv_close((uv_handle_t *)&client->poll, on_poll_closed);
     receptions_bury(&server->receptions, client->peer.uid, client->fd);
@@ -290,7 +292,7 @@ static void on_sweep(uv_idle_t *idle)
     struct jobs_socket *server = idle->data;
     struct jobs_client *client, *next;
     uv_idle_stop(idle);
-    for (client = LIST_FIRST(&server->clients); client; client = next) {
+    for (client = LIST_FIRST(&server->clients); server->n_leaving > 0 && client; client = next) {
         next = LIST_NEXT(client, in_list);
         if (client->broken && !client->closed)
             cut_client(client);
@@ -335,6 +337,7 @@ void jobs_break(struct jobs_client *client)
     if (client->broken || client->closed)
         return;
     client->broken = true;
+    client->server->n_leaving++;
     uv_poll_stop(&client->poll);
     jobs_want_sweep(client->server);
 }
@@ -370,6 +373,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     LIST_INSERT_HEAD(&server->clients, client, in_list);
     server->n_users++;
     server->service->n_jobs_clients++;
+    client->account->n_connections++;
     poll_client(client);
 }
 
@@ -398,8 +402,8 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
     s->context = context;
     LIST_INIT(&s->clients);
     receptions_init(&s->receptions, service->loop);
+    service->receptions = &s->receptions;
     s->listener = (struct listener){.type = SOCK_SEQPACKET,
-                                    .total = CLIENTS_MAX,
                                     .accepted = on_accepted,
                                     .closed = on_listener_closed,
                                     .context = s};
@@ -435,6 +439,7 @@ void jobs_socket_close(struct jobs_socket **socket)
         close_client(client);
     }
     receptions_close(&s->receptions);
+    s->service->receptions = NULL;
     listener_close(&s->listener);
     uv_close((uv_handle_t *)&s->sweep, on_handle_closed);
     uv_close((uv_handle_t *)&s->tick, on_handle_closed);

@@ -17,7 +17,7 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-#define BACKLOG        256
+#define BACKLOG        1024
 #define ACCEPTS_A_TURN 32
 #define PAUSE          200 /* milliseconds, when no descriptor is left */
 
@@ -40,10 +40,11 @@ static unsigned *count_of(struct listener *listener, uid_t uid)
 static bool enter(struct listener *listener, uid_t uid)
 {
     unsigned *count = count_of(listener, uid);
-    if (!count || listener->n_connections >= listener->total)
+    if (!count)
         return false;
     unsigned others = listener->n_connections - *count;
-    if (uid != 0 && *count > 0 && *count >= service_share(listener->total, others))
+    bool in_share = uid == 0 || *count < service_share(LISTENER_TOTAL, others);
+    if (*count >= LISTENER_ANYBODYS && (!in_share || listener->n_connections >= LISTENER_TOTAL))
         return false;
     ++*count;
     listener->n_connections++;

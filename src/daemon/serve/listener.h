@@ -11,6 +11,9 @@
 #include <uv.h>
 
 #define LISTENER_USERS_MAX 64
+#define LISTENER_TOTAL     2048 /* connections; of one user but root its share (service_share), … */
+#define LISTENER_ANYBODYS  16   /* … and so many in any case, though others have taken all */
+#define LISTENER_MOST      (LISTENER_TOTAL + LISTENER_USERS_MAX * LISTENER_ANYBODYS)
 
 /* The process at the other end, by SO_PEERCRED. */
 struct peer {
@@ -19,10 +22,8 @@ struct peer {
 };
 
 struct listener {
-    int type;       /* SOCK_STREAM or SOCK_SEQPACKET */
-    unsigned total; /* connections; a user other than root may have a share (service_share) */
-    /* A new connection, non-blocking, owned by the receiver. `full`: there are too many; it is to
-     * be told so and closed. */
+    int type; /* SOCK_STREAM or SOCK_SEQPACKET */
+    /* A new connection, non-blocking, the callee's. `full`: one too many, to be told and closed. */
     void (*accepted)(void *context, int fd, const struct peer *peer, bool full);
     /* After listener_close: the memory may be freed. Not called when listener_open has failed. */
     void (*closed)(void *context);

@@ -274,12 +274,12 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 
 /* ---- receptions ---- */
 
-static unsigned count(const struct receptions *all, uid_t uid, bool abandoned)
+unsigned receptions_count(const struct receptions *receptions, const uid_t *uid, bool hanging)
 {
     const struct receiver *receiver;
     unsigned n = 0;
-    LIST_FOREACH(receiver, &all->receivers, in_list)
-    n += receiver->uid == uid && (receiver->state == RECEIVER_ABANDONED) == abandoned;
+    LIST_FOREACH(receiver, &receptions->receivers, in_list)
+    n += (!uid || receiver->uid == *uid) && (receiver->state == RECEIVER_ABANDONED) == hanging;
     return n;
 }
 
@@ -298,7 +298,7 @@ static bool assign(struct reception *reception, struct fault *fault)
     struct receptions *all = reception->all;
     const struct reception_how *how = &reception->how;
     struct receiver *receiver = NULL;
-    bool hanging = count(all, how->uid, true) >= ABANDONED_MAX;
+    bool hanging = receptions_count(all, &how->uid, true) >= ABANDONED_MAX;
     if (hanging && how->order == RECEIVER_TAKE)
         fault_set(fault, FAULT_BUSY,
                   "descriptors of this user keep %d processes waiting: no more are received until "
@@ -306,11 +306,12 @@ static bool assign(struct reception *reception, struct fault *fault)
                   ABANDONED_MAX);
     if (!hanging)
         receiver = find_idle(all, how->uid);
-    if (!hanging && !receiver && count(all, how->uid, false) < AT_WORK_MAX)
+    if (!hanging && !receiver && receptions_count(all, &how->uid, false) < AT_WORK_MAX)
         start_receiver(&receiver, all, how->uid, fault);
     if (!receiver)
         return false;
-    bool stay = how->order == RECEIVER_TAKE && count(all, how->uid, false) <= STAYING_MAX;
+    bool stay =
+        how->order == RECEIVER_TAKE && receptions_count(all, &how->uid, false) <= STAYING_MAX;
     receiver->reception = reception;
     reception->receiver = receiver;
     give_order(receiver, stay ? RECEIVER_STAY : how->order, how->client_fd);
@@ -405,8 +406,7 @@ void reception_cancel(struct reception **reception)
 
 /* ---- clients' sockets ---- */
 
-/* Looks at the message at the socket's head; what recv(2) would return. */
-static ssize_t peek(int fd, bool *has_descriptors)
+enum reception_head receptions_look(int fd)
 {
     char byte;
     struct iovec bytes = {&byte, 1};
@@ -416,28 +416,22 @@ static ssize_t peek(int fd, bool *has_descriptors)
     do
         got = recvmsg(fd, &header, MSG_PEEK | MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    *has_descriptors = got >= 0 && (header.msg_flags & MSG_CTRUNC);
-    return got;
-}
-
-bool receptions_has_descriptors(int fd)
-{
-    bool has_descriptors;
-    peek(fd, &has_descriptors);
-    return has_descriptors;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return HEAD_NOTHING;
+    return got >= 0 && (header.msg_flags & MSG_CTRUNC) ? HEAD_DESCRIPTORS : HEAD_PLAIN;
 }
 
 /* Closing a socket closes the descriptors that nobody has received of it. */
 void receptions_bury(struct receptions *receptions, uid_t uid, int fd)
 {
     char byte;
-    bool has_descriptors;
+    enum reception_head head;
     struct fault fault = FAULT_INIT;
     struct reception *reception;
     struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_BURY};
     shutdown(fd, SHUT_RDWR); /* no more can come */
-    while (peek(fd, &has_descriptors) > 0 && !has_descriptors)
-        (void)!recv(fd, &byte, 1, MSG_DONTWAIT);
-    if (!has_descriptors || reception_start(&reception, receptions, &how, &fault) != 0)
+    while ((head = receptions_look(fd)) == HEAD_PLAIN && recv(fd, &byte, 1, MSG_DONTWAIT) > 0)
+        ;
+    if (head != HEAD_DESCRIPTORS || reception_start(&reception, receptions, &how, &fault) != 0)
         close(fd);
 }

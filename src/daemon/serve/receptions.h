@@ -65,7 +65,17 @@ void reception_cancel(struct reception **reception);
  * receiver where it does. Takes the descriptor over. */
 void receptions_bury(struct receptions *receptions, uid_t uid, int fd);
 
-/* True for a message at the socket's head that has descriptors. It stays there. */
-bool receptions_has_descriptors(int fd);
+/* Processes that receive descriptors, of one user, or of all (NULL): those that are well, or those
+ * that hang and were given up. */
+unsigned receptions_count(const struct receptions *receptions, const uid_t *uid, bool hanging);
+
+/* What stands at a socket's head, and stays there. Where there is nothing yet nothing may be read:
+ * what comes meanwhile may have descriptors. */
+enum reception_head {
+    HEAD_NOTHING,
+    HEAD_PLAIN, /* a message without descriptors, or the end */
+    HEAD_DESCRIPTORS,
+};
+enum reception_head receptions_look(int fd);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "daemon/serve/receptions.h"
 #include "daemon/spool/json_text.h"
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
@@ -142,10 +143,15 @@ void account_leave(struct account *account)
     free(account);
 }
 
-/* Room for one input of the largest size, and for as much again. */
+/* As much as one input at its largest, and what pictures may take beside. */
+uint64_t service_bytes_max(const struct service *service)
+{
+    return service->settings->max_file + service->settings->memory;
+}
+
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
 {
-    uint64_t total = service->settings->max_file + service->settings->memory;
+    uint64_t total = service_bytes_max(service);
     bool fits = service->bytes + bytes <= total;
     if (account->bytes > own)
         fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
@@ -208,11 +214,11 @@ int service_check_queue(const struct service *service, const struct account *acc
 static json_t *queue_json(const struct queue *q)
 {
     return json_pack(
-        "{s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
+        "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
         (int)(queue_count(q, JOB_QUEUED) + queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN)),
         "running", (int)(queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN)), "settling",
         (int)queue_count(q, JOB_SETTLING), "retrying", (int)queue_count(q, JOB_WAITING),
-        "of_clients", (int)q->n_client_jobs);
+        "of_clients", (int)q->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(q));
 }
 
 static json_t *worker_json(const struct supervisor *s)
@@ -296,18 +302,67 @@ static json_t *workers_json(const struct service *service)
     return list;
 }
 
+static unsigned receivers(const struct service *service, const uid_t *uid, bool hanging)
+{
+    return service->receptions ? receptions_count(service->receptions, uid, hanging) : 0;
+}
+
+void service_measure(const struct service *service)
+{
+    const struct account *account;
+    unsigned users = 0;
+    if (!service->settings) /* no sockets */
+        return;
+    LIST_FOREACH(account, &service->accounts, in_list)
+    users++;
+    const struct {
+        enum metric metric;
+        const char *labels;
+        double value;
+    } rows[] = {
+        {METRIC_CONNECTIONS, "socket=\"http\"", service->n_http},
+        {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_jobs_clients},
+        {METRIC_USERS, NULL, users},
+        {METRIC_CLIENT_BYTES, NULL, (double)service->bytes},
+        {METRIC_CLIENT_BYTES_MAX, NULL, (double)service_bytes_max(service)},
+        {METRIC_RECEIVERS, "state=\"well\"", receivers(service, NULL, false)},
+        {METRIC_RECEIVERS, "state=\"hanging\"", receivers(service, NULL, true)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        metrics_set(service->metrics, rows[i].metric, rows[i].labels, rows[i].value);
+}
+
+/* What each has of what all share. */
+static json_t *users_json(const struct service *service)
+{
+    json_t *list = json_array();
+    const struct account *a;
+    LIST_FOREACH(a, &service->accounts, in_list)
+    json_array_append_new(
+        list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i}", "uid", (json_int_t)a->uid,
+                        "connections", (int)a->n_connections, "jobs", (int)a->n_jobs, "bytes",
+                        (json_int_t)a->bytes, "unread", (json_int_t)a->results, "receivers",
+                        (int)receivers(service, &a->uid, false), "receivers_hanging",
+                        (int)receivers(service, &a->uid, true)));
+    return list;
+}
+
 json_t *service_status(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
-    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}}", "state",
-                     service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
-                     (double)(clock_now() - service->started) * 1e-9, "done",
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+                     "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+                     "state", service->state(service->context), "ready", (int)(trouble == NULL),
+                     "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
                      (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
                      queue_json(queue), "folders", folders_json(service), "worker",
                      worker_json(queue->supervisor), "workers", workers_json(service),
                      "connections", "http", (int)service->n_http, "jobs",
-                     (int)service->n_jobs_clients);
+                     (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
+                     (json_int_t)service->bytes, "limit", (json_int_t)service_bytes_max(service),
+                     "receivers", "well", (int)receivers(service, NULL, false), "hanging",
+                     (int)receivers(service, NULL, true));
 }
 
 json_t *service_chains(const struct service *service)

@@ -11,6 +11,7 @@
 
 struct folder;
 struct metrics;
+struct receptions;
 
 /* How much one user has of what all users share. Freed when nobody uses it any more. */
 struct account {
@@ -18,6 +19,7 @@ struct account {
     uint64_t bytes;   /* size of inputs, and of results that are not read yet */
     uint64_t results; /* the results' part of that */
     unsigned n_jobs;  /* in the queue */
+    unsigned n_connections;
     struct job_flow flow;
     unsigned n_uses;
     LIST_ENTRY(account) in_list;
@@ -49,8 +51,9 @@ struct service {
     struct inquiries inquiries;
     uint64_t bytes; /* size of inputs and results of clients' jobs */
     LIST_HEAD(, account) accounts;
-    unsigned n_http, n_jobs_clients; /* connections */
-    struct job_flow nobody;          /* for jobs whose clients have gone */
+    unsigned n_http, n_jobs_clients;     /* connections */
+    const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
+    struct job_flow nobody;              /* of jobs whose clients have gone */
 };
 
 void service_init(struct service *service);
@@ -89,7 +92,10 @@ static inline uint64_t service_share(uint64_t total, uint64_t others)
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
 void service_give(struct service *service, struct account *account, uint64_t bytes);
 
-/* Counts a result until its client has read it. */
+/* What clients may hold together. */
+uint64_t service_bytes_max(const struct service *service);
+
+/* A result, which is there already, until its client has read it. */
 void service_hold_result(struct service *service, struct account *account, uint64_t bytes);
 void service_release_result(struct service *service, struct account *account, uint64_t bytes);
 
@@ -100,6 +106,9 @@ int service_check_results(const struct service *service, const struct account *a
 /* FAULT_BUSY: the queue has no room for a job of this user. */
 int service_check_queue(const struct service *service, const struct account *account,
                         struct fault *fault);
+
+/* Brings the metrics of clients and what they share up to date. */
+void service_measure(const struct service *service);
 
 /* New references; NULL without memory. */
 json_t *service_status(const struct service *service);

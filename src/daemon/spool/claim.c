@@ -232,7 +232,10 @@ static int check_left(const struct spool *spool, const char *name, bool *left, s
     struct identity identity;
     bool done = false;
     int result = 0;
-    *left = !spool->in_place || spool_look(spool, name, &identity) == SPOOL_FILE;
+    enum spool_sight sight = spool->in_place ? spool_look(spool, name, &identity) : SPOOL_FILE;
+    *left = sight == SPOOL_FILE;
+    if (sight == SPOOL_UNREADABLE)
+        result = fault_set(fault, FAULT_IO, "%s: cannot be looked at", name);
     if (spool->in_place && *left)
         result = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, fault);
     *left &= !done;
@@ -309,13 +312,17 @@ int claim_open(struct claim *claim, int *fd, struct fault *fault)
     *fd = open_file(claim);
     if (*fd < 0)
         return fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, "open");
-    if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (fstat(*fd, &status) != 0)
+        fault_set_errno(fault, FAULT_IO, "fstat");
+    else if (!S_ISREG(status.st_mode))
+        fault_set(fault, FAULT_NO_INPUT, "no regular file");
+    if (fault->code == FAULT_NONE) {
         claim->identity = identity_of(&status);
         return 0;
     }
     close(*fd);
     *fd = -1;
-    return fault_set(fault, FAULT_NO_INPUT, "no regular file");
+    return fault->code;
 }
 
 bool claim_is_unchanged(const struct claim *claim, int fd)

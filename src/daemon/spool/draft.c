@@ -256,14 +256,17 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     return result;
 }
 
-/* Whether the file is the result that the note describes, by size and time. File systems that keep
- * whole seconds lose the rest of a time when they are mounted again. Two results written in the
- * same tick of the kernel's clock cannot be told apart in this way, so callers look for the
- * temporary name first, which only one claim has. `inode` may be NULL. */
+/* File systems with coarse times forget the rest of a time when they are mounted anew. Size and
+ * time do not tell two results apart that were written in the same tick of the kernel's clock: the
+ * callers look at the temporary name first, which is one claim's alone. `inode` may be NULL.
+ * Otherwise errno tells: 0 or ENOENT: it is not; else nobody knows. */
 static bool is_result(int out_fd, const char *name, const struct note_result *result, ino_t *inode)
 {
     struct stat status;
-    if (fstatat(out_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    if (fstatat(out_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    errno = 0;
+    if (!S_ISREG(status.st_mode))
         return false;
     struct identity found = identity_of(&status);
     int64_t apart = llabs(found.mtime - result->mtime);
@@ -286,14 +289,14 @@ static void names_of(struct names *names, const struct claim *claim, size_t inde
     reservation_of(&names->reservation, claim, index, names->temporary);
 }
 
-/* Whether the reservation is there. `inode` becomes the result's if the reservation is a hard link,
- * else 0. */
+/* `inode`: of the result, if it is a link, else 0. Otherwise errno tells: ENOENT, or nobody knows.
+ */
 static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
                         const struct note_result *result, ino_t *inode)
 {
     struct stat status;
     if (fstatat(claim->spool->instance_fd, r->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
-        fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        (errno != ENOENT || fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0))
         return false;
     *inode = status.st_size == result->size ? status.st_ino : 0;
     return true;
@@ -309,13 +312,15 @@ static int place_one(const struct claim *claim, int fd, size_t index)
     ino_t placed = 0, waiting = 0, reserved;
     names_of(&names, claim, index);
     bool is_placed = is_result(fd, names.final, result, &placed);
+    if (!is_placed && errno != 0 && errno != ENOENT)
+        return -1;
     bool waits = is_result(fd, names.temporary, result, &waiting);
+    if (!waits && errno != 0 && errno != ENOENT)
+        return -1;
     if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
         return unlinkat(fd, names.temporary, 0);
-    if (!waits) {
-        errno = ENOENT;
+    if (!waits)
         return is_placed || is_reserved(claim, fd, &names.reservation, result, &reserved) ? 0 : -1;
-    }
     return claim->note.on_exists == EXISTS_OVERWRITE
                ? renameat(fd, names.temporary, fd, names.final)
                : disk_rename_new(fd, names.temporary, fd, names.final);

@@ -340,16 +340,24 @@ const char *spool_lost_path(const struct spool *spool, struct fault *fault)
                                                             : NULL;
 }
 
+/* What an error tells of a name. */
+static enum spool_sight sight_of(int error)
+{
+    return error == ENOENT || error == ENOTDIR ? SPOOL_GONE
+           : error == ELOOP                    ? SPOOL_NO_FILE
+                                               : SPOOL_UNREADABLE;
+}
+
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
 {
     struct stat status;
     struct disk_place place;
     if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return SPOOL_GONE;
-    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
+        return sight_of(errno);
+    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW), error = errno;
     disk_place_leave(&place);
     if (result != 0)
-        return SPOOL_GONE;
+        return sight_of(error);
     if (!S_ISREG(status.st_mode))
         return SPOOL_NO_FILE;
     *identity = identity_of(&status);
@@ -373,19 +381,18 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name, enum s
     struct disk_place place;
     *writer = SPOOL_WRITER_UNKNOWN;
     if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return SPOOL_GONE;
+        return sight_of(errno);
     int fd =
         openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     int error = errno;
     disk_place_leave(&place);
-    errno = error;
     if (fd < 0)
-        return errno == ENOENT ? SPOOL_GONE : errno == ELOOP ? SPOOL_NO_FILE : SPOOL_UNREADABLE;
-    enum spool_sight sight = SPOOL_NO_FILE;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        sight = SPOOL_FILE;
+        return sight_of(error);
+    enum spool_sight sight = SPOOL_UNREADABLE;
+    if (fstat(fd, &status) == 0)
+        sight = S_ISREG(status.st_mode) ? SPOOL_FILE : SPOOL_NO_FILE;
+    if (sight == SPOOL_FILE)
         *writer = probe_writer(fd);
-    }
     close(fd);
     return sight;
 }

@@ -88,12 +88,12 @@ const char *spool_lost_path(const struct spool *spool, struct fault *fault);
 /* What a name in IN stands for. */
 enum spool_sight {
     SPOOL_GONE,
-    SPOOL_NO_FILE,    /* a directory, link, device, pipe or socket: never touched */
-    SPOOL_UNREADABLE, /* we may not read it */
+    SPOOL_NO_FILE,    /* a directory, link, device, pipe or socket: not ours to touch */
+    SPOOL_UNREADABLE, /* we may not read it, or the disk cannot, yet */
     SPOOL_FILE,
 };
 
-/* Looks without opening: never returns SPOOL_UNREADABLE. */
+/* Looks without opening: SPOOL_UNREADABLE tells that the disk fails. */
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity);
 
 enum spool_writer {

@@ -98,7 +98,9 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
         break;
     case JOB_SENT:
     case JOB_BEGUN:
-        fate_set(fate, "running", NULL, "it is worked at: attempt %u, for %s", job->attempts,
+        fate_set(fate, "running", job->lane == JOB_SUSPECT ? "suspect" : NULL,
+                 "it is worked at%s: attempt %u, for %s",
+                 job->lane == JOB_SUSPECT ? ", in quarantine" : "", job->attempts,
                  number_duration(now > job->since ? now - job->since : 0));
         break;
     case JOB_SETTLING:

@@ -116,8 +116,10 @@ static bool is_there(void *context, const char *name, const struct identity *ide
     const struct spool *spool = context;
     struct identity now;
     struct stat folder;
-    return fstat(spool->in_fd, &folder) != 0 || folder.st_dev != identity->device ||
-           (spool_look(spool, name, &now) == SPOOL_FILE && identity_equal(&now, identity));
+    if (fstat(spool->in_fd, &folder) != 0 || folder.st_dev != identity->device)
+        return true;
+    enum spool_sight sight = spool_look(spool, name, &now);
+    return sight == SPOOL_UNREADABLE || (sight == SPOOL_FILE && identity_equal(&now, identity));
 }
 
 static void do_scan(struct errand *errand)
@@ -325,13 +327,14 @@ static void look_at(struct look *look, struct look_at *at)
     at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    if (at->verdict != CANDIDATE_TAKE || look->room == 0)
-        return; /* probing opens the file, and the event of that would look like somebody else's */
-    sight = spool_probe(look->spool, at->candidate->name, &writer);
-    at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
+    /* To probe is to open it, which would look like somebody else's doing later. */
+    if (at->verdict == CANDIDATE_TAKE && look->room > 0) {
+        sight = spool_probe(look->spool, at->candidate->name, &writer);
+        at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
+    }
     if (at->facts.unreadable)
         fault_set(&at->fault, FAULT_PERMISSION, "cannot be read yet");
-    if (at->verdict == CANDIDATE_TAKE)
+    if (at->verdict == CANDIDATE_TAKE && look->room > 0)
         claim(look, at);
 }
 

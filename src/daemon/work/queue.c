@@ -301,6 +301,15 @@ unsigned queue_count(const struct queue *queue, enum job_state state)
     return queue->counts[state];
 }
 
+unsigned queue_in_quarantine(const struct queue *queue)
+{
+    unsigned waiting = 0;
+    const struct job *job;
+    TAILQ_FOREACH(job, &queue->queued[JOB_SUSPECT], in_list)
+    waiting++;
+    return waiting + under_way(queue, true);
+}
+
 bool queue_is_empty(const struct queue *queue)
 {
     return queue->n_jobs == 0;

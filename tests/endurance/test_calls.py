@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Every call of the front and the worker that can fail or hang: once, from then on, and for ever.
+
+A run without a fault tells which calls there are (tests/fault/call_fault.c): a site is a program, a function and a
+file; of each the first OCCURRENCES calls are tried. In each run the daemon starts, does two files and two requests, and
+ends; then another one starts without a fault. After that each file is there once and whole, or has failed with a
+reason. Health is answered within HEALTH seconds while a disk fails or hangs, and whoever asks gets an answer or an end.
+
+CALLS_PARTS=I/N runs every N-th of the tries, from the I-th on; CALLS_COMBINATIONS=N the first N combinations of
+settings (all of them).
+"""
+import collections
+import concurrent.futures
+import errno
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'daemon'))
+import sockets  # noqa: E402
+from sluice_test import SLUICE, SLUICED, DaemonTest, main, picture  # noqa: E402
+
+LIBRARY = os.environ.get('CALL_FAULT')
+PART, PARTS = map(int, os.environ.get('CALLS_PARTS', '0/1').split('/'))
+OCCURRENCES = 2
+HEALTH = 3      # seconds, on a machine that does other things
+PATIENCE = 8    # until a run with a fault is ended
+AT_ONCE = int(os.environ.get('CALLS_AT_ONCE', '8'))  # runs; most of the time they wait
+# sync, originals, claim: all that may go together.
+COMBINATIONS = [(sync, originals, 'rename') for sync in ('each', 'batch', 'off') for originals in ('done', 'delete', 'keep')]
+COMBINATIONS += [(sync, 'keep', 'none') for sync in ('each', 'batch', 'off')]
+COMBINATIONS = COMBINATIONS[:int(os.environ.get('CALLS_COMBINATIONS', '99'))]
+
+# What a call on it may wait for is a disk. The kernel answers calls on anything else by itself.
+DISKS = ('/in', '/out', '/state')
+ERRORS = {'open': errno.EMFILE, 'write': errno.ENOSPC, 'pwrite': errno.ENOSPC, 'mkdir': errno.ENOSPC, 'mkdirat': errno.ENOSPC,
+          'ftruncate': errno.ENOSPC, 'socketpair': errno.EMFILE, 'memfd_create': errno.ENOMEM, 'accept4': errno.EMFILE,
+          'sendmsg': errno.ENOBUFS, 'mmap': errno.ENOMEM}
+# A file of ours that holds results: what stands in it is not a picture's.
+Try = collections.namedtuple('Try', 'site nth how error')
+
+
+class Run:
+    """A daemon in a folder of its own, which is removed."""
+
+    def __init__(self, settings):
+        self.dir = tempfile.mkdtemp(prefix='sluice-calls-')
+        self.calls = self.path('calls')
+        for name in ('in', 'out', 'calls'):
+            os.mkdir(self.path(name))
+        with open(self.path('calls', 'root'), 'w', encoding='utf-8') as file:
+            file.write(self.dir)
+        with open(self.path('calls', 'count'), 'wb') as file:
+            file.write(b'\0' * 8)
+        sync, originals, claim = settings
+        self.originals = originals
+        self.options = ['--watch', self.path('in'), '--output', self.path('out'), '--chain', 'sobel', '--format', 'pgm', '--state',
+                        self.path('state'), '--sync', sync, '--originals', originals, '--claim', claim, '--stable', '50ms',
+                        '--device', 'reference', '--jobs', '2', '--job-time', '3s', '--shutdown', '3s', '--http-socket',
+                        self.path('http'), '--jobs-socket', self.path('jobs')]
+        self.wrong, self.log, self.slowest = [], '', 0
+
+    def path(self, *parts):
+        return os.path.join(self.dir, *parts)
+
+    def start(self, faults):
+        self.process = subprocess.Popen([SLUICED, *self.options], stdin=subprocess.DEVNULL, stderr=open(self.path('log'), 'ab'),
+                                        env=dict(os.environ, SLUICE_LOG_LEVEL='info',
+                                                 **({'LD_PRELOAD': LIBRARY, 'SLUICE_CALLS': self.calls} if faults else {})))
+
+    def read_log(self):
+        with open(self.path('log'), encoding='utf-8', errors='replace') as file:
+            return file.read()
+
+    def wait(self, condition, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if condition():
+                return True
+            time.sleep(0.02)
+        return False
+
+    def drop(self, name):
+        with open(self.path(name + '.aside'), 'wb') as file:
+            file.write(picture(seed=ord(name)))
+        os.rename(self.path(name + '.aside'), self.path('in', name))
+
+    def list(self, *parts):
+        try:
+            return sorted(os.listdir(self.path(*parts)))
+        except FileNotFoundError:
+            return []
+
+    def has_ended(self, name):
+        """Its result is there and its original where it belongs; or it has failed."""
+        back = self.originals == 'keep'
+        done = name + '.pgm' in self.list('out') and (name in self.list('in')) == back
+        return done or name + '.error.json' in self.list('in', '.sluice', 'failed')
+
+    # ---- who asks
+
+    def ask_http(self):
+        try:
+            return sockets.ask(self.path('http'), 'POST', '/v1/process?chain=sobel&format=pgm', picture(), timeout=15).status
+        except TimeoutError:
+            return 'nothing'
+        except OSError:
+            return 'an end'
+        except Exception as error:  # pylint: disable=broad-except
+            return 'an end' if 'HTTP' in type(error).__name__ or 'Disconnected' in type(error).__name__ else repr(error)
+
+    def ask_jobs(self):
+        try:
+            client = sockets.Jobs(self.path('jobs'), timeout=15)
+            try:
+                client.send([sockets.memory(picture())], id=1, chain='sobel', format='pgm')
+                message, fd = client.receive()
+                if fd is not None:
+                    os.close(fd)
+                return message['result'] if message else 'an end'
+            finally:
+                client.close()
+        except TimeoutError:
+            return 'nothing'
+        except OSError:
+            return 'an end'
+
+    def watch_health(self, over):
+        """Only while a disk is in trouble: a front whose sockets fail may end what it cannot serve."""
+        while not over.wait(0.1):
+            begin = time.monotonic()
+            try:
+                status = sockets.ask(self.path('http'), 'GET', '/livez', timeout=20).status
+            except OSError:
+                status = None
+            taken = time.monotonic() - begin
+            self.slowest = max(self.slowest, taken)
+            if self.process.poll() is None and not over.is_set() and (status != 200 or taken > HEALTH):
+                self.wrong.append('/livez: %s after %.1f s' % (status, taken))
+
+    # ---- a run
+
+    def work(self, disk):
+        """As far as the fault lets it come."""
+        self.drop('a')
+        self.start(True)
+        ready = self.wait(lambda: 'sluiced: ready' in self.read_log() or self.process.poll() is not None, PATIENCE)
+        self.drop('b')
+        if self.process.poll() is not None:
+            return
+        over = threading.Event()
+        health = threading.Thread(target=self.watch_health, args=(over,))
+        if disk and ready:
+            health.start()
+        answers = [self.ask_http(), self.ask_jobs()] if ready else []
+        for name, answer in zip(('http', 'jobs'), answers):
+            if answer == 'nothing' or (disk and answer not in (200, 'ok')):
+                self.wrong.append('%s: %s' % (name, answer))
+        self.ended = self.wait(lambda: all(map(self.has_ended, 'ab')) or self.process.poll() is not None, PATIENCE)
+        self.status = self.ask_status() if disk and not self.ended else None
+        over.set()
+        if health.ident:
+            health.join()
+
+    def ask_status(self):
+        try:
+            return sockets.ask(self.path('http'), 'GET', '/v1/status', timeout=15).json()
+        except (OSError, ValueError) as error:
+            self.wrong.append('/v1/status: %r' % error)
+            return None
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            status = self.process.wait(25)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            try:
+                self.process.wait(2)
+            except subprocess.TimeoutExpired:
+                self.wrong.append('SIGKILL does not end it')
+            return 'killed'
+        if status < 0 or status in (1, 134, 139):
+            self.wrong.append('it ended with %d' % status)
+        return status
+
+    def try_one(self, attempt, expected):
+        disk = attempt.site.split()[2].startswith(DISKS)
+        self.expected = expected
+        with open(self.path('calls', 'rule'), 'w', encoding='utf-8') as file:
+            file.write('%s\n%d %s %d\n' % (attempt.site, attempt.nth, attempt.how, attempt.error))
+        self.ended, self.status = False, None
+        self.work(disk)
+        self.reached = self.count() >= attempt.nth
+        self.check_told(attempt)
+        hanging = attempt.how == 'hang'
+        status = self.stop()
+        if status == 'killed' and not hanging:
+            self.wrong.append('SIGTERM does not end it')
+        os.unlink(self.path('calls', 'rule'))
+        self.log = self.read_log()
+        self.finish()
+
+    def count(self):
+        with open(self.path('calls', 'count'), 'rb') as file:
+            return int.from_bytes(file.read(4), 'little')
+
+    def check_told(self, attempt):
+        """What kept a file from its end stands in the status, or was why the daemon ended; and in the log."""
+        if self.ended or not self.reached or self.process.poll() is not None or not self.status:
+            return
+        told = [f for f in self.status['folders'] if f['state'] != 'ok'] or self.status['queue']['retrying'] or \
+            self.status['queue']['running'] or [f for f in self.status['folders'] if f['last_error']]
+        if not told:
+            self.wrong.append('nothing told: %s' % json.dumps(self.status['folders']))
+        if 'sluiced: ' not in self.read_log().split('ready\n', 1)[-1]:
+            self.wrong.append('nothing in the log')
+
+    def finish(self):
+        """Without a fault everything comes to its end."""
+        self.start(False)
+        if not self.wait(lambda: all(map(self.has_ended, 'ab')), 30):
+            self.wrong.append('not ended: in %s, out %s' % (self.list('in'), self.list('out')))
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.wrong.append('the second one does not end')
+            self.process.kill()
+            self.process.wait()
+        failed = self.list('in', '.sluice', 'failed')
+        done = [name for name in 'ab' if name not in failed]
+        self.failed = 'ab' if not done else ''.join(sorted(set('ab') - set(done)))
+        if self.list('out') != [name + '.pgm' for name in done]:
+            self.wrong.append('results %s, failed %s' % (self.list('out'), failed))
+        for name in set(done) & {n[:-4] for n in self.list('out')}:
+            with open(self.path('out', name + '.pgm'), 'rb') as file:
+                if file.read() != self.expected[name]:
+                    self.wrong.append('%s is not whole' % name)
+        originals = {'done': ('in', '.sluice', 'done'), 'keep': ('in',)}.get(self.originals)
+        if originals and [n for n in self.list(*originals) if n in 'ab'] != done:
+            self.wrong.append('originals: %s' % self.list(*originals))
+        work = self.list('in', '.sluice', 'work')
+        if work:
+            self.wrong.append('left in work: %s' % work)
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class Calls(DaemonTest):
+    def expected(self):
+        return {name: self.by_sluice_run(picture(seed=ord(name)))[''] for name in 'ab'}
+
+    def trace(self, settings):
+        """Sites, and how often each was called, of a run to its orderly end."""
+        run = Run(settings)
+        self.addCleanup(run.remove)
+        with open(run.path('calls', 'trace'), 'w', encoding='utf-8'):
+            pass
+        run.work(True)
+        run.stop()
+        self.assertEqual(run.wrong, [], run.read_log())
+        self.assertTrue(run.ended, run.read_log())
+        with open(run.path('calls', 'trace'), encoding='utf-8', errors='replace') as file:
+            return collections.Counter(line.rstrip('\n') for line in file if len(line.split()) == 3)
+
+    def tries(self, sites):
+        for site, times in sorted(sites.items()):
+            program, function, name = site.split()
+            if program not in ('sluiced', 'sluice-worker', 'sluice-receiver') or name.startswith('/calls'):
+                continue
+            if name.startswith(('/usr', '/lib', '/etc/ld')) or name == '/log':
+                continue
+            for nth in range(1, min(times, OCCURRENCES) + 1):
+                yield Try(site, nth, 'once', ERRORS.get(function, errno.EIO))
+            yield Try(site, 1, 'always', ERRORS.get(function, errno.EIO))
+            # The kernel does not let calls wait that are not about a disk; a worker may hang anywhere.
+            if name.startswith(DISKS) or program == 'sluice-worker':
+                yield Try(site, 1, 'hang', errno.EIO)
+
+    def test_each(self):
+        if not LIBRARY:
+            self.skipTest('a preloaded library cannot stand before a sanitizer')
+        expected, todo, sites, calls = self.expected(), [], set(), 0
+        for settings in COMBINATIONS:
+            traced = self.trace(settings)
+            calls += sum(traced.values())
+            sites |= set(traced)
+            todo += [(settings, attempt) for attempt in self.tries(traced)]
+        random.Random(16).shuffle(todo)
+        todo = todo[PART::PARTS]
+        self.counts, self.bad = collections.Counter(), []
+        began = time.monotonic()
+
+        def one(pair):
+            settings, attempt = pair
+            run = Run(settings)
+            try:
+                run.try_one(attempt, expected)
+                self.counts[attempt.how] += 1
+                self.counts['reached'] += run.reached
+                self.counts['failed'] += len(run.failed)
+                if run.wrong:
+                    self.bad.append((settings, attempt, run.wrong))
+                    print('%s %s: %s\n%s' % (settings, attempt, run.wrong, run.log), flush=True)
+            except Exception as error:  # pylint: disable=broad-except
+                self.bad.append((settings, attempt, repr(error)))
+                print(settings, attempt, repr(error), flush=True)
+            finally:
+                run.remove()
+
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(one, todo))
+        print('%d calls at %d sites in %d combinations; %d runs (%d once, %d always, %d hanging) of which %d came to the call, '
+              '%d files failed with a reason; %d runs with something wrong; %.0f s'
+              % (calls, len(sites), len(COMBINATIONS), len(todo), self.counts['once'], self.counts['always'], self.counts['hang'],
+                 self.counts['reached'], self.counts['failed'], len(self.bad), time.monotonic() - began))
+        self.assertEqual(self.bad, [])
+
+
+if __name__ == '__main__':
+    main()

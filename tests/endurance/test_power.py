@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Power cuts: the file system of input, output and state is shut down in the middle of work, with all that was not
+synced lost, and mounted again. A consumer takes results away meanwhile. Each file has one result, whole.
+
+Needs root, loop devices and mkfs. CUTS is the number for each file system (250), POWER_FILE_SYSTEMS=ext4,xfs which."""
+import collections
+import ctypes
+import errno
+import fcntl
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'daemon'))
+from sluice_test import Daemon, DaemonTest, main, picture, wait_for  # noqa: E402
+
+CUTS = int(os.environ.get('CUTS', '250'))
+FILE_SYSTEMS = os.environ.get('POWER_FILE_SYSTEMS', 'ext4,xfs').split(',')
+SHUTDOWN = 0x8004587d       # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
+WITH_LOG, WITHOUT_LOG = 1, 2  # what is in the journal's memory is written, or lost
+MKFS = {'ext4': (['mkfs.ext4', '-q', '-F'], 64 << 20), 'xfs': (['mkfs.xfs', '-q', '-f'], 320 << 20)}
+FOLDERS = {'done': 'originals: done, sync: each', 'gone': 'originals: delete, sync: batch',
+           'kept': 'originals: keep, sync: each', 'both': 'originals: done, sync: batch'}
+
+
+KINDS = 60      # of pictures
+BACKLOG = 60    # files
+
+
+def leave_mounts():
+    """Nobody else's namespace gets a copy of our mounts, which would keep them after umount."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x20000) != 0 or libc.mount(b'none', b'/', None, 0x4000 | 0x40000, None) != 0:  # private, recursive
+        raise unittest.SkipTest('no mount namespace: ' + os.strerror(ctypes.get_errno()))
+
+
+def data_of(number):
+    return picture(64 + number % KINDS, 48 + number % 6, number % KINDS)
+
+
+def sync(directory, path):
+    """XFS lets the sync of a directory pass that comes after the shutdown, where no machine would be left to tell; opening
+    it fails then."""
+    os.fsync(directory)
+    os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY))
+
+
+class Consumer(threading.Thread):
+    """Takes each result that it sees; what it took is its own once the removal is synced. Before that a cut may bring
+    the result back."""
+
+    def __init__(self, test, folder):
+        super().__init__(daemon=True)
+        self.test, self.folder, self.over = test, folder, threading.Event()
+
+    def run(self):
+        out = self.test.path(self.folder, 'out')
+        try:
+            directory = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return
+        try:
+            while not self.over.wait(0.005):
+                for name in sorted(os.listdir(out)):
+                    if not name.startswith('.'):
+                        self.take(directory, out, name)
+        except OSError:
+            pass  # the power is gone
+        finally:
+            os.close(directory)
+
+    def take(self, directory, out, name):
+        with open(os.path.join(out, name), 'rb') as file:
+            data = file.read()
+        self.test.took(self.folder, name, data, False)
+        os.unlink(name, dir_fd=directory)
+        sync(directory, out)
+        self.test.took(self.folder, name, data, True)
+
+
+@unittest.skipIf(os.getuid() != 0 or not os.path.exists('/dev/loop-control'), 'loop devices and mounts need root')
+class Power(DaemonTest):
+    @classmethod
+    def setUpClass(cls):
+        leave_mounts()
+
+    def path(self, *parts):
+        return os.path.join(self.dir, 'disk', *parts)
+
+    def mount(self):
+        subprocess.run(['mount', '-o', 'loop', self.image, self.path()], check=True)
+
+    def unmount(self):
+        def is_gone():
+            return subprocess.run(['umount', self.path()], stderr=subprocess.DEVNULL, check=False).returncode == 0
+        wait_for('the end of the mount', is_gone, 30)
+
+    def make_disk(self, kind):
+        command, size = MKFS[kind]
+        if not shutil.which(command[0]):
+            self.skipTest('no %s here' % command[0])
+        self.image = os.path.join(self.dir, 'image')
+        with open(self.image, 'wb') as file:
+            file.truncate(size)
+        subprocess.run([*command, self.image], check=True)
+        os.mkdir(self.path())
+        try:
+            self.mount()
+        except subprocess.CalledProcessError:
+            self.skipTest('no %s can be mounted here' % kind)
+        self.addCleanup(subprocess.run, ['umount', '-l', self.path()], stderr=subprocess.DEVNULL, check=False)
+        lines = ['watch:']
+        for name, rules in FOLDERS.items():
+            for part in ('in', 'out'):
+                os.makedirs(self.path(name, part))
+            lines.append('  - {input: %s, output: %s, chain: sobel, format: pgm, stable: 50ms, settle: 0s, %s}'
+                         % (self.path(name, 'in'), self.path(name, 'out'), rules))
+        subprocess.run(['sync', '-f', self.path()], check=True)
+        with open(os.path.join(self.dir, 'c.yaml'), 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines) + '\n')
+
+    def start(self):
+        self.d = Daemon(self, folder=os.path.join(self.dir, 'spare'))
+        self.d.options = ['--config', os.path.join(self.dir, 'c.yaml'), '--device', 'reference', '--jobs', '2',
+                          '--state', self.path('state')]
+        self.d.start(ready=False)
+        self.consumers = [Consumer(self, folder) for folder in FOLDERS]
+        for consumer in self.consumers:
+            consumer.start()
+
+    def end_consumers(self):
+        for consumer in self.consumers:
+            consumer.over.set()
+        for consumer in self.consumers:
+            consumer.join()
+
+    def cut(self, how):
+        disk = os.open(self.path(), os.O_RDONLY)
+        try:
+            fcntl.ioctl(disk, SHUTDOWN, struct.pack('I', how))
+        finally:
+            os.close(disk)
+        self.end_consumers()
+        self.d.process.kill()
+        self.d.process.wait(30)
+        self.d.reader.join(10)
+        self.log += ['cut %d, %s' % (self.counts['cuts'], {1: 'with its log', 2: 'without'}[how])] + self.d.lines
+        self.counts['cuts'] += 1
+        self.unmount()
+        self.mount()
+
+    # ---- files
+
+    def put(self, folder, number):
+        """It counts once it is on the disk; before that it is this producer's to lose."""
+        name = '%06d.pgm' % number
+        self.put_names[folder][name] = False
+        try:
+            aside, target = self.path(folder, 'in', '.%s.tmp' % name), self.path(folder, 'in', name)
+            with open(aside, 'wb') as file:
+                file.write(data_of(number))
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(aside, target)
+            directory = os.open(self.path(folder, 'in'), os.O_RDONLY)
+            try:
+                sync(directory, self.path(folder, 'in'))
+            finally:
+                os.close(directory)
+            self.put_names[folder][name] = True
+        except OSError as error:
+            if error.errno not in (errno.EIO, errno.EROFS, errno.ESHUTDOWN, errno.ENODEV):
+                raise
+
+    def took(self, folder, name, data, synced):
+        taken = self.taken[folder]
+        self.log.append('%s/%s: %s' % (folder, name, 'the removal is synced' if synced else 'seen and read'))
+        if name not in self.put_names[folder]:
+            self.wrong.append('%s/%s: from nothing' % (folder, name))
+        elif taken.get(name) and not synced:
+            self.wrong.append('%s/%s: twice' % (folder, name))
+        elif data != self.expected(int(name[:6])):
+            self.wrong.append('%s/%s: %d bytes, which are not it' % (folder, name, len(data)))
+        if not synced and name in taken:
+            self.counts['came back'] += 1
+        taken[name] = synced
+
+    def expect_nothing_wrong(self):
+        """Else with what was said of the files."""
+        names = {os.path.basename(line.split(':')[0]).split('.')[0] for line in self.wrong}
+        about = [line for line in self.log if line.startswith('cut ') or any(name in line for name in names)]
+        self.assertEqual(self.wrong, [], '\n'.join(about[-400:]))
+
+    def expected(self, number):
+        data = data_of(number)
+        if data not in self.results:
+            self.results[data] = self.by_sluice_run(data)['']
+        return self.results[data]
+
+    # ---- the run
+
+    def run_on(self, kind):
+        self.make_disk(kind)
+        self.put_names, self.taken = {name: {} for name in FOLDERS}, {name: {} for name in FOLDERS}
+        self.wrong, self.counts, self.results, self.log = [], collections.Counter(), {}, []
+        chance, number, began = random.Random(20261122), 0, time.monotonic()
+        for i in range(KINDS):  # before anything is in a hurry
+            self.expected(i)
+        for cut in range(CUTS):
+            self.start()
+            if chance.random() < 0.7:
+                wait_for('work', lambda: any('ready' in line for line in self.d.lines), 60)
+            until = time.monotonic() + 0.15 + chance.random() * 0.85
+            while time.monotonic() < until:
+                if number - sum(map(len, self.taken.values())) > BACKLOG:
+                    time.sleep(0.02)
+                    continue
+                self.put(list(FOLDERS)[number % len(FOLDERS)], number)
+                number += 1
+                time.sleep(chance.random() * 0.06)
+            before = sum(map(len, self.taken.values()))
+            self.cut(chance.choice((WITHOUT_LOG, WITHOUT_LOG, WITH_LOG)))
+            self.expect_nothing_wrong()
+            if cut % 50 == 49:
+                print('%s: %d cuts, %d files, %d taken, %.0f s' % (kind, cut + 1, number, before, time.monotonic() - began), flush=True)
+        self.start()
+        for folder, names in self.put_names.items():
+            sure = {name for name, synced in names.items() if synced}
+            wait_for('all of ' + folder, lambda sure=sure, folder=folder: sure <= set(self.taken[folder]), 300, 0.1)
+        time.sleep(3)  # whatever would come twice
+        self.end_consumers()
+        self.d.stop()
+        self.log += self.d.lines
+        self.expect_nothing_wrong()
+        for folder, names in self.put_names.items():
+            sure = {name for name, synced in names.items() if synced}
+            self.assertEqual(os.listdir(self.path(folder, 'in', '.sluice', 'failed')), [])
+            self.assertEqual(os.listdir(self.path(folder, 'in', '.sluice', 'work')), [])
+            self.assertEqual([n for n in os.listdir(self.path(folder, 'out'))], [])
+            place = {'kept': ('in',), 'gone': None}.get(folder, ('in', '.sluice', 'done'))
+            if place:
+                self.assertLessEqual(sure, set(os.listdir(self.path(folder, *place))))
+        print('%s: %d cuts, %d files (%d of them synced by their producer), %d results taken, of which %d came back after a cut '
+              'that undid the removal; none lost, half or double; %.0f s'
+              % (kind, CUTS, number, sum(sum(n.values()) for n in self.put_names.values()), sum(map(len, self.taken.values())),
+                 self.counts['came back'], time.monotonic() - began))
+
+    def test_ext4(self):
+        self.run_on('ext4')
+
+    def test_xfs(self):
+        self.run_on('xfs')
+
+
+for name_ in ('ext4', 'xfs'):
+    if name_ not in FILE_SYSTEMS:
+        delattr(Power, 'test_' + name_)
+
+if __name__ == '__main__':
+    main()
