@@ -18,29 +18,53 @@
 #define WEIGHT  float
 #endif
 
-/* The sum of 16 bits' numbers a and b times the pair of weights, for each of 16 lanes; and what it comes to, shifted. */
+/* Lanes of a vector, and vectors of so many at any address. */
+#if defined(SRC_IS_uchar) && defined(__AVX512BW__)
+#define COUNT 32
+#else
+#define COUNT 16
+#endif
+#define NUMBERS(type) type __attribute__((ext_vector_type(COUNT)))
+typedef NUMBERS(SRC) FN(out_lanes);
+typedef NUMBERS(MIDDLE) FN(middle_lanes);
+typedef FN(out_lanes) __attribute__((aligned(sizeof(SRC)))) FN(in_any);
+typedef FN(middle_lanes) __attribute__((aligned(sizeof(MIDDLE)))) FN(middle_any);
+#define IN(p)       (*(__global const FN(in_any) *)(p))
+#define LINE(p)     (*(__global const FN(middle_any) *)(p))
+#define PUT_LINE(p) (*(__global FN(middle_any) *)(p))
+#define PUT_OUT(p)  (*(__global FN(in_any) *)(p))
+
+/* Sums of a and b times a pair of weights, for each lane. */
 #ifdef SRC_IS_uchar
-#if defined(__AVX2__) && defined(__has_builtin)
-#if __has_builtin(__builtin_ia32_pmaddwd256) && __has_builtin(__builtin_ia32_packssdw256)
-#define HAS_PAIRS
+typedef NUMBERS(short) FN(wide);
+#if defined(__AVX512BW__)
+#define BITS 512
+#define LOW  0, 32, 1, 33, 2, 34, 3, 35, 8, 40, 9, 41, 10, 42, 11, 43, 16, 48, 17, 49, 18, 50, 19, 51, 24, 56, 25, 57, 26, 58, 27, 59
+#define HIGH 4, 36, 5, 37, 6, 38, 7, 39, 12, 44, 13, 45, 14, 46, 15, 47, 20, 52, 21, 53, 22, 54, 23, 55, 28, 60, 29, 61, 30, 62, 31, 63
+#elif defined(__AVX2__)
+#define BITS 256
+#define LOW  0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27
+#define HIGH 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31
 #endif
-#endif
-#ifdef HAS_PAIRS
+#ifdef BITS
 /* One instruction multiplies and adds pairs; lanes are as the instructions that make and part them want them. */
-typedef short __attribute__((vector_size(32))) FN(shorts);
-typedef int __attribute__((vector_size(32))) FN(ints);
-#define TIMES(a, w)                                                                                \
-    __builtin_astype(__builtin_ia32_pmaddwd256(__builtin_astype(a, FN(shorts)),                    \
-                                               __builtin_astype((int8)(w), FN(shorts))), int8)
-#define SUM(half)      int8 s0 = (half), s1 = (half)
+typedef short __attribute__((vector_size(BITS / 8))) FN(shorts);
+typedef int __attribute__((vector_size(BITS / 8))) FN(ints);
+typedef int __attribute__((ext_vector_type(COUNT / 2))) FN(sums);
+#define BUILT_IN_PAIRS(v, w) CAT(__builtin_ia32_pmaddwd, BITS)(v, w)
+#define BUILT_IN_PACK(v, w)  CAT(__builtin_ia32_packssdw, BITS)(v, w)
+#define TIMES(v, w)                                                                                \
+    __builtin_astype(BUILT_IN_PAIRS(__builtin_astype(v, FN(shorts)), __builtin_astype(w, FN(shorts))), FN(sums))
+#define SUM(half)    FN(sums) s0 = (half), s1 = (half)
 #define ADD(a, b, w)                                                                               \
-    s0 += TIMES(((short16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3,                         \
-                           a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb)), *(__global const int *)(w)); \
-    s1 += TIMES(((short16)(a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7,                         \
-                           a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)), *(__global const int *)(w));
+    {                                                                                              \
+        FN(sums) pair = *(__global const int *)(w);                                                \
+        s0 += TIMES(__builtin_shufflevector(a, b, LOW), pair);                                     \
+        s1 += TIMES(__builtin_shufflevector(a, b, HIGH), pair);                                    \
+    }
 #define SHIFTED(bits)                                                                              \
-    __builtin_astype(__builtin_ia32_packssdw256(__builtin_astype(s0 >> (bits), FN(ints)),          \
-                                                __builtin_astype(s1 >> (bits), FN(ints))), short16)
+    __builtin_astype(BUILT_IN_PACK(__builtin_astype(s0 >> (bits), FN(ints)),                       \
+                                   __builtin_astype(s1 >> (bits), FN(ints))), FN(wide))
 #else
 #define SUM(half)     int16 s = (half)
 #define ADD(a, b, w)                                                                               \
@@ -49,49 +73,49 @@ typedef int __attribute__((vector_size(32))) FN(ints);
 #endif
 #define SUM_ACROSS       SUM(1 << 7)
 #define SUM_DOWN         SUM(1 << 19)
-#define WIDEN_ACROSS(p)  convert_short16(UNALIGNED_IN(uchar, 16, p))
-#define WIDEN_DOWN(p)    UNALIGNED_IN(short, 16, p)
+#define WIDEN_ACROSS(p)  __builtin_convertvector(IN(p), FN(wide))
+#define WIDEN_DOWN(p)    LINE(p)
 #define ADD_ACROSS       ADD
 #define ADD_DOWN         ADD
 #define RESULT_ACROSS    SHIFTED(8)
-#define RESULT_DOWN      convert_uchar16(SHIFTED(20))
-#define WIDE             short16
+#define RESULT_DOWN      __builtin_convertvector(SHIFTED(20), FN(out_lanes))
 
 #elif defined(SRC_IS_ushort)
+typedef int16 FN(wide);
 /* Sums down do not fit 32 bits: one is 4096 * h + l. */
 #define SUM_ACROSS       int16 s = 1 << 7
-#define WIDEN_ACROSS(p)  convert_int16(UNALIGNED_IN(ushort, 16, p))
+#define WIDEN_ACROSS(p)  convert_int16(IN(p))
 #define ADD_ACROSS(a, b, w) s += a * (int16)((w)[0]) + b * (int16)((w)[1]);
 #define RESULT_ACROSS    (s >> 8)
 #define SUM_DOWN         int16 h = 0, l = 1 << 19
-#define WIDEN_DOWN(p)    UNALIGNED_IN(int, 16, p)
+#define WIDEN_DOWN(p)    LINE(p)
 #define ADD_DOWN(a, b, w)                                                                          \
-    h += (a >> 12) * (int16)((w)[0]) + (b >> 12) * (int16)((w)[1]);                             \
+    h += (a >> 12) * (int16)((w)[0]) + (b >> 12) * (int16)((w)[1]);                                \
     l += (a & 4095) * (int16)((w)[0]) + (b & 4095) * (int16)((w)[1]);
 #define RESULT_DOWN      convert_ushort16((h + (l >> 12)) >> 8)
-#define WIDE             int16
 
 #else
+typedef float16 FN(wide);
 #define SUM_ACROSS       float16 s = 0
-#define WIDEN_ACROSS(p)  UNALIGNED_IN(float, 16, p)
+#define WIDEN_ACROSS(p)  IN(p)
 #define ADD_ACROSS(a, b, w)                                                                        \
     s += a * (float16)((w)[0]);                                                                    \
     s += b * (float16)((w)[1]);
 #define RESULT_ACROSS    s
 #define SUM_DOWN         SUM_ACROSS
-#define WIDEN_DOWN       WIDEN_ACROSS
+#define WIDEN_DOWN(p)    LINE(p)
 #define ADD_DOWN         ADD_ACROSS
 #define RESULT_DOWN      s
-#define WIDE             float16
 #endif
 
-/* Sixteen sums around `at`, of what lies low[i] and high[i] samples from there, i being the distance. */
+/* The sums around `at`, of what lies low[i] and high[i] samples from there, i being the distance. */
 #define DEFINE_SUM(name, from, to, SUM_, WIDEN, ADD_, RESULT)                                      \
-    inline CAT(to, 16) FN(name)(__global const from *at, const int *low, const int *high,          \
-                                __global const WEIGHT *table, int pairs)                           \
+    VECTORS_OF_512_BITS inline FN(to) FN(name)(__global const from *at, const int *low,            \
+                                               const int *high, __global const WEIGHT *table,      \
+                                               int pairs)                                          \
     {                                                                                              \
         SUM_;                                                                                      \
-        WIDE a = WIDEN(at + low[0]), b = WIDEN(at + low[1]) + WIDEN(at + high[1]);                 \
+        FN(wide) a = WIDEN(at + low[0]), b = WIDEN(at + low[1]) + WIDEN(at + high[1]);             \
         ADD_(a, b, table)                                                                          \
         for (int i = 1; i < pairs; i++) {                                                          \
             a = WIDEN(at + low[2 * i]) + WIDEN(at + high[2 * i]);                                  \
@@ -100,12 +124,12 @@ typedef int __attribute__((vector_size(32))) FN(ints);
         }                                                                                          \
         return RESULT;                                                                             \
     }
-DEFINE_SUM(across, SRC, MIDDLE, SUM_ACROSS, WIDEN_ACROSS, ADD_ACROSS, RESULT_ACROSS)
-DEFINE_SUM(down, MIDDLE, SRC, SUM_DOWN, WIDEN_DOWN, ADD_DOWN, RESULT_DOWN)
+DEFINE_SUM(across, SRC, middle_lanes, SUM_ACROSS, WIDEN_ACROSS, ADD_ACROSS, RESULT_ACROSS)
+DEFINE_SUM(down, MIDDLE, out_lanes, SUM_DOWN, WIDEN_DOWN, ADD_DOWN, RESULT_DOWN)
 
 #if defined(TABLE)
 #define SHARPEN_PARAMETERS , __global const int *restrict changes
-#define SHARPEN(in, out)   out = FN(sharpen)(in, out, changes)
+#define SHARPENED(in, blurred) FN(sharpen)(in, blurred, changes)
 inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred,
                                 __global const int *restrict changes)
 {
@@ -120,7 +144,7 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred,
 }
 #elif defined(REAL)
 #define SHARPEN_PARAMETERS , float amount, float threshold
-#define SHARPEN(in, out)   out = FN(sharpen)(in, out, amount, threshold)
+#define SHARPENED(in, blurred) FN(sharpen)(in, blurred, amount, threshold)
 inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amount,
                                 float threshold)
 {
@@ -138,29 +162,29 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amo
 }
 #else
 #define SHARPEN_PARAMETERS
-#define SHARPEN(in, out)
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
-                     __global const WEIGHT *restrict table SHARPEN_PARAMETERS)
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
+                                         __global const WEIGHT *restrict table SHARPEN_PARAMETERS)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
     int lines = top + bottom + 1, pairs = top / 2 + 1, pitch = strip + 64, count = STRIP_COUNT;
-    int padded = (count + 15) & ~15, wide = (left + right) * channels, last = STRIP_ROW_END - 1 + centre_y + bottom;
+    int padded = (count + COUNT - 1) / COUNT * COUNT, wide = (left + right) * channels;
+    int last = STRIP_ROW_END - 1 + centre_y + bottom;
     __global MIDDLE *ring = (__global MIDDLE *)STRIP_MEMORY;
     __global SRC *pad = (__global SRC *)(ring + lines * pitch);
     int low[DISTANCES], high[DISTANCES];
     for (int row = STRIP_ROW + centre_y - top, slot = 0; row <= last; row++, slot++) {
         slot = slot == lines ? 0 : slot;
-        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, 16 + wide, pad);
+        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, COUNT + wide, pad);
         __global MIDDLE *to = ring + slot * pitch;
         for (int i = 0; i < 2 * pairs; i++) {
             low[i] = (left - min(i, left)) * channels;
             high[i] = (left + min(i, left)) * channels;
         }
-        for (int x = 0; x < padded; x += 16)
-            UNALIGNED_OUT(MIDDLE, 16, to + x) = FN(across)(STRIP_AT(in, x, 16 + wide), low, high, table, pairs);
+        for (int x = 0; x < padded; x += COUNT)
+            PUT_LINE(to + x) = FN(across)(STRIP_AT(in, x, COUNT + wide), low, high, table, pairs);
         int y = row - centre_y - bottom;
         if (y < STRIP_ROW)
             continue;
@@ -170,23 +194,32 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAME
             high[i] = (above >= lines ? above - lines : above) * pitch;
         }
         __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
-        __global const SRC *centre = ROW(src, y + centre_y) + centre_x * channels + STRIP_BEGIN;
         int x = 0;
-        for (; x + 16 <= count; x += 16) {
-            CAT(SRC, 16) v = FN(down)(ring + x, low, high, table, pairs);
-            SHARPEN(UNALIGNED_IN(SRC, 16, centre + x), v);
-            UNALIGNED_OUT(SRC, 16, out + x) = v;
-        }
+        for (; x + COUNT <= count; x += COUNT)
+            PUT_OUT(out + x) = FN(down)(ring + x, low, high, table, pairs);
         if (x < count) {
-            SRC samples[16]; /* an initialiser is run too late by PoCL 3.1 */
-            for (int i = 0; i < 16; i++)
-                samples[i] = x + i < count ? centre[x + i] : 0;
-            CAT(SRC, 16) v = FN(down)(ring + x, low, high, table, pairs);
-            SHARPEN(*(const UNALIGNED(SRC, 16) *)samples, v);
-            *(UNALIGNED(SRC, 16) *)samples = v;
+            SRC samples[COUNT];
+            *(FN(in_any) *)samples = FN(down)(ring + x, low, high, table, pairs);
             for (int i = 0; i < count - x; i++)
                 out[x + i] = samples[i];
         }
+#ifdef SHARPENED
+        __global const SRC *centre = ROW(src, y + centre_y) + centre_x * channels + STRIP_BEGIN;
+        for (x = 0; x + 16 <= count; x += 16)
+            UNALIGNED_OUT(SRC, 16, out + x) =
+                SHARPENED(UNALIGNED_IN(SRC, 16, centre + x), UNALIGNED_IN(SRC, 16, out + x));
+        if (x < count) {
+            SRC samples[16], blurred[16]; /* an initialiser is run too late by PoCL 3.1 */
+            for (int i = 0; i < 16; i++) {
+                samples[i] = x + i < count ? centre[x + i] : 0;
+                blurred[i] = x + i < count ? out[x + i] : 0;
+            }
+            *(UNALIGNED(SRC, 16) *)samples = SHARPENED(*(const UNALIGNED(SRC, 16) *)samples,
+                                                       *(const UNALIGNED(SRC, 16) *)blurred);
+            for (int i = 0; i < count - x; i++)
+                out[x + i] = samples[i];
+        }
+#endif
         STRIP_ALPHA(out, y, count)
     }
 }

@@ -42,7 +42,7 @@ static void add_rows(const struct median_config *config, struct stage_plan *plan
     uint32_t radius = (uint32_t)config->radius, side = 2 * radius + 1;
     size_t size = sample_size(in->plane.type);
     struct strips_window window = {radius, radius, radius, radius, (enum border)config->border};
-    struct strips_need need = {2 * side * size, work_of(config), radius};
+    struct strips_need need = {2 * side * size, STRIPS_SECOND_CACHE, work_of(config), radius};
     struct strips strips = strips_cut(plan->profile, &out->plane, &need);
     uint64_t line = strips_line(&strips, &window, in->plane.channels);
     struct pass *pass = strips_begin(plan, "median", "", &strips, in, out, &window, scratch,

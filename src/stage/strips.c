@@ -2,16 +2,15 @@
 
 #include <limits.h>
 
-#define CACHE_BYTES 131072 /* of a second-level cache, for one work-item's lines */
-#define WIDTH_STEP  192    /* whole pixels of 1 to 4 channels, and whole vectors */
-#define WIDTH_MAX   16128
-#define VECTOR_MAX  64 /* samples that a kernel may look at behind the last one that it needs */
+#define WIDTH_STEP 192 /* whole pixels of 1 to 4 channels, and whole vectors */
+#define WIDTH_MAX  16128
+#define VECTOR_MAX 64 /* samples that a kernel may look at behind the last one that it needs */
 
 struct strips strips_cut(const struct device_profile *profile, const struct plane *out,
                          const struct strips_need *need)
 {
     uint32_t samples = out->width * out->channels;
-    uint32_t most = (uint32_t)(CACHE_BYTES / need->bytes) / WIDTH_STEP * WIDTH_STEP;
+    uint32_t most = (uint32_t)(need->cache / need->bytes) / WIDTH_STEP * WIDTH_STEP;
     most = most < 2 * WIDTH_STEP ? 2 * WIDTH_STEP : most > WIDTH_MAX ? WIDTH_MAX : most;
     struct strips strips = {.count = (samples + most - 1) / most};
     strips.width = (samples + strips.count - 1) / strips.count;

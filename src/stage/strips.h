@@ -18,6 +18,7 @@ struct strips {
 /* What a stencil has its work-items keep. */
 struct strips_need {
     size_t bytes;      /* for each sample of a strip's width */
+    size_t cache;      /* the size of the cache that all of them should stay in */
     double work;       /* scalar operations for each sample of the result */
     double start_rows; /* rows whose work is done once more for each band */
 };
@@ -33,6 +34,9 @@ struct strips_view {
     unsigned operand;
     struct plane plane;
 };
+
+#define STRIPS_FIRST_CACHE  40000
+#define STRIPS_SECOND_CACHE 262144
 
 struct strips strips_cut(const struct device_profile *profile, const struct plane *out,
                          const struct strips_need *need);

@@ -90,7 +90,9 @@ static void add_rows(struct task *task)
     size_t size = sample_size(in->type), middle = size == 4 ? 4 : 2 * size;
     struct strips_window window = {radius, radius, radius, radius,
                                    (enum border)task->config->border};
-    struct strips_need need = {lines * middle, 4.0 * lines, radius};
+    /* Of a wide window all lines are read for each row, more often than the source is. */
+    size_t cache = radius < 12 ? STRIPS_SECOND_CACHE : STRIPS_FIRST_CACHE;
+    struct strips_need need = {lines * middle, cache, 4.0 * lines, radius};
     struct strips strips = strips_cut(task->plan->profile, out, &need);
     uint64_t bytes = (uint64_t)lines * (strips.width + 64) * middle +
                      strips_line(&strips, &window, in->channels) * size;

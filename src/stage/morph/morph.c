@@ -92,7 +92,8 @@ static void add_rows(struct task *task)
 {
     size_t size = sample_size(task->in.plane.type);
     struct strips_window window = window_of(task);
-    struct strips_need need = {(task->height + 3) * size, 16, task->height / 4.0};
+    struct strips_need need = {(task->height + 3) * size, STRIPS_SECOND_CACHE, 16,
+                               task->height / 4.0};
     struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
     uint64_t line = strips_line(&strips, &window, task->in.plane.channels);
     uint64_t bytes = ((uint64_t)(task->height + 1) * strips.width + 2 * line) * size;
