@@ -1,16 +1,19 @@
 #!/bin/bash
-# tests/boot/check.sh start | load | after
+# tests/boot/check.sh start | writes | load | after
 #
 # Run as root inside a machine (a board, or an emulated one) on which sluice and its units are installed.
 # It shows what the daemon promises across power cuts:
 #
-#   start   once: the service is started, and a photograph that is dropped comes out filtered
-#   load    without end: photographs are dropped as fast as the disk takes them. Cut the power meanwhile.
+#   start   once: the service is started, and a photograph comes out filtered by the folder and by both sockets
+#   writes  what is written to the disk for each photograph beyond its result, and whether anything else is
+#   load    without end: photographs are dropped as fast as the disk takes them, and sent to both sockets. Cut the power
+#           meanwhile.
 #   after   at the next boot: every photograph that was accepted has its whole result, just one, and its
 #           original; nothing else is left. load and after may be repeated.
 #
 # Accepted is what was in the watched folder when its dropper had synced it: a file is written and synced
 # under a hidden name, renamed, the folder is synced, and then its name is put down in $list, synced too.
+# A photograph that is sent to a socket is its client's until it is answered; answers are compared when they come.
 # Results are compared byte for byte with those of the chain's definition in plain C, made by `start`.
 set -u
 
@@ -20,6 +23,7 @@ chain=${SLUICE_BOOT_CHAIN:-luminance,sobel}
 unit=sluiced.service
 models=/var/tmp/sluice-boot # photographs, what comes of them, what was accepted
 list=$models/accepted
+answers=$models/answers # of the sockets: how often there was one, and how often another than it should be
 hidden=$input/.sluice
 faults=0
 umask 022
@@ -54,6 +58,7 @@ files() { find "$1" -mindepth 1 -maxdepth "$2" -path "$hidden" -prune -o -type f
 make_models() {
     mkdir -p $models
     : >$list
+    : >$answers
     i=0
     # Of several sizes, so that a cut meets jobs in all of their steps; small, so that none is over its
     # time (limits.job_time) on a machine that is emulated.
@@ -71,8 +76,9 @@ drop() { # model, name
 }
 
 start() {
-    systemd-sysusers && systemd-tmpfiles --create || fault "no user or no folders"
-    systemctl enable --quiet $unit || fault "cannot be enabled"
+    # The packages do both, and where they are installed the system may be read-only by now.
+    id sluice >/dev/null 2>&1 || { systemd-sysusers && systemd-tmpfiles --create; } || fault "no user or no folders"
+    systemctl is-enabled --quiet $unit || systemctl enable --quiet $unit || fault "cannot be enabled"
     began=$SECONDS
     systemctl start --no-block $unit || fault "does not start"
     wait_until 500 is_active || fault "is not active"
@@ -86,11 +92,36 @@ start() {
         fault "no result of the first photograph"
     fi
     wait_until 60 nothing_waits
+    for way in http jobs; do
+        by_$way 1 /run/sluice-boot.png || fault "no answer by the $way socket"
+        cmp "$models/1.png" /run/sluice-boot.png || fault "another answer by the $way socket"
+    done
+    echo "both sockets answer with the same picture"
+    echo "AppArmor: $(cat "/proc/$(systemctl show -p MainPID --value $unit)/attr/current" 2>/dev/null || echo none)"
     sluice devices || fault "no device"
     systemctl show -p ActiveState,StatusText,MemoryCurrent,NRestarts $unit
 }
 
+# by_http MODEL RESULT, by_jobs: a photograph through a socket
+by_http() { curl -sS --fail --unix-socket /run/sluice/http.sock --data-binary "@$models/$1.jpg" -o "$2" \
+    "http://localhost/v1/process?chain=$chain&format=png"; }
+by_jobs() { sluice submit -q -s /run/sluice/jobs.sock -c "$chain" -f png --on-exists overwrite -o "$2" "$models/$1.jpg"; }
+
+ask() { # way, without end
+    n=0
+    while :; do
+        if by_"$1" $((n % 4)) "/run/sluice-boot-$1.png" 2>/dev/null; then
+            cmp -s "$models/$((n % 4)).png" "/run/sluice-boot-$1.png" && echo "$1 right" >>$answers || echo "$1 wrong" >>$answers
+            sync $answers
+        else
+            sleep 1
+        fi
+        n=$((n + 1))
+    done
+}
+
 load() {
+    for way in http jobs; do ask $way & done
     boot=$(cut -c1-8 /proc/sys/kernel/random/boot_id)
     n=0
     while :; do
@@ -131,21 +162,76 @@ after() {
     echo "accepted: $accepted; lost: $lost; torn: $torn; results: $results; originals: $originals;" \
         "taken up again after cuts: $(journalctl -q -u $unit | awk '/ taken up again/ {
             for (i = 1; i < NF; i++) if ($(i + 1) ~ /^files?$/) n += $i } END { print n + 0 }')"
+    echo "answers of the sockets: $(grep -c right $answers) right, $(grep -c wrong $answers) wrong"
+    grep wrong $answers && fault "another answer than the chain is defined to give"
+    for way in http jobs; do by_$way 1 /run/sluice-boot.png || fault "no answer by the $way socket"; done
     # What the dropper had not finished is not the daemon's: hidden names are never taken.
     find "$input" -maxdepth 1 -name '.*-*' -delete
+}
+
+# Bytes that this machine's disk was told to write since it was booted
+written() {
+    sync
+    disk=$(basename "$(findmnt -n -o SOURCE -T "$input")")
+    awk '{ print $7 * 512 }' "/sys/class/block/$disk/stat"
+}
+processes() { # bytes that the kernel has written for processes of a name
+    for dir in /proc/[0-9]*; do
+        [ "$(cat "$dir/comm" 2>/dev/null)" != "$1" ] || sed -n 's/^write_bytes: //p' "$dir/io"
+    done | awk '{ n += $1 } END { print n + 0 }'
+}
+bytes() { find "$1" -maxdepth 1 -name "$2" -printf '%b\n' | awk '{ n += $1 * 512 } END { print n + 0 }'; }
+
+writes() {
+    wait_until 60 nothing_waits
+    count=40
+    mkdir -p $models/elsewhere
+    # The same photographs into a folder that nobody watches: what dropping costs.
+    begun=$(written)
+    i=0
+    while [ $i -lt $count ]; do
+        cp $models/0.jpg "$models/elsewhere/.$i" && sync "$models/elsewhere/.$i" &&
+            mv "$models/elsewhere/.$i" "$models/elsewhere/$i.jpg" && sync $models/elsewhere
+        i=$((i + 1))
+    done
+    dropping=$(($(written) - begun))
+    rm -r $models/elsewhere
+    touch /run/sluice-boot-mark
+    begun=$(written)
+    front=$(processes sluiced) worker=$(processes sluice-worker) journal=$(processes systemd-journal)
+    i=0
+    while [ $i -lt $count ]; do
+        cp $models/0.jpg "$input/.writes-$i-0" && sync "$input/.writes-$i-0" &&
+            mv "$input/.writes-$i-0" "$input/writes-$i-0.jpg" && sync "$input" && echo "writes-$i-0" >>$list
+        i=$((i + 1))
+    done
+    wait_until 300 nothing_waits || fault "still waiting"
+    sleep 3
+    all=$(($(written) - begun))
+    results=$(bytes "$output" 'writes-*')
+    echo "a photograph, bytes: dropped $((dropping / count)), its result $((results / count))," \
+        "all that the disk was told to write $((all / count))," \
+        "beyond dropping and result $(((all - dropping - results) / count))"
+    echo "of these, by process: sluiced $((($(processes sluiced) - front) / count))," \
+        "sluice-worker $((($(processes sluice-worker) - worker) / count))," \
+        "journald $((($(processes systemd-journal) - journal) / count))"
+    find / -xdev -newer /run/sluice-boot-mark -type f ! -path '/proc/*' ! -path '/sys/*' >/run/sluice-boot-written
+    find /var -xdev -newer /run/sluice-boot-mark -type f ! -path "$input/*" ! -path "$output/*" ! -path "$models/*" \
+        ! -path '/var/log/journal/*' ! -path '/var/lib/sluice/ledger.db*' >>/run/sluice-boot-written
+    grep -v '^/run/' /run/sluice-boot-written && fault "written, and neither spool nor ledger nor journal"
 }
 
 # How many boots have loaded: the last file of each may not have been put down
 cuts() { journalctl --list-boots -q | wc -l; }
 
 case ${1:-} in
-start | load | after) "$1" ;;
+start | writes | load | after) "$1" ;;
 -h | --help)
-    sed -n '2,15s/^# \{0,1\}//p' "$0"
+    sed -n '2,18s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 *)
-    echo "usage: check.sh start | load | after" >&2
+    echo "usage: check.sh start | writes | load | after" >&2
     exit 64
     ;;
 esac
