@@ -69,12 +69,11 @@ asked=$(sha256sum <"$root/debian/control")
 if [ "$(cat "$clean.asked" 2>/dev/null || true)" != "$asked" ]; then
     echo "a clean root of $suite, to build for $arch"
     rm -rf "$clean" "$clean.asked"
-    architectures=$here
-    [ "$arch" = "$here" ] || architectures=$here,$arch
+    architectures=$here tools=lintian
+    [ "$arch" = "$here" ] || architectures=$here,$arch tools=lintian,crossbuild-essential-$arch
     mkdir -p "$work/asked/debian"
     cp "$root/debian/control" "$work/asked/debian/"
-    # apt-get knows what cross-building takes besides: crossbuild-essential of that architecture.
-    mmdebstrap --quiet --mode=root --variant=buildd --architectures="$architectures" --include=lintian \
+    mmdebstrap --quiet --mode=root --variant=buildd --architectures="$architectures" --include="$tools" \
         --customize-hook="copy-in $work/asked /tmp" \
         --customize-hook="chroot \"\$1\" apt-get -qq -y --no-install-recommends $cross build-dep /tmp/asked" \
         --customize-hook='chroot "$1" useradd --create-home builder' \
@@ -114,6 +113,7 @@ version=$version+$release
 in_root() {
     folder=$1
     shift
+    ended=0
     mkdir -p "$folder.over/upper" "$folder.over/work" "$folder.over/root"
     unshare --mount --pid --net --uts --ipc --fork --kill-child sh -euc '
         clean=$1 over=$2 folder=$3
@@ -125,8 +125,9 @@ in_root() {
         mount --rbind /dev "$over/root/dev"
         hostname builder
         exec chroot "$over/root" env -i HOME=/home/builder PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
-    ' in_root "$clean" "$folder.over" "$folder" "$@"
+    ' in_root "$clean" "$folder.over" "$folder" "$@" || ended=$?
     rm -rf "$folder.over"
+    return $ended
 }
 
 for time in $times; do
