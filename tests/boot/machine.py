@@ -176,6 +176,7 @@ def make_kernel(options, folder):
         return
     say('a kernel')
     shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
     tree, first = folder + '/tree', folder + '/first'
     run('mmdebstrap', '--quiet', '--mode=root', '--variant=extract', '--arch=arm64',
         '--include=linux-image-cloud-arm64,busybox-static', options.suite, tree)

@@ -124,6 +124,7 @@ finish() {
 in=/var/lib/sluice/in
 out=/var/lib/sluice/out
 bad=0
+patience=${PATIENCE:-300} # seconds, for a machine that does other things
 begin=$SECONDS
 
 ok() { printf 'ok   %3d s  %s\n' $((SECONDS - begin)) "$*"; begin=$SECONDS; }
@@ -207,7 +208,7 @@ inside() {
     sluice testcard --size 640x480 -q -o /root/card.png
     sluice run -q --device reference -c luminance,sobel -o /root/plain.png /root/card.png
     drop first
-    must 'a picture through the folder' wait_for 60 has_result first
+    must 'a picture through the folder' wait_for "$patience" has_result first
     must 'by HTTP' by_http /root/http.png
     must 'by the jobs socket' by_socket /root/socket.png
     must 'both results are that of the chain in plain C' sh -c 'cmp /root/plain.png /root/http.png && cmp /root/plain.png /root/socket.png'
@@ -224,7 +225,7 @@ inside() {
     wait
     ok "upgraded to $(version) in $took ms, while pictures came in"
     must 'the service runs' systemctl is-active sluiced.service
-    must "every picture has its result: $(count /root/dropped) dropped" wait_for 120 all_loaded
+    must "every picture has its result: $(count /root/dropped) dropped" wait_for "$patience" all_loaded
     test -z "$(find "$in/.sluice/failed" -type f; cat /root/wrong 2>/dev/null)" && ok 'none failed, none differs' || fail 'failed, or other results'
     test "$(find "$in/.sluice/done" -name 'load-*' | wc -l)" = "$(count /root/dropped)" && ok 'each original is in done' || fail 'originals'
     test "$(find "$out" -name 'load-*' | wc -l)" = "$(count /root/dropped)" && ok 'no result twice' || fail 'more results than pictures'
@@ -240,7 +241,7 @@ inside() {
     must 'configuration and results stay' test -e /etc/sluice/sluice.yaml -a -e "$out/first.png"
     drop while-away
     apt install /root/new/*.deb || fail "install: $(tail -5 /root/apt.log)"
-    must 'installed again: what was dropped meanwhile comes out' wait_for 60 has_result while-away
+    must 'installed again: what was dropped meanwhile comes out' wait_for "$patience" has_result while-away
     must 'with the configuration of before' grep -q '^# of the administrator' /etc/sluice/sluice.yaml
     find "$in" "$out" -type f ! -path '*/.sluice/work/*' | sort >/root/pictures
 
@@ -254,7 +255,7 @@ inside() {
     # Without pictures nothing is left at all.
     rm -rf /var/lib/sluice
     apt install /root/new/*.deb || fail "install: $(tail -5 /root/apt.log)"
-    must 'installed once more' wait_for 60 systemctl is-active sluiced.service
+    must 'installed once more' wait_for "$patience" systemctl is-active sluiced.service
     apt purge --auto-remove sluice sluiced sluice-relay sluice-doc || fail "purge: $(tail -5 /root/apt.log)"
     paths | diff /root/before - >/root/left && ok 'purged without pictures: nothing is left' || fail "left: $(cat /root/left)"
     [ $bad = 0 ] && echo 'the life cycle is in order' || { echo 'the life cycle is NOT in order'; tail -30 /root/apt.log; }
