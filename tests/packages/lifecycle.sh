@@ -97,7 +97,7 @@ boot() {
             --resolv-conf=off --timezone=off --console=read-only --boot
     ) </dev/null >"$folder/console" 2>&1 &
     nspawn=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 3000); do
         sleep 0.2
         init=$(ps -o pid= --ppid $nspawn | head -1 | tr -d ' ')
         [ -z "$init" ] || case $(enter systemctl is-system-running 2>/dev/null) in running | degraded) return ;; esac
