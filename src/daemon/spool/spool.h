@@ -103,7 +103,8 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
                              enum spool_writer *writer);
 
 /* Lists the regular files in IN that are not ignored, and not known to be done with
- * (spool_remembers): calls `found` for each until it returns false. */
+ * (spool_remembers): calls `found` for each until it returns false. One that cannot be looked at has
+ * an identity of zeros. */
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault);
