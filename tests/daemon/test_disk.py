@@ -172,14 +172,19 @@ class Looks(DiskTest):
                 d.expect_clean()
 
     def test_a_file_that_cannot_be_looked_at(self):
-        """It is told, and done when it can."""
-        d = self.faulty('--stable', '100ms', '--jobs-socket', os.path.join(self.dir, 'jobs.sock')).start()
-        self.wrong('stat', d.input + '/a', errno.EIO)
-        d.drop('a', b'good')
-        d.expect_line('a: cannot be read yet; it is tried again')
-        self.mend()
-        d.expect_done('a', 20)
-        d.stop()
+        """It is told, and done when it can: one that is dropped, and one that is there from the start."""
+        for dropped in (True, False):
+            d = self.faulty('--stable', '100ms', folder=os.path.join(self.dir, str(dropped)))
+            self.wrong('stat', d.input + '/a', errno.EIO)
+            if not dropped:
+                d.drop('a', b'good')
+            d.start()
+            if dropped:
+                d.drop('a', b'good')
+            d.expect_line('a: cannot be read yet; it is tried again')
+            self.mend()
+            d.expect_done('a', 20)
+            d.stop()
 
 
 class Taken(DiskTest):

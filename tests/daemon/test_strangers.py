@@ -277,6 +277,22 @@ class Memory(StrangersTest):
         daemon.stop()
 
 
+    def test_a_client_that_always_has_some_to_read(self):
+        """It reads, only not all at once: it is not cut off."""
+        daemon = self.serve('--jobs', '2', '--device', 'reference')
+        client, fd, end, sent, got = self.client(), sockets.memory(picture()), time.monotonic() + 4, 0, 0
+        while time.monotonic() < end or got < sent:
+            while time.monotonic() < end and sent - got < 8:
+                client.send([fd], id=sent, chain='sobel', format='pgm')
+                sent += 1
+            message, result = client.receive()
+            self.assertIsNotNone(message, 'cut off after %d: %s' % (got, daemon.log()))
+            self.assertEqual(message['result'], 'ok')
+            os.close(result)
+            got += 1
+        daemon.stop()
+
+
 @unittest.skipIf(os.getuid() != 0, 'several users need root')
 class Shares(StrangersTest):
     def connections(self):

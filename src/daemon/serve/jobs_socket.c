@@ -86,8 +86,9 @@ static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *messag
         return false;
     if (result != 0)
         jobs_break(client);
-    unsigned after = unread_bytes(client);
-    message->bytes = after > before ? after - before : 0;
+    /* It takes more than its text; what the client reads meanwhile makes it look like less. */
+    unsigned after = unread_bytes(client), least = (unsigned)message->json.length;
+    message->bytes = after > before + least ? after - before : least;
     return true;
 }
 
@@ -308,7 +309,6 @@ static void on_tick(uv_timer_t *timer)
 {
     struct jobs_socket *server = timer->data;
     struct jobs_client *client;
-    uint64_t now = clock_now();
     bool any = false;
     LIST_FOREACH(client, &server->clients, in_list)
     {
@@ -316,7 +316,7 @@ static void on_tick(uv_timer_t *timer)
         any |= client->held > 0;
         if (client->closed && client->held == 0)
             jobs_want_sweep(server);
-        if (client->held == 0 || client->broken || now - client->read_at < READ_TIME)
+        if (client->held == 0 || client->broken || clock_now() - client->read_at < READ_TIME)
             continue;
         log_info("process %d of user %u does not read its results: it is cut off",
                  (int)client->peer.pid, (unsigned)client->peer.uid);

@@ -415,11 +415,16 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_PAST;
     if (entry->kind == DT_DIR)
         return spool->rules->recursive ? WALK_ON : WALK_PAST;
-    if (entry->kind != DT_REG ||
-        fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(status.st_mode))
+    if (entry->kind != DT_REG)
         return WALK_ON;
-    struct identity identity = identity_of(&status);
+    struct identity identity = {0};
+    if (fstatat(entry->directory_fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (!S_ISREG(status.st_mode))
+            return WALK_ON;
+        identity = identity_of(&status);
+    } else if (errno == ENOENT) {
+        return WALK_ON;
+    }
     if (identity.size > 0 && spool_remembers(spool) &&
         ledger_knows(spool->world->ledger, spool->folder, &identity, &done, scan->fault) != 0)
         return WALK_STOP;

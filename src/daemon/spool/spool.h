@@ -108,7 +108,8 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
                              enum spool_writer *writer);
 
 /* Calls `found` for the regular files in IN that are neither ignored nor known as done
- * (spool_remembers), until it returns false. */
+ * (spool_remembers), until it returns false. The identity is all zeros for one whose state cannot be
+ * read. */
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault);

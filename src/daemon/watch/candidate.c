@@ -231,7 +231,8 @@ void candidates_found(struct candidates *candidates, const char *name,
     struct candidate *c = candidates_find(candidates, name);
     if (c || (c = candidates_add(candidates, name)) == NULL)
         return; /* its own events decide */
-    if (candidate_judge(&c->facts, &c->heard, SPOOL_FILE, identity, SPOOL_WRITER_UNKNOWN, now,
+    enum spool_sight sight = identity->inode != 0 ? SPOOL_FILE : SPOOL_UNREADABLE;
+    if (candidate_judge(&c->facts, &c->heard, sight, identity, SPOOL_WRITER_UNKNOWN, now,
                         &candidates->times) == CANDIDATE_REST)
         candidates_rest(candidates, c);
     else
