@@ -3,7 +3,8 @@
 
     mali_table.py SLUICE COMPILER             prints the tables
     mali_table.py SLUICE COMPILER WORD        prints those of chains that hold WORD (sobel, --generic)
-    mali_table.py SLUICE COMPILER --write     writes the tables into the page, and the header
+    mali_table.py SLUICE COMPILER --write     writes the tables into the page, and the header; of those of a WORD only its
+                                              rows, beside the others
     mali_table.py SLUICE COMPILER --check     compares a few rows of the page with what is compiled now
 
 COMPILER is called as `COMPILER FILE.cl --gpu g52` (g57, g610), and prints what Mesa's Panfrost does under
@@ -130,6 +131,7 @@ AIMS = [
     ('box:radius=4', 'box', 3, 2),
     ('box:radius=50', 'box', 3, 2),
     ('threshold:otsu', 'otsu_count', 1.5, None),
+    ('resize:by=0.25', 'resize', 1.5, None),
     ('dwt:cdf97:levels=1,idwt', 'dwt', 4, 1.3),
     ('dwt:cdf53:levels=1,idwt', 'dwt', 4, 1.3),
     ('dwt:cdf97:levels=1,idwt', 'idwt', 4, 1.3),
@@ -297,7 +299,7 @@ class Counts:
                     self.launches.setdefault(launch['kernel'], launch)
         programs = programs_of(sources.values())
         work = [(program, gpu) for program in programs for gpu in GPUS]
-        with concurrent.futures.ThreadPoolExecutor(len(GPUS)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(min(len(GPUS), os.cpu_count())) as pool:
             for (program, gpu), printed in zip(work, pool.map(lambda w: compile_program(compiler, *w), work)):
                 texts = split(program)[1]
                 for kernel in mali_path.read_kernels(printed):
@@ -392,20 +394,35 @@ def cost_rows(counts):
         yield f'    {{"{name}", {{{", ".join(gpus)}}}}},'
 
 
-def write_header(counts):
+def merged(old, new, key, order):
+    """Rows by their keys, the new ones in place of old ones."""
+    rows = {key(row): row for row in [*old, *new]}
+    return [rows[k] for k in sorted(rows, key=order)]
+
+
+def write_header(counts, keep):
+    with open(HEADER, encoding='utf-8') as file:
+        lines = file.read().splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith('    {'))
+    rows = merged(lines[begin:] if keep else [], cost_rows(counts), lambda row: row.split('"')[1], str)
     with open(HEADER, 'w', encoding='utf-8') as file:
-        file.write('/* Made by tests/mali_table.py: what work-items inside a picture take, counted from what a compiler makes of\n'
-                   ' * each kernel for Mali-G52, G57 and G610: cycles of each unit of a core for 1000 bytes that the pass moves,\n'
-                   ' * or for all of it where it moves none. */\n')
-        file.write('\n'.join(cost_rows(counts)) + '\n')
+        file.write('\n'.join(lines[:begin] + rows) + '\n')
 
 
-def write_page(tables):
+def place_of_aim(key):
+    return next((i for i, (chain, which, *_) in enumerate(AIMS) if key == (f'`{chain}`', which)), len(AIMS))
+
+
+def write_page(tables, keep):
+    keys = {'chains': (lambda row: tuple(c.strip() for c in row.split('|')[1:3]), place_of_aim),
+            'kernels': (lambda row: row.split('|')[1].strip(), str)}
     with open(PAGE, encoding='utf-8') as file:
         page = file.read()
-    for name, rows in tables.items():
-        page = re.sub(rf'(<!-- {name} -->\n).*?(<!-- end -->)', lambda m: m[1] + '\n'.join(rows) + '\n' + m[2], page,
-                      flags=re.S)
+    for name, (title, *rows) in tables.items():
+        part = re.compile(rf'(<!-- {name} -->\n)(.*?)(<!-- end -->)', flags=re.S)
+        old = part.search(page)[2].splitlines()[2:] if keep else []
+        text = '\n'.join([title, *merged(old, rows, *keys[name])]) + '\n'
+        page = part.sub(lambda m, text=text: m[1] + text + m[3], page)
     with open(PAGE, 'w', encoding='utf-8') as file:
         file.write(page)
 
@@ -442,8 +459,8 @@ def main():
     counts = Counts(sluice, compiler, cases)
     tables = {'chains': list(aim_rows(counts, cases)), 'kernels': list(kernel_rows(counts))}
     if '--write' in more:
-        write_page(tables)
-        write_header(counts)
+        write_page(tables, keep=word != '')
+        write_header(counts, keep=word != '')
     else:
         print('\n\n'.join('\n'.join(rows) for rows in tables.values()))
 
