@@ -5,8 +5,9 @@
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
 # both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
 # name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi; fleet, half an
-# hour with servers of its own: as root, tests/run.sh --suite fleet --native; and endurance, hours of calls that
-# fail, kills and power cuts: likewise, with xfsprogs.
+# hour with servers of its own: as root, tests/run.sh --suite fleet --native; endurance, hours of calls that
+# fail, kills and power cuts: likewise, with xfsprogs; and soak, ten minutes, or SLUICE_SOAK=SECONDS:
+# tests/run.sh --suite soak --native. Fuzzing is tests/fuzz.sh.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,7 +25,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,9s/^# \{0,1\}//p' "$0"
+        sed -n '2,10s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -133,5 +134,6 @@ printf '\n%s' "$report"
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 echo "not run: tests/fleet/containers.sh (likewise)"
 [ "$suite" = '--suite endurance' ] || echo "not run: the suite endurance (hours): tests/run.sh --suite endurance --native"
+[ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 exit $status
