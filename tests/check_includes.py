@@ -16,6 +16,7 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
+    'codec/deflate': set(),
     'device': {'base', 'image', 'version.h'},
     'device/opencl': {'base', 'device', 'version.h'},
     'device/native': {'base', 'device', 'image'},

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "codec/byte_order.h"
-#include "codec/deflate.h"
+#include "codec/deflate/deflate.h"
 #include "codec/output.h"
 #include "codec/png.h"
 

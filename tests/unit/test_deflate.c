@@ -5,8 +5,8 @@
 
 #include <zlib.h>
 
-#include "codec/deflate.h"
-#include "codec/huffman.h"
+#include "codec/deflate/deflate.h"
+#include "codec/deflate/huffman.h"
 
 #define BLOCK 32768
 

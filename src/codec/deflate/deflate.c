@@ -1,4 +1,4 @@
-#include "codec/deflate.h"
+#include "codec/deflate/deflate.h"
 
 #include <endian.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-#include "codec/huffman.h"
+#include "codec/deflate/huffman.h"
 
 #define BLOCK 32768
 

@@ -1,4 +1,4 @@
-#include "codec/huffman.h"
+#include "codec/deflate/huffman.h"
 
 #include <string.h>
 
