@@ -1,9 +1,10 @@
-/* Which programs a test has the device run, where compiling takes too long for the ordinary run:
- * under an emulator one takes seconds, and the tests of some stages know hundreds.
+/* Which programs a test has the device run, where compiling all takes too long for the ordinary run:
+ * the tests of some stages have thousands.
  *
- * Environment HARNESS_PROGRAMS=N: of the programs that a test meets one after the other, the first
- * 2N are run, then ever fewer: N of each time that their number doubles. Unset, or with
- * SLUICE_TEST_ALL=1: all. The references run for all of them. */
+ * Environment HARNESS_PROGRAMS=pairs: of the programs that a test meets one after the other those in
+ * which two choices meet that have not met before. The choices are what makes one program another:
+ * the kernel's template, its definitions (types of samples, channels, a stage's choices), the class
+ * of device, generic or not. Unset, or with SLUICE_TEST_ALL=1: all. The references run for all. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
 
