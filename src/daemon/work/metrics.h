@@ -33,6 +33,7 @@ enum metric {
     METRIC_JOB_QUARANTINES, /* jobs tried again in the quarantine worker */
     METRIC_DEVICE_FALLBACK, /* reason: error, start, check, missing, stuck, crash */
     METRIC_DEVICE_ON_FALLBACK, /* 1 while another device does the configured one's work */
+    METRIC_CHAINS,             /* tier: configured chains by the kind of device that runs them */
     METRIC_DEVICES_LOST,       /* devices stuck in the kernel: a reboot is due */
     METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS,
