@@ -4,7 +4,7 @@
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
 # both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
-# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi; fleet, half an
+# name: opencl, every stage on PoCL (most of an hour); http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi; fleet, half an
 # hour with servers of its own: as root, tests/run.sh --suite fleet --native; endurance, hours of calls that
 # fail, kills and power cuts: likewise, with xfsprogs; and soak, ten minutes, or SLUICE_SOAK=SECONDS:
 # tests/run.sh --suite soak --native. Fuzzing is tests/fuzz.sh.
@@ -130,6 +130,7 @@ for kind in $which; do
     total=$((total + $1))
 done
 printf '\n%s' "$report"
+[ "$suite" = '--suite opencl' ] || echo 'not run: the suite opencl, every stage on PoCL (the ordinary run has a sample)'
 [ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 echo "not run: tests/fleet/containers.sh (likewise)"

@@ -67,6 +67,19 @@ static void print_folder(const json_t *folder)
                 text(error, "name"), text(error, "reason"), text(error, "message"));
 }
 
+/* Chains on their way to the device, and those that do not get there. */
+static void print_chain(const json_t *chain)
+{
+    const json_t *preparing = json_object_get(chain, "preparing");
+    if (json_is_object(preparing))
+        fprintf(cli_stdout, "chain %s: on %s until the device is ready for it: %lld of %lld\n",
+                text(chain, "chain"), text(chain, "tier"), number(preparing, "done"),
+                number(preparing, "of"));
+    else if (json_is_string(json_object_get(chain, "why")))
+        fprintf(cli_stdout, "chain %s: stays on %s: %s\n", text(chain, "chain"),
+                text(chain, "tier"), text(chain, "why"));
+}
+
 static void print_worker(const json_t *worker)
 {
     const json_t *preparing = json_object_get(worker, "preparing");
@@ -118,6 +131,7 @@ static void print(const json_t *status)
     if (number(status, "folders_left_out") > 0)
         fprintf(cli_stdout, "and %lld folders more\n", number(status, "folders_left_out"));
     json_array_foreach(json_object_get(status, "workers"), i, one) print_worker(one);
+    json_array_foreach(json_object_get(worker, "chains"), i, one) print_chain(one);
     fprintf(cli_stdout, "workers started: %lld; programs compiled by the present one: %lld\n",
             number(worker, "starts"), number(worker, "builds"));
     fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),

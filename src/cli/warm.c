@@ -65,7 +65,7 @@ static int warm_one(struct engine *engine, const struct config *config, const ch
     if (result == 0)
         result = format_parse(&format, format_text, &fault);
     if (result == 0)
-        result = engine_warm(engine, &chain, &format, &wrong, &fault);
+        result = engine_warm(engine, 0, &chain, &format, &wrong, &fault);
     if (result == 0 && wrong.code)
         result = fault_set(&fault, wrong.code, "%s: the fallback device would run it", wrong.text);
     if (fault.code)

@@ -117,6 +117,7 @@ struct settings {
     /* used when the device fails: "native", "cpu", "reference"; NULL: nothing */
     const char *fallback;
     bool self_check;
+    bool wait;              /* for the device, before jobs are taken */
     int sandbox;            /* enum settings_sandbox */
     int64_t worker_jobs;    /* jobs after which a worker is replaced; 0: never */
     uint64_t worker_time;   /* nanoseconds after which it is replaced; 0: never */

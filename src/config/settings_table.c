@@ -94,6 +94,10 @@ static const struct setting device_settings[] = {
     {PARAM(FLAG, "self_check", AT(self_check),
            "check kernels against their references at the first start with a device",
            DEFAULT("1"))},
+    {PARAM(FLAG, "wait", AT(wait),
+           "wait for a GPU's compiler before jobs are taken; else they run on native until the GPU "
+           "has what they need",
+           DEFAULT("0"))},
     {PARAM(CHOICE, "sandbox", AT(sandbox),
            "what the worker puts on before it loads a driver: what the kernel has (auto), all of "
            "it or no start (required), or nothing",

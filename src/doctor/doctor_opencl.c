@@ -187,7 +187,7 @@ static int try_device(void *context, FILE *out)
     if (result == 0)
         result = format_parse(&format, "png", &fault);
     if (result == 0)
-        result = engine_warm(engine, &chain, &format, &wrong, &fault);
+        result = engine_warm(engine, 0, &chain, &format, &wrong, &fault);
     if (result != 0)
         fputs(fault.text, out);
     else

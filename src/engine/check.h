@@ -9,15 +9,20 @@
 /* How a chain is compiled for its check. */
 struct check_how {
     bool generic;
+    bool trusted; /* kernels are only run, not compared */
     enum program_use use;
 };
 
-/* Runs the chain on a noise picture of that shape on the device and by the references, unless it is
- * known that they agree. `format` NULL: the frame stays as it is. FAULT_VERIFY: they differ; the
- * text names the first stage after which they do. FAULT_SHAPE: the chain cannot take such a
- * picture. */
+/* Runs the chain on a noise frame of that shape on the device and by the references, unless it is
+ * known that they agree, then stores its programs in the binary cache. `format` NULL: the frame
+ * stays as it is. FAULT_VERIFY: they differ; the text names the first stage after which they do.
+ * FAULT_SHAPE: the chain cannot take such a frame. */
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
-                const struct format *format, const struct plane *plane, struct fault *fault);
+                const struct format *format, const struct frame *in, struct fault *fault);
+
+/* Finds or compiles the same programs as how->use says, and runs nothing. */
+int check_compile(struct device *device, const struct check_how *how, const struct chain *chain,
+                  const struct format *format, const struct frame *in, struct fault *fault);
 
 /* The same on a picture of 8-bit RGB. A chain that takes none is left to its first real job. */
 int check_colour(struct device *device, const struct check_how *how, const struct chain *chain,

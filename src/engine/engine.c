@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/check.h"
 
 struct engine_job *engine_next(struct engine *engine, bool wait)
 {
@@ -94,6 +93,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
     pthread_cond_init(&e->prepared_changed, NULL);
     pthread_mutex_init(&e->queue_lock, NULL);
     pthread_cond_init(&e->queue_changed, NULL);
+    mover_init(e);
     int result = start_threads(e, fault);
     if (result != 0)
         engine_close(&e);
@@ -113,6 +113,7 @@ void engine_close(struct engine **engine)
     for (unsigned i = 0; i < e->n_threads; i++)
         pthread_join(e->threads[i], NULL);
     free(e->threads);
+    mover_finish(e);
     prepared_destroy_all(e);
     levels_destroy_all(e);
     configured_destroy_all(e);
@@ -147,11 +148,30 @@ struct device *engine_device(struct engine *engine)
 {
     pthread_mutex_lock(&engine->device_lock);
     struct device *device = engine->device;
+    if (!device && atomic_load(&engine->mover.on))
+        device = engine->fallback;
     pthread_mutex_unlock(&engine->device_lock);
     return device;
 }
 
-/* Only a GPU that nobody named has to pass a check. */
+bool engine_is_busy(struct engine *engine)
+{
+    return atomic_load(&engine->mover.busy);
+}
+
+const char *engine_tier(struct engine *engine, const struct chain *chain)
+{
+    enum level level = level_of(engine, chain);
+    if (engine->options.reference || level == LEVEL_REFERENCE)
+        return "reference";
+    pthread_mutex_lock(&engine->device_lock);
+    bool below = level == LEVEL_FALLBACK || atomic_load(&engine->mover.on);
+    const struct device *device = below ? engine->fallback : engine->device;
+    pthread_mutex_unlock(&engine->device_lock);
+    return device ? device_kind_name(device_info(device)->kind) : NULL;
+}
+
+/* Only a GPU that nobody asked for by name has to prove itself. */
 static bool needs_check(const struct engine *engine, const struct device_info *info)
 {
     const char *select = engine->options.device.select;
@@ -202,6 +222,8 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
                        bool warming, struct fault *fault)
 {
     int result = 0;
+    if (atomic_load(&engine->mover.on))
+        return engine_need_fallback(engine, device, fault);
     pthread_mutex_lock(&engine->device_lock);
     if (!engine->device) {
         engine_tell_preparing(engine, "opening the device");

@@ -14,6 +14,15 @@
 
 struct engine;
 
+/* How far a configured chain has come on its way from native to the device (`background`). */
+struct engine_move {
+    int64_t id; /* that engine_warm was given; −1: this is about the device, which
+                   cannot be opened */
+    const struct device_info *on; /* where the chain runs now */
+    unsigned done, of;       /* of what the device needs for it; when all is done it has moved */
+    const struct fault *why; /* it stays where it is; NULL: it is on its way, or has moved */
+};
+
 struct engine_options {
     struct device_options device;
     bool reference;  /* run the plain C references; OpenCL is not loaded */
@@ -21,6 +30,8 @@ struct engine_options {
     bool self_check; /* engine_warm compares the device with the references */
     bool generic;    /* after engine_warm only generic kernels are compiled, of which there are few,
                         because chains come from strangers (engine/variant.c) */
+    bool background; /* with the fallback "native": jobs run on native from the start, and a thread
+                        makes each chain ready for the device, which then runs it */
     const char *fallback; /* what runs a chain that fails its check: "native", "cpu" (the references
                              if that is the device itself), "reference"; NULL: nothing */
     uint64_t max_pixels;  /* of a picture */
@@ -31,6 +42,8 @@ struct engine_options {
      * and checked: `done` of the `of` that the chain needs. With many chains and a slow compiler
      * this takes minutes. */
     void (*warmed)(void *context, unsigned done, unsigned of);
+    /* NULL, or called by that thread. */
+    void (*moved)(void *context, const struct engine_move *move);
     void *context;
 };
 
@@ -119,16 +132,25 @@ void engine_submit(struct engine *engine, struct engine_job *job);
  * compares these kernels' results on small odd-sized pictures with the references; agreement is
  * remembered in the cache directory by device, driver, chain and source. The fallback runs a chain
  * that differs from then on, and `wrong` (empty before) says what differs; without a fallback this
- * returns FAULT_VERIFY. */
-int engine_warm(struct engine *engine, const struct chain *chain, const struct format *format,
-                struct fault *wrong, struct fault *fault);
+ * returns FAULT_VERIFY. With `background` all of this is done for native, and the thread is given
+ * the chain; `id` is passed to options.moved. */
+int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
+                const struct format *format, struct fault *wrong, struct fault *fault);
+
+/* What kind of device the chain runs on: "native", "gpu", "cpu", …, "reference"; NULL: that is not
+ * known before the first job. */
+const char *engine_tier(struct engine *engine, const struct chain *chain);
+
+/* With `background`: the thread is at something that engine_close would have to wait for. */
+bool engine_is_busy(struct engine *engine);
 
 /* What all jobs wait for while nothing runs: "opening the device", "compiling kernels for …"; ""
  * when nothing is being prepared. Any thread. */
 #define ENGINE_PREPARING_MAX 96
 void engine_preparing(struct engine *engine, char text[ENGINE_PREPARING_MAX]);
 
-/* The device; NULL when none is open, since the references run or no job has needed one. */
+/* The device; NULL when none is open, since the references run or no job has needed one. With
+ * `background` it is native until the other device is open. */
 struct device *engine_device(struct engine *engine);
 
 void engine_report_finish(struct engine_report *report);

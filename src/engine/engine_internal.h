@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "chain/recording.h"
+#include "engine/check.h"
 #include "engine/engine.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,6 +33,8 @@ struct prepared {
     struct text key;
     struct chain chain;
     struct device *device; /* NULL: the references run */
+    bool waits;            /* `device` is native until the mover has made what the other needs */
+    unsigned moves;        /* mover.moves when it was made: later it may be worth another try */
     struct plan *plan;
     struct recording *recording; /* NULL: the references run, or nothing has to */
     unsigned users;
@@ -54,6 +57,20 @@ struct demoted {
     struct demoted *next;
 };
 
+/* Makes chains ready for the device while jobs run them on native (mover.c). */
+struct mover {
+    atomic_bool on;    /* jobs run on native, until chains are ready for the device */
+    atomic_bool alone; /* there is no such device */
+    atomic_uint moves; /* times that something has become ready */
+    atomic_bool busy;  /* with something that cannot be broken off */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct move *list; /* in the order in which they were asked for */
+    unsigned n_list, n_waiting;
+    bool started, closing;
+    pthread_t thread;
+};
+
 /* A chain that engine_warm has prepared, by its canonical text. */
 struct configured {
     struct text chain;
@@ -69,7 +86,9 @@ struct engine {
 
     pthread_mutex_t device_lock; /* held while the device is opened */
     struct device *device;
-    struct device *fallback; /* for chains that the device computes wrongly; NULL: not open */
+    struct device *fallback; /* for chains that the device computes wrongly, or that are not ready
+                                for it; NULL: not open */
+    struct mover mover;
 
     /* protects the lists below; never held while something compiles */
     pthread_mutex_t prepared_lock;
@@ -91,14 +110,45 @@ struct engine {
 /* Sets what is being prepared; "" for nothing. */
 void engine_tell_preparing(struct engine *engine, const char *text);
 
-/* Returns the engine's device, opening it if necessary. A GPU that `auto` finds is first tried on a
- * small picture with `chain`. Not for an engine that runs the references. */
+/* Returns the engine's device, opening it if necessary; native if the mover is on. A GPU that
+ * `auto` finds is first tried on a small picture with `chain`. Not for an engine that runs the
+ * references.
+ */
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
                        bool warming, struct fault *fault);
 
 /* Returns the device that options.fallback names, opening it if necessary; FAULT_NO_DEVICE when it
  * is the engine's own device. */
 int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault);
+
+/* ---- mover.c: nothing happens unless options.background says so ---- */
+
+/* Whether jobs need not wait for the device, which `options` choose. */
+void mover_init(struct engine *engine);
+void mover_finish(struct engine *engine);
+
+/* FAULT_NO_DEVICE when a device that was asked for by name is not there. */
+int mover_check(struct engine *engine, struct fault *fault);
+
+/* A configured chain is to be made ready for all usual kinds of pictures. */
+int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
+              const struct format *format, struct fault *fault);
+
+/* The same for a frame like this one, on generic kernels, for a job that runs on native meanwhile;
+ * `plan` is the generic one that could not be had, NULL without a device. */
+void mover_ask(struct engine *engine, const struct chain *chain, const struct format *format,
+               const struct frame *in, const struct plan *plan);
+
+/* ---- warm.c ---- */
+
+/* Kinds of pictures that configured chains are prepared for; their sizes are for a check. */
+#define WARM_KINDS 8
+struct plane warm_kind(unsigned kind);
+
+/* check_chain on pictures of a kind in several sizes. Pictures that the chain cannot take are fine.
+ */
+int warm_check(struct device *device, const struct check_how *how, const struct chain *chain,
+               const struct format *format, const struct plane *kind, struct fault *fault);
 
 /* Where the chain runs: LEVEL_DEVICE, unless level_demote has set it to a lower level. */
 enum level level_of(struct engine *engine, const struct chain *chain);
@@ -159,7 +209,13 @@ void prepared_destroy_all(struct engine *engine);
 
 /* Notes that the chain is configured. Returns false without memory. */
 bool configured_add(struct engine *engine, const struct chain *chain);
+bool configured_has(struct engine *engine, const struct chain *chain);
 void configured_destroy_all(struct engine *engine);
+
+/* The same with programs that exist already: the chain's own, otherwise generic ones. If they do
+ * not, made->recording stays NULL, and made->plan is the generic plan, or NULL if there is none. */
+void variant_find(struct prepared *made, const struct frame *in,
+                  const struct plan_options *options);
 
 /* Plans made->chain for made->device and makes its recording: from the chain's own program if that
  * exists or may be compiled, otherwise from generic kernels. */

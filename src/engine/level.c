@@ -69,6 +69,8 @@ static int open_fallback(struct engine *engine, struct fault *fault)
     for (size_t i = 0; result == 0 && i < fitting && !engine->fallback; i++)
         if (!engine->device || device_info(engine->device) != order[i])
             result = device_open(&engine->fallback, order[i], &options, fault);
+    if (engine->fallback && atomic_load(&engine->mover.on))
+        device_pool_limit(engine->fallback, engine->options.memory);
     if (result == 0 && !engine->fallback)
         result = fault_set(fault, FAULT_NO_DEVICE, "there is no other device");
     return result;

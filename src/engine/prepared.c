@@ -65,34 +65,62 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
     return result;
 }
 
+/* Takes the engine's device if it has all programs that the chain needs. Otherwise asks the mover
+ * for them and takes native. */
+static int choose_device(struct engine *engine, struct prepared *made, const struct frame *in,
+                         const struct format *format, const struct plan_options *like,
+                         struct fault *fault)
+{
+    struct plan_options options = *like;
+    made->waits = true;
+    made->moves = atomic_load(&engine->mover.moves);
+    pthread_mutex_lock(&engine->device_lock);
+    made->device = engine->device;
+    pthread_mutex_unlock(&engine->device_lock);
+    if (made->device) {
+        options.profile = device_profile(made->device);
+        variant_find(made, in, &options);
+    }
+    if (made->recording)
+        return 0;
+    int result = engine_need_fallback(engine, &made->device, fault);
+    mover_ask(engine, &made->chain, format, in, made->plan);
+    plan_destroy(&made->plan);
+    return result;
+}
+
+static void tell_compiling(struct engine *engine, const struct plane *plane)
+{
+    char text[ENGINE_PREPARING_MAX];
+    snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
+             sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
+    engine_tell_preparing(engine, text);
+}
+
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
                 const struct format *format, bool keep_input, enum level level, bool warming,
                 struct prepared *made, struct fault *fault)
 {
-    struct device *device = NULL;
-    int result = copy_chain(chain, &made->chain, fault);
-    if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
-        if (level == LEVEL_DEVICE)
-            result = engine_need_device(engine, &made->chain, &device, warming, fault);
-        else if (level == LEVEL_FALLBACK)
-            result = engine_need_fallback(engine, &device, fault);
-    }
-    if (result != 0)
-        return result;
-    if (device) {
-        char text[ENGINE_PREPARING_MAX];
-        snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
-                 sample_name(in->planes[0].type), in->planes[0].channels,
-                 in->planes[0].channels == 1 ? "" : "s");
-        engine_tell_preparing(engine, text);
-    }
-    made->device = device;
-    struct plan_options options = {.profile = device ? device_profile(device) : NULL,
-                                   .keep_input = keep_input,
+    struct plan_options options = {.keep_input = keep_input,
                                    .no_fuse = engine->options.no_fuse,
                                    .fit = format ? format_fit : NULL,
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
+    int result = copy_chain(chain, &made->chain, fault);
+    if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
+        if (level == LEVEL_DEVICE && !warming && atomic_load(&engine->mover.on))
+            result = choose_device(engine, made, in, format, &options, fault);
+        else if (level == LEVEL_DEVICE)
+            result = engine_need_device(engine, &made->chain, &made->device, warming, fault);
+        else if (level == LEVEL_FALLBACK)
+            result = engine_need_fallback(engine, &made->device, fault);
+    }
+    if (result != 0 || made->recording)
+        return result;
+    if (made->device) {
+        options.profile = device_profile(made->device);
+        tell_compiling(engine, &in->planes[0]);
+    }
     result = variant_make(engine, made, in, &options, warming, fault);
     engine_tell_preparing(engine, "");
     return result;
@@ -135,12 +163,34 @@ static struct prepared *take_oldest(struct engine *engine)
     return taken;
 }
 
+/* True if the entry runs on native, and the mover has made programs since that was decided. */
+static bool is_worth_another_try(struct engine *engine, const struct prepared *entry)
+{
+    return entry->waits && entry->device == engine->fallback &&
+           entry->moves != atomic_load(&engine->mover.moves);
+}
+
+/* Moves the entry to the end and takes its key away: it stays only for the jobs that use it. */
+static void put_aside(struct engine *engine, struct prepared *entry)
+{
+    struct prepared **link = &engine->prepared;
+    while (*link)
+        link = &(*link)->next;
+    text_finish(&entry->key);
+    entry->next = NULL;
+    *link = entry;
+}
+
 /* Finds the entry of that key and moves it to the front. Waits, with the lock, while another thread
  * makes the entry; returns NULL if that fails. */
 static struct prepared *find(struct engine *engine, const struct text *key)
 {
     struct prepared *entry;
     while ((entry = take(engine, key)) != NULL) {
+        if (!entry->making && is_worth_another_try(engine, entry)) {
+            put_aside(engine, entry);
+            continue;
+        }
         put_first(engine, entry);
         if (!entry->making)
             break;

@@ -20,6 +20,17 @@ static bool is_configured(const struct engine *engine, const struct text *text)
     return at != NULL;
 }
 
+bool configured_has(struct engine *engine, const struct chain *chain)
+{
+    struct text text = {0};
+    chain_print(chain, &text);
+    pthread_mutex_lock(&engine->prepared_lock);
+    bool has = is_configured(engine, &text);
+    pthread_mutex_unlock(&engine->prepared_lock);
+    text_finish(&text);
+    return has;
+}
+
 bool configured_add(struct engine *engine, const struct chain *chain)
 {
     struct text text = {0};
@@ -66,7 +77,6 @@ int variant_make(struct engine *engine, struct prepared *made, const struct fram
                  const struct plan_options *options, bool warming, struct fault *fault)
 {
     struct plan_options generic = *options;
-    struct text text = {0};
     if (!made->device || !engine->options.generic)
         return plan_and_record(made, in, options, PROGRAM_ANY, fault);
     int result = plan_and_record(made, in, options, warming ? PROGRAM_KEPT : PROGRAM_FOUND, fault);
@@ -74,10 +84,17 @@ int variant_make(struct engine *engine, struct prepared *made, const struct fram
         return result;
     plan_destroy(&made->plan);
     generic.profile = device_generic_profile(made->device);
-    chain_print(&made->chain, &text);
-    pthread_mutex_lock(&engine->prepared_lock);
-    bool counts = !is_configured(engine, &text);
-    pthread_mutex_unlock(&engine->prepared_lock);
-    text_finish(&text);
-    return plan_and_record(made, in, &generic, counts ? PROGRAM_COUNTED : PROGRAM_KEPT, fault);
+    return plan_and_record(made, in, &generic,
+                           configured_has(engine, &made->chain) ? PROGRAM_KEPT : PROGRAM_COUNTED,
+                           fault);
+}
+
+void variant_find(struct prepared *made, const struct frame *in, const struct plan_options *options)
+{
+    struct plan_options how = *options;
+    if (plan_and_record(made, in, &how, PROGRAM_FOUND, NULL) != 0 || made->recording)
+        return;
+    plan_destroy(&made->plan);
+    how.profile = device_generic_profile(made->device);
+    plan_and_record(made, in, &how, PROGRAM_FOUND, NULL);
 }

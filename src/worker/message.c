@@ -32,7 +32,7 @@ struct field {
 #define AT(member)   offsetof(struct message, member)
 #define BIT(kind)    (1u << MESSAGE_##kind)
 #define ABOUT_A_JOB  (BIT(BEGAN) | BIT(NEED_OUTPUT) | BIT(OUTPUT) | BIT(DONE))
-#define ANSWER       (BIT(CHECKED) | BIT(DONE) | BIT(DESCRIBED))
+#define ANSWER       (BIT(CHECKED) | BIT(DONE) | BIT(DESCRIBED) | BIT(MOVED))
 #define SIZE_LIMIT   (INT64_C(1) << 50)
 #define CHAIN_LIMIT  60000 /* more than chain/ accepts, which refuses the chains in between */
 #define FORMAT_LIMIT 1000
@@ -40,9 +40,9 @@ struct field {
 #define WARNINGS_MAX 16
 
 static const struct field fields[] = {
-    {"id", FIELD_INTEGER, AT(id), BIT(JOB) | BIT(CHECK) | BIT(CHECKED) | ABOUT_A_JOB, 0, 0,
-     INT64_MAX, -1},
-    {"device", FIELD_TEXT, AT(device), BIT(SETUP), BIT(CHECKED), 0, 300, 0},
+    {"id", FIELD_INTEGER, AT(id), BIT(JOB) | BIT(CHECK) | BIT(CHECKED) | ABOUT_A_JOB | BIT(MOVED),
+     0, 0, INT64_MAX, -1},
+    {"device", FIELD_TEXT, AT(device), BIT(SETUP), BIT(CHECKED) | BIT(MOVED), 0, 300, 0},
     {"log_level", FIELD_TEXT, AT(log_level), 0, BIT(SETUP), 0, 20, 0},
     {"max_pixels", FIELD_INTEGER, AT(max_pixels), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"max_file", FIELD_INTEGER, AT(max_file), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
@@ -51,9 +51,11 @@ static const struct field fields[] = {
     {"fallback", FIELD_TEXT, AT(fallback), 0, BIT(SETUP) | BIT(CHECKED), 0, 600, 0},
     {"self_check", FIELD_INTEGER, AT(self_check), 0, BIT(SETUP), 0, 1, 0},
     {"wipe", FIELD_INTEGER, AT(wipe), 0, BIT(SETUP), 0, 1, 0},
+    {"wait", FIELD_INTEGER, AT(wait), 0, BIT(SETUP), 0, 1, 0},
     {"sandbox", FIELD_INTEGER, AT(sandbox), 0, BIT(SETUP), 0, 2, 0},
-    {"prepared", FIELD_INTEGER, AT(prepared), 0, BIT(WORKING), 0, 1000000, 0},
-    {"of", FIELD_INTEGER, AT(to_prepare), 0, BIT(WORKING), 0, 1000000, 0},
+    {"prepared", FIELD_INTEGER, AT(prepared), 0, BIT(WORKING) | BIT(MOVED), 0, 1000000, 0},
+    {"of", FIELD_INTEGER, AT(to_prepare), 0, BIT(WORKING) | BIT(MOVED), 0, 1000000, 0},
+    {"tier", FIELD_WORD, AT(tier), 0, BIT(CHECKED) | BIT(MOVED), 0, 20, 0},
     {"pid", FIELD_INTEGER, AT(pid), BIT(KEPT), 0, 1, INT32_MAX, 0},
     {"level", FIELD_TEXT, AT(level), 0, BIT(CHECKED), 0, 200, 0},
     {"chain", FIELD_TEXT, AT(chain), BIT(JOB) | BIT(CHECK), 0, 0, CHAIN_LIMIT, 0},
@@ -101,6 +103,7 @@ static const struct {
     [MESSAGE_PING] = {"ping", 0, 0},
     [MESSAGE_PONG] = {"pong", 0, 0},
     [MESSAGE_KEPT] = {"kept", 0, 0},
+    [MESSAGE_MOVED] = {"moved", 0, 0},
 };
 
 const char *message_kind_name(enum message_kind kind)

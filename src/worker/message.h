@@ -9,6 +9,7 @@
  *     check (chain, format, input)      ──►
  *                                       ◄──  working    meanwhile: how many programs are ready
  *                                       ◄──  checked    or what is wrong, and where
+ *                                       ◄──  moved      later: what is ready for the device
  *     job (chain, format, input) + 2 fds──►
  *                                       ◄──  began      looks at the input; to who wants to know
  *                                       ◄──  need-output (plane)     only where a picture format
@@ -61,6 +62,7 @@ enum message_kind {
     MESSAGE_PING,
     MESSAGE_PONG,
     MESSAGE_KEPT,
+    MESSAGE_MOVED,
     MESSAGE_KINDS
 };
 
@@ -81,6 +83,7 @@ struct message {
                              chain; NULL: it does not */
     int64_t self_check;   /* 1: kernels are compared with the references when they are first used */
     int64_t wipe; /* 1: the kernel caches are emptied first, since a worker died while it started */
+    int64_t wait; /* 1: checks wait for the device; 0: jobs may run on native until it is ready */
     int64_t sandbox; /* enum settings_sandbox: off, as much as the kernel has, or all of it */
 
     /* kept */
@@ -92,8 +95,13 @@ struct message {
     int64_t time;      /* job: nanoseconds after which the worker stops it; 0: no limit */
     int64_t say_began; /* job: 1: the worker says when it begins to read the input */
 
-    /* working: programs that are ready, of those that the check takes */
+    /* working and moved: programs that are ready, of those that the check takes */
     int64_t prepared, to_prepare;
+
+    /* checked and moved: the kind of device that runs the chain: "native", "gpu", …, "reference";
+     * NULL: none, or not known yet. `moved` is about an earlier check; its `result` says why the
+     * chain stays where it is. Without a tier it is about the device, which cannot be opened. */
+    const char *tier;
 
     /* checked */
     const char *level; /* what the sandbox consists of: "whole: landlock 7, seccomp, limits" */

@@ -67,6 +67,23 @@ static void tell_working(void *context, unsigned done, unsigned of)
     serve_send(context, &message);
 }
 
+/* Reports how far a chain has come on its way to the device. Called by the engine's mover thread.
+ */
+static void tell_moved(void *context, const struct engine_move *move)
+{
+    struct message message;
+    message_init(&message, MESSAGE_MOVED);
+    message.id = move->id < 0 ? 0 : move->id;
+    message.tier = move->id < 0 ? NULL : device_kind_name(move->on->kind);
+    message.device = move->id < 0 ? NULL : move->on->name;
+    message.prepared = move->done;
+    message.to_prepare = move->of;
+    message_set_fault(&message, move->why ? move->why : &(struct fault)FAULT_INIT);
+    serve_count_programs(context, &message);
+    signals_settle();
+    serve_send(context, &message);
+}
+
 /* Checks a chain: parses it, compiles it for the usual kinds of pictures, and compares the device
  * with the references. No message is read meanwhile: the front sends jobs after its checks. */
 static int check(struct server *server, const struct message *message, struct message *answer,
@@ -80,7 +97,8 @@ static int check(struct server *server, const struct message *message, struct me
     if (result == 0) {
         answer->subject = NULL;
         answer->extension = format.extension; /* a constant string of the codec */
-        result = engine_warm(server->engine, &chain, &format, wrong, fault);
+        result = engine_warm(server->engine, message->id, &chain, &format, wrong, fault);
+        answer->tier = chain.n_steps > 0 ? engine_tier(server->engine, &chain) : NULL;
     }
     format_finish(&format);
     format_finish(&frame_format);
@@ -182,12 +200,14 @@ static int take_setup(struct server *server, struct message *message, struct fau
         .reference = strcmp(server->device, "reference") == 0,
         .self_check = message->self_check != 0,
         .generic = true,
+        .background = message->wait == 0,
         .fallback = message->fallback ? server->fallback : NULL,
         .max_pixels = (uint64_t)message->max_pixels,
         .max_file = (uint64_t)message->max_file,
         .memory = (uint64_t)message->memory,
         .threads = (unsigned)message->threads,
         .warmed = tell_working,
+        .moved = tell_moved,
         .context = server,
     };
     bool cpu = message->fallback && strcmp(message->fallback, "cpu") == 0;
@@ -246,7 +266,7 @@ int serve(int socket)
     }
     if (fault.code != FAULT_NO_INPUT)
         log_error("%s", fault.text);
-    if (served_count(&server) > 0)
+    if (served_count(&server) > 0 || (server.engine && engine_is_busy(server.engine)))
         _exit(fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code));
     engine_close(&server.engine);
     config_finish(&server.config);

@@ -310,6 +310,7 @@ class Warm(Case):
         does one that cannot write to the cache."""
         self.write('sluice.yaml', self.text().replace('luminance,sobel', 'invert'))
         self.env['SLUICE_DEVICE'] = 'cpu'
+        self.env['SLUICE_DEVICE_WAIT'] = 'true'
         first = self.warm()
         self.assertGreater(first['compiled'], 0)
         self.assertEqual(first['cached'], 0)

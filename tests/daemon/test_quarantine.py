@@ -227,7 +227,8 @@ class Quarantine(DaemonTest):
         self.stops('native')
 
     def stops(self, device):
-        d = self.start('--device', device, '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60))
+        d = self.start('--device', device, '--jobs', '2', '--job-time', '300ms', chain=','.join(['box:15'] * 60),
+                       env={'SLUICE_DEVICE_WAIT': 'true'})
         pid = d.worker_pid()
         d.drop('large.pgm', picture(7000, 5000))
         d.drop('small.pgm', picture(20, 20))
@@ -245,7 +246,7 @@ class Quarantine(DaemonTest):
     def test_a_cold_chain_compiles_beside_hot_ones(self):
         self.path, slow = os.path.join(self.dir, 'jobs.sock'), os.path.join(self.dir, 'slow')
         d = self.start('--jobs-socket', self.path, '--device', 'cpu', '--jobs', '3', '--sandbox', 'off', chain='invert',
-                       env={'OPENCL_LAYERS': os.environ['CL_LAYER'], 'SLUICE_FAULT_CL_WAIT': slow,
+                       env={'OPENCL_LAYERS': os.environ['CL_LAYER'], 'SLUICE_FAULT_CL_WAIT': slow, 'SLUICE_DEVICE_WAIT': 'true',
                             'SLUICE_CACHE_DIR': os.path.join(self.dir, 'cache')})
         hot, cold = sockets.Jobs(self.path, timeout=10), sockets.Jobs(self.path)
         self.addCleanup(hot.close)

@@ -54,7 +54,8 @@ class Probes(SandboxTest):
         os.chmod(self.victim, 0o640)
         daemon = self.serve(*options, env={'LD_PRELOAD': PROBE, 'SLUICE_PROBE': self.report,
                                            'SLUICE_PROBE_MAKE': self.intruder,
-                                           'SLUICE_PROBE_REMOVE': self.victim}, **keywords)
+                                           'SLUICE_PROBE_REMOVE': self.victim,
+                                           'SLUICE_DEVICE_WAIT': 'true'}, **keywords)
         return daemon
 
     def probe(self, daemon):

@@ -4,9 +4,10 @@
  *     SLUICE_FAULT_CL=clEnqueueNDRangeKernel:2:-5     the second call returns CL_OUT_OF_RESOURCES
  *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one
  *
- * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there: a slow
- * compiler. With SLUICE_FAULT_COUNT=FILE the number of calls of each function is written there at
- * exit, so that a test knows how many there are to fail. */
+ * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there, and with
+ * SLUICE_FAULT_CL_SLOW=SECONDS that long each time: a slow compiler. With SLUICE_FAULT_CL_GPU=1 all
+ * devices say that they are GPUs. With SLUICE_FAULT_COUNT=FILE the number of calls of each function
+ * is written there at exit, so that a test knows how many there are to fail. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl_layer.h>
 #include <stdatomic.h>
@@ -93,8 +94,11 @@ static cl_int due(enum function function)
 {
     unsigned n = atomic_fetch_add(&counts[function], 1) + 1;
     const char *wait = function == F_clBuildProgram ? getenv("SLUICE_FAULT_CL_WAIT") : NULL;
+    const char *slow = function == F_clBuildProgram ? getenv("SLUICE_FAULT_CL_SLOW") : NULL;
     while (wait && access(wait, F_OK) == 0)
         usleep(20000);
+    if (slow)
+        usleep((useconds_t)(atof(slow) * 1e6));
     if ((int)function != failing || n < first || (n > first && !persistent))
         return CL_SUCCESS;
     return failure;
@@ -121,6 +125,15 @@ STATUS_FUNCTIONS(X)
     }
 HANDLE_FUNCTIONS(X)
 #undef X
+
+static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, size_t size,
+                                          void *value, size_t *size_ret)
+{
+    cl_int error = target->clGetDeviceInfo(device, what, size, value, size_ret);
+    if (error == CL_SUCCESS && what == CL_DEVICE_TYPE && value)
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    return error;
+}
 
 static void write_counts(void)
 {
@@ -182,6 +195,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
 #define X(type, name, parameters, arguments) layer.name = my_##name;
     HANDLE_FUNCTIONS(X)
 #undef X
+    if (getenv("SLUICE_FAULT_CL_GPU"))
+        layer.clGetDeviceInfo = get_device_info;
     read_settings();
     *layer_ret = &layer;
     *n_ret = n;

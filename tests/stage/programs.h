@@ -1,20 +1,16 @@
-/* Which programs a test has the device run, where compiling takes too long for the ordinary run:
- * under an emulator one takes seconds, and the tests of some stages know hundreds.
+/* Which programs a test has the device run, where compiling all takes too long for the ordinary run:
+ * the tests of some stages have thousands.
  *
- * With N programs asked for, by the environment (HARNESS_PROGRAMS=N) or else by the test
- * (programs_sample), the device runs the first 2N programs that the test meets, then fewer and
- * fewer: N of those by which their number doubles. With neither, or with SLUICE_TEST_ALL=1, it runs
- * all. The references run for every program. */
+ * Environment HARNESS_PROGRAMS=pairs: of the programs that a test meets one after the other those in
+ * which two choices meet that have not met before. The choices are what makes one program another:
+ * the kernel's template, its definitions (types of samples, channels, a stage's choices), the class
+ * of device, generic or not. Unset, or with SLUICE_TEST_ALL=1: all. The references run for all. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
 
 #include <stdbool.h>
 
 #include "chain/plan.h"
-
-/* For a test with so many programs that compiling them takes minutes: N of the above. Called before
- * the first check. */
-void programs_sample(size_t n);
 
 /* False: from here on none is left out, for what counts launches. True: some are again. */
 void programs_leave_out(bool any);

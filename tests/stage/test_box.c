@@ -388,6 +388,5 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };
-    programs_sample(24);
     return HARNESS_MAIN(tests);
 }

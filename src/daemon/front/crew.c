@@ -278,7 +278,7 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b)
 {
     const struct settings *x = &a->config.settings, *y = &b->config.settings;
     bool equal = texts_equal(x->device, y->device) && texts_equal(x->fallback, y->fallback) &&
-                 x->self_check == y->self_check && x->sandbox == y->sandbox &&
+                 x->self_check == y->self_check && x->wait == y->wait && x->sandbox == y->sandbox &&
                  x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
                  x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&
                  x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&

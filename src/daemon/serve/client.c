@@ -295,6 +295,10 @@ static void cut_folders(json_t *status)
 {
     json_t *folders = json_object_get(status, "folders");
     size_t size = json_dumpb(status, NULL, 0, JSON_COMPACT), left_out = 0;
+    if (size > STATUS_MAX) {
+        json_object_del(json_object_get(status, "worker"), "chains");
+        size = json_dumpb(status, NULL, 0, JSON_COMPACT);
+    }
     for (size_t n; size > STATUS_MAX && (n = json_array_size(folders)) > 0; left_out++) {
         size -= json_dumpb(json_array_get(folders, n - 1), NULL, 0, JSON_COMPACT) + 1;
         json_array_remove(folders, n - 1);

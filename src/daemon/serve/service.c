@@ -1,5 +1,6 @@
 #include "daemon/serve/service.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -221,15 +222,36 @@ static json_t *queue_json(const struct queue *q)
         "of_clients", (int)q->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(q));
 }
 
+/* Of a chain that is longer the beginning says which one it is. */
+#define CHAIN_MAX 500
+
+static json_t *tiers_json(const struct worker *worker)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; worker && i < worker->n_checks; i++) {
+        const struct worker_tier *tier = &worker->tiers[i];
+        char chain[CHAIN_MAX + 1];
+        snprintf(chain, sizeof chain, "%s", worker->checks[i].chain);
+        json_array_append_new(
+            list, json_pack("{s:o, s:s?, s:o, s:o}", "chain", json_text(chain), "tier",
+                            tier->kind[0] ? tier->kind : NULL, "why",
+                            tier->why[0] ? json_text(tier->why) : json_null(), "preparing",
+                            tier->of ? json_pack("{s:i, s:i}", "done", (int)tier->done, "of",
+                                                 (int)tier->of)
+                                     : json_null()));
+    }
+    return list;
+}
+
 static json_t *worker_json(const struct supervisor *s)
 {
     const struct worker *worker = supervisor_at_work(s);
-    return json_pack("{s:i, s:b, s:s, s:s, s:i, s:I, s:I, s:I}", "pid", worker ? worker->pid : 0,
-                     "ready", (int)supervisor_is_ready(s), "device", worker ? worker->name : "",
-                     "sandbox", worker ? worker->sandbox : "", "starts", (int)s->n_starts, "jobs",
-                     (json_int_t)supervisor_jobs(s), "builds",
-                     (json_int_t)(worker ? worker->builds : 0), "cache_hits",
-                     (json_int_t)(worker ? worker->cache_hits : 0));
+    return json_pack(
+        "{s:i, s:b, s:s, s:s, s:o, s:i, s:I, s:I, s:I}", "pid", worker ? worker->pid : 0, "ready",
+        (int)supervisor_is_ready(s), "device", worker ? worker->name : "", "sandbox",
+        worker ? worker->sandbox : "", "chains", tiers_json(worker), "starts", (int)s->n_starts,
+        "jobs", (json_int_t)supervisor_jobs(s), "builds", (json_int_t)(worker ? worker->builds : 0),
+        "cache_hits", (json_int_t)(worker ? worker->cache_hits : 0));
 }
 
 /* Monotonic nanoseconds as a time of day; null for 0. */

@@ -70,6 +70,8 @@ static const struct {
                                 "Times that work went to the fallback device.", KIND_COUNTER},
     [METRIC_DEVICE_ON_FALLBACK] = {"sluice_device_on_fallback",
                                    "1 while the fallback device does the work.", KIND_GAUGE},
+    [METRIC_CHAINS] = {"sluice_chains", "Configured chains by the kind of device that runs them.",
+                       KIND_GAUGE},
     [METRIC_DEVICES_LOST] = {"sluice_devices_lost_total",
                              "Workers stuck in the kernel: a reboot is due.", KIND_COUNTER},
     [METRIC_KERNEL_BUILDS] = {"sluice_kernel_builds_total", "Programs compiled.", KIND_COUNTER},

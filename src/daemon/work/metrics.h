@@ -37,6 +37,7 @@ enum metric {
     METRIC_JOB_QUARANTINES,    /* tried again in a worker of their own */
     METRIC_DEVICE_FALLBACK,    /* reason: error, start, check, missing, stuck, crash */
     METRIC_DEVICE_ON_FALLBACK, /* 1 while something else does the device's work */
+    METRIC_CHAINS,             /* tier: configured chains by the kind of device that runs them */
     METRIC_DEVICES_LOST,       /* stuck in the kernel: a reboot is due */
     METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS,

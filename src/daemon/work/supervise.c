@@ -179,6 +179,22 @@ static void say_where(struct supervisor *s, const struct worker *worker)
 
 /* ---- changes of a worker's state ---- */
 
+/* How many chains of the main worker run on which kind of device. */
+static void count_tiers(struct supervisor *s)
+{
+    const struct worker *worker = supervisor_main(s);
+    char labels[60];
+    if (!worker)
+        return;
+    metrics_clear(s->metrics, METRIC_CHAINS);
+    for (size_t i = 0; i < worker->n_checks; i++) {
+        if (!worker->tiers[i].kind[0])
+            continue;
+        snprintf(labels, sizeof labels, "tier=\"%s\"", worker->tiers[i].kind);
+        metrics_add(s->metrics, METRIC_CHAINS, labels, 1);
+    }
+}
+
 static void came_up(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
     s->wiped = false;
@@ -190,6 +206,7 @@ static void came_up(struct supervisor *s, struct slot *slot, struct worker *work
     s->ever_ready = true;
     fallback_came_up(&s->fallback, worker->rung, clock_now());
     say_where(s, worker);
+    count_tiers(s);
     s->events->ready(s->context);
 }
 
@@ -350,6 +367,21 @@ static void on_passed(struct worker *worker, struct worker_check *check,
               answer->fallback);
 }
 
+static void on_moved(struct worker *worker, const struct worker_check *check)
+{
+    struct supervisor *s = worker->context;
+    const struct worker_tier *tier = &worker->tiers[check - worker->checks];
+    count_tiers(s);
+    if (!tier->why[0]) {
+        log_info("chain %s runs on device %s (%s) from now on", check->chain, worker->name,
+                 tier->kind);
+        return;
+    }
+    add_reason(s, METRIC_DEVICE_FALLBACK, "check");
+    log_error("chain %s does NOT RUN on the device that was chosen and stays on %s: %s",
+              check->chain, tier->kind, tier->why);
+}
+
 static bool is_device_fault(enum fault_code code, const char *subject)
 {
     return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
@@ -409,6 +441,7 @@ static void on_described(struct worker *worker)
 }
 
 static const struct worker_events worker_events = {.passed = on_passed,
+                                                   .moved = on_moved,
                                                    .refused = on_refused,
                                                    .changed = on_changed,
                                                    .due = on_due,

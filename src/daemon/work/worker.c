@@ -145,6 +145,7 @@ static void send_setup(struct worker *worker)
     message.threads = worker->quarantine ? 1 : settings->jobs;
     message.log_level = levels[settings->log_level];
     message.self_check = settings->self_check;
+    message.wait = settings->wait;
     message.sandbox = settings->sandbox;
     message.fds[0] = worker->config_fd;
     message.n_fds = worker->config_fd >= 0 ? 1 : 0;
@@ -193,6 +194,14 @@ static void say_sandbox(const struct worker *worker)
         log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
 }
 
+/* Its device cannot be opened: it ends the jobs that it has on native. */
+static void give_up_device(struct worker *worker)
+{
+    take(worker, WORKER_FAILED);
+    if (worker->in_flight == 0)
+        take(worker, WORKER_IDLE);
+}
+
 static void become_ready(struct worker *worker)
 {
     uint64_t now = clock_now();
@@ -206,6 +215,8 @@ static void become_ready(struct worker *worker)
              worker->quarantine ? "; it is the one in quarantine" : "");
     say_sandbox(worker);
     take(worker, WORKER_PASSED);
+    if (worker->trouble.code)
+        give_up_device(worker);
 }
 
 /* Passes on the device's counters, which `checked` and `done` carry. The quarantine worker's
@@ -244,10 +255,42 @@ static void take_answer(struct worker *worker, const struct message *message)
         take(worker, WORKER_REFUSED);
         return;
     }
+    snprintf(worker->tiers[message->id].kind, sizeof worker->tiers->kind, "%s",
+             message->tier ? message->tier : "");
+    snprintf(worker->tiers[message->id].why, sizeof worker->tiers->why, "%s",
+             message->fallback ? message->fallback : "");
     worker->events->passed(worker, check, message);
     worker->prepared = 0;
     if (++worker->n_passed == worker->n_checks)
         become_ready(worker);
+}
+
+/* A chain on its way to the device, or the device itself. */
+static void take_moved(struct worker *worker, const struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    message_get_fault(message, &fault);
+    count_programs(worker, message);
+    if (!message->tier) {
+        worker->trouble = fault;
+        worker->name[0] = '\0'; /* it was native's; the trouble is with the one that was chosen */
+        if (worker->state == WORKER_READY)
+            give_up_device(worker);
+        return;
+    }
+    if ((size_t)message->id >= worker->n_checks)
+        return;
+    struct worker_tier *tier = &worker->tiers[message->id];
+    bool ended = fault.code || message->prepared == message->to_prepare;
+    snprintf(tier->kind, sizeof tier->kind, "%s", message->tier);
+    snprintf(tier->why, sizeof tier->why, "%s", fault.text);
+    tier->done = ended ? 0 : (unsigned)message->prepared;
+    tier->of = ended ? 0 : (unsigned)message->to_prepare;
+    if (!ended)
+        return;
+    if (!fault.code)
+        snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
+    worker->events->moved(worker, &worker->checks[message->id]);
 }
 
 static void take_progress(struct worker *worker, const struct message *message)
@@ -277,6 +320,9 @@ static void on_said(void *context, const struct message *message)
         break;
     case MESSAGE_WORKING:
         take_progress(worker, message);
+        break;
+    case MESSAGE_MOVED:
+        take_moved(worker, message);
         break;
     case MESSAGE_DESCRIBED:
         worker->events->described(worker);
@@ -331,8 +377,10 @@ int worker_start(struct worker **worker, const struct worker *how, struct fault 
     made->state = WORKER_STARTING;
     made->started = clock_now();
     fault_clear(&made->trouble);
-    int error = uv_timer_init(made->loop, &made->timer);
+    made->tiers = calloc(made->n_checks + 1, sizeof *made->tiers);
+    int error = made->tiers ? uv_timer_init(made->loop, &made->timer) : UV_ENOMEM;
     if (error < 0) {
+        free(made->tiers);
         free(made);
         return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     }
@@ -351,7 +399,9 @@ int worker_start(struct worker **worker, const struct worker *how, struct fault 
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    struct worker *worker = handle->data;
+    free(worker->tiers);
+    free(worker);
 }
 
 void worker_destroy(struct worker **worker)

@@ -85,9 +85,18 @@ struct worker_check {
     bool passed;        /* at least once */
 };
 
+/* Where a checked chain runs, as the worker last said. */
+struct worker_tier {
+    char kind[20]; /* of the device: "native", "gpu", …, "reference"; "": none, or not known */
+    char why[480]; /* it does not run on the device that was chosen; "": it does, or will */
+    unsigned done, of; /* of what that device needs for it; both 0: it waits for nothing */
+};
+
 struct worker_events {
     /* A check was passed. */
     void (*passed)(struct worker *worker, struct worker_check *check, const struct message *answer);
+    /* A checked chain has moved to the device, or never will. */
+    void (*moved)(struct worker *worker, const struct worker_check *check);
     /* A check failed, before the state changes; `subject` as in supervisor_events. */
     void (*refused)(struct worker *worker, const struct worker_check *check, const char *subject,
                     const struct faults *faults);
@@ -127,6 +136,7 @@ struct worker {
     bool quarantine;    /* it gets one job at a time, of those at which other workers died */
 
     enum worker_state state;
+    struct worker_tier *tiers; /* one a check; owned */
     struct child *child;
     int pid;                       /* of the process that does the work; for people */
     unsigned n_passed;             /* checks passed */

@@ -21,6 +21,7 @@ static int open_device(struct device *device, struct fault *fault)
     cl_device->id = opencl_id(device->info);
     pthread_mutex_init(&cl_device->lock, NULL);
     pthread_mutex_init(&cl_device->program_lock, NULL);
+    pthread_cond_init(&cl_device->program_made, NULL);
 
     const char *call = "clCreateContext";
     cl_device->context = cl.clCreateContext(NULL, 1, &cl_device->id, report, device, &error);
@@ -51,6 +52,7 @@ static void close_device(struct device *device)
         cl.clReleaseCommandQueue(cl_device->queue);
     if (cl_device->context)
         cl.clReleaseContext(cl_device->context);
+    pthread_cond_destroy(&cl_device->program_made);
     pthread_mutex_destroy(&cl_device->program_lock);
     pthread_mutex_destroy(&cl_device->lock);
     free(cl_device);

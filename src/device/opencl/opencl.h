@@ -18,7 +18,8 @@ struct opencl {
     atomic_uint n_under_way;      /* batches submitted and not waited for */
     atomic_uint n_submitted;      /* batches submitted so far; wraps round */
     atomic_uint n_sent;           /* n_submitted at the last flush */
-    pthread_mutex_t program_lock; /* held while compiling, which drivers do one at a time anyway */
+    pthread_mutex_t program_lock; /* for the list below; never held while something compiles */
+    pthread_cond_t program_made;
     struct opencl_program *programs;
     atomic_bool maps; /* it has mapped a buffer at least once */
 };

@@ -15,16 +15,19 @@
 
 #define IDLE_PROGRAMS_MAX 64
 
-/* Protected by the device's program_lock, except the handle, which never changes. */
 struct opencl_program {
     struct device_program base;
-    cl_program handle;
+    cl_program handle; /* set when the program is made; then it never changes */
     struct text key;
-    bool stored, dumped; /* the cache has it, or must not; --dump-binary was done */
-    bool kept;           /* kept until the device is closed */
+    /* Protected by the device's program_lock. */
+    bool making; /* the thread that asked first compiles it; others wait for program_made */
+    bool kept;   /* kept until the device is closed */
     unsigned users;
+    struct opencl_program *next; /* in the device's list; the one used last is first */
+    /* Protected by `lock`, which is held while a driver creates a kernel or gives the binary. */
+    pthread_mutex_t lock;
+    bool stored, dumped;           /* the cache has it, or must not; --dump-binary was done */
     struct opencl_kernel *kernels; /* those created so far */
-    struct opencl_program *next;   /* in the device's list; the one used last is first */
 };
 
 /* Compiler options for f32 arithmetic as written: no contraction, and correctly rounded division
@@ -60,17 +63,21 @@ static int build_fault(struct device *device, cl_program handle, cl_int error, s
 }
 
 /* Builds the program. PoCL's LLVM installs signal handlers at the first build (for SIGABRT, too, so
- * that a watchdog's signal would be lost); they are reset after each build. */
+ * that a watchdog's signal would be lost); they are reset after each build. Handlers are the whole
+ * process's, so builds run one at a time. */
 static cl_int build(struct device *device, cl_program handle, const char *flags)
 {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static const int signals[] = {SIGABRT, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
                                   SIGSEGV, SIGBUS,  SIGFPE, SIGILL, SIGTRAP, SIGPIPE, SIGSYS};
     struct sigaction before[sizeof signals / sizeof *signals];
+    pthread_mutex_lock(&one_at_a_time);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], NULL, &before[i]);
     cl_int error = cl.clBuildProgram(handle, 1, &opencl_of(device)->id, flags, NULL, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &before[i], NULL);
+    pthread_mutex_unlock(&one_at_a_time);
     return error;
 }
 
@@ -233,6 +240,7 @@ static void destroy(struct opencl_program *program)
     }
     if (program->handle)
         cl.clReleaseProgram(program->handle);
+    pthread_mutex_destroy(&program->lock);
     text_finish(&program->key);
     free(program);
 }
@@ -250,7 +258,6 @@ static int create(struct device *device, const char *source, const char *flags,
                   struct opencl_program *made, struct fault *fault)
 {
     const struct device_options *options = &device->options;
-    made->base.device = device;
     made->stored = options->no_cache || options->load_binary;
     if (options->load_binary) {
         made->handle = from_file(device, options->load_binary, &made->key, flags, fault);
@@ -308,48 +315,92 @@ static int count(struct device *device, struct fault *fault)
     return 0;
 }
 
-/* Makes a program. NULL with result 0: it may not be made. */
-static int make(struct device *device, const char *source, const char *flags, struct text *key,
-                enum program_use use, struct opencl_program **made, struct fault *fault)
+static void put_first(struct device *device, struct opencl_program *program)
 {
-    *made = NULL;
-    if (use == PROGRAM_FOUND)
-        return 0;
-    if (use == PROGRAM_COUNTED && count(device, fault) != 0)
-        return fault ? (int)fault->code : FAULT_KERNELS;
-    *made = calloc(1, sizeof **made);
-    if (!*made)
+    program->next = opencl_of(device)->programs;
+    opencl_of(device)->programs = program;
+}
+
+/* An entry for a program that is about to be made. Takes the key. */
+static int begin(struct device *device, struct text *key, struct opencl_program **begun,
+                 struct fault *fault)
+{
+    struct opencl_program *made = calloc(1, sizeof *made);
+    if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a program");
-    (*made)->key = *key;
+    *made = (struct opencl_program){.base = {device}, .key = *key, .making = true, .users = 1};
     *key = (struct text){0};
-    return create(device, source, flags, *made, fault);
+    pthread_mutex_init(&made->lock, NULL);
+    put_first(device, made);
+    *begun = made;
+    return 0;
+}
+
+/* The program with that key, in front of all others; NULL where it is not there, or is not what
+ * `use` asks for. Waits, with the lock, while another thread makes it. */
+static struct opencl_program *find(struct device *device, const struct text *key,
+                                   enum program_use use)
+{
+    struct opencl_program *found;
+    while ((found = take(device, key)) != NULL) {
+        put_first(device, found);
+        if (use == PROGRAM_FOUND)
+            return found->kept ? found : NULL;
+        if (!found->making)
+            break;
+        pthread_cond_wait(&opencl_of(device)->program_made, &opencl_of(device)->program_lock);
+    }
+    return found;
+}
+
+/* With the lock, which is free while it compiles. *program stays NULL where PROGRAM_FOUND finds
+ * none. */
+static int get(struct device *device, const char *source, const char *flags, struct text *key,
+               enum program_use use, struct opencl_program **program, struct fault *fault)
+{
+    struct opencl_program *found = find(device, key, use);
+    bool counts = use == PROGRAM_COUNTED && !(found && found->kept);
+    int result = 0;
+    if (counts && count(device, fault) != 0)
+        return fault ? (int)fault->code : FAULT_KERNELS;
+    if (found) {
+        found->users++;
+    } else if (use != PROGRAM_FOUND) {
+        result = begin(device, key, &found, fault);
+        if (result != 0)
+            return result;
+        pthread_mutex_unlock(&opencl_of(device)->program_lock);
+        result = create(device, source, flags, found, fault);
+        pthread_mutex_lock(&opencl_of(device)->program_lock);
+        found->making = false;
+        pthread_cond_broadcast(&opencl_of(device)->program_made);
+    }
+    if (result != 0) {
+        take(device, &found->key);
+        destroy(found);
+        return result;
+    }
+    if (found)
+        found->kept |= use == PROGRAM_KEPT || use == PROGRAM_COUNTED;
+    *program = found;
+    return 0;
 }
 
 int opencl_program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault)
 {
     struct text flags = {0}, key = {0};
+    struct opencl_program *found = NULL;
     int result = 0;
-    *program = NULL;
     compile_flags(device, &flags);
     device_cache_key(device, source, text_string(&flags), &key);
     pthread_mutex_lock(&opencl_of(device)->program_lock);
-    bool whole = !key.failed && !flags.failed;
-    struct opencl_program *found = whole ? take(device, &key) : NULL;
-    if (!whole)
+    if (key.failed || flags.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
-    else if (!found)
-        result = make(device, source, text_string(&flags), &key, use, &found, fault);
-    if (found && result == 0) {
-        found->users++;
-        found->kept |= use == PROGRAM_KEPT || use == PROGRAM_COUNTED;
-        found->next = opencl_of(device)->programs;
-        opencl_of(device)->programs = found;
-        *program = &found->base;
-    } else if (found) {
-        destroy(found);
-    }
+    else
+        result = get(device, source, text_string(&flags), &key, use, &found, fault);
     pthread_mutex_unlock(&opencl_of(device)->program_lock);
+    *program = found ? &found->base : NULL;
     text_finish(&key);
     text_finish(&flags);
     return result;
@@ -392,7 +443,7 @@ int opencl_program_store(struct device_program *base, struct fault *fault)
     const char *dump_to = device->options.dump_binary;
     struct bytes binary = {0};
     int result = 0;
-    pthread_mutex_lock(&opencl_of(device)->program_lock);
+    pthread_mutex_lock(&program->lock);
     bool store = !program->stored, dump_it = dump_to && !program->dumped;
     if (store || dump_it)
         result = read_binary(device, program, &binary, fault);
@@ -406,7 +457,7 @@ int opencl_program_store(struct device_program *base, struct fault *fault)
     }
     /* even after a fault, so that not every job tries again */
     program->stored = program->dumped = true;
-    pthread_mutex_unlock(&opencl_of(device)->program_lock);
+    pthread_mutex_unlock(&program->lock);
     bytes_finish(&binary);
     return result;
 }
@@ -439,9 +490,8 @@ int opencl_program_kernel(struct device_program *base, const char *name,
                           const struct device_kernel **kernel, struct fault *fault)
 {
     struct opencl_program *program = (struct opencl_program *)base;
-    struct opencl *own = base->device->own;
     cl_int error = CL_SUCCESS;
-    pthread_mutex_lock(&own->program_lock);
+    pthread_mutex_lock(&program->lock);
     struct opencl_kernel *found = find_kernel(program, name);
     if (!found) {
         found = calloc(1, sizeof *found);
@@ -458,7 +508,7 @@ int opencl_program_kernel(struct device_program *base, const char *name,
             found = NULL;
         }
     }
-    pthread_mutex_unlock(&own->program_lock);
+    pthread_mutex_unlock(&program->lock);
     *kernel = found ? &found->base : NULL;
     if (found)
         return 0;
