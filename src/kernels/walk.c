@@ -331,8 +331,11 @@ static void plan_types(struct walk *walk, const struct chain *chain, struct plan
         walk->failed |= !frame_add_plane(&one, &plane, FRAME_ALIGNMENT);
         if (!walk->failed && plan_one(walk, chain, &one, mosaic_gain))
             walk->failed |= !frame_add_plane(taken, &plane, FRAME_ALIGNMENT);
-        if (!walk->failed && !sample_is_integer(plane.type)) {
-            one.planes[0].white = 1;
+        /* The last is the one that an output of 16 bits takes without scaling. */
+        static const double whites[] = {1, 65535};
+        size_t n_whites = walk->target.type == SAMPLE_U16 ? 2 : 1;
+        for (size_t i = 0; i < n_whites && !walk->failed && !sample_is_integer(plane.type); i++) {
+            one.planes[0].white = whites[i];
             plan_one(walk, chain, &one, mosaic_gain);
         }
         frame_finish(&one);

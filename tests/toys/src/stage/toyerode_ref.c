@@ -12,9 +12,9 @@ static double at(const struct picture *in, size_t index, int64_t x, int64_t y, u
     y = border_index(y, plane->height, border);
     if (x < 0 || y < 0)
         return 0;
+    const uint8_t *row = picture_row(in, index, (uint32_t)y);
     return sample_load(plane->type,
-                       picture_row(in, index, (uint32_t)y) +
-                           ((size_t)x * plane->channels + channel) * sample_size(plane->type));
+                       row + ((size_t)x * plane->channels + channel) * sample_size(plane->type));
 }
 
 int toyerode_reference(const void *config_, const struct picture *in, struct picture *out,
