@@ -51,11 +51,16 @@ inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int be
             pixel += (inside_end - p) / channels;
             p = inside_end;
         } else {
-            int from = zeros ? -1 : border_index(pixel, width, border);
-            for (int c = 0; c < channels; c++)
-                pad[p + c] = from < 0 ? (SRC)0 : row[from * channels + c];
-            p += channels;
-            pixel++;
+            int from = -1, step = 0, run = (count - p) / channels;
+            if (!zeros)
+                run = border_run(pixel, pixel + run, width, border, &from, &step);
+            SRC repeated = from < 0 ? (SRC)0 : row[from * channels];
+            for (int i = 0; i < run && channels == 1 && step == 0; i++)
+                pad[p + i] = repeated;
+            for (int i = 0; i < run * channels && (channels > 1 || step != 0); i++)
+                pad[p + i] = from < 0 ? (SRC)0 : row[(from + i / channels * step) * channels + i % channels];
+            p += run * channels;
+            pixel += run;
         }
     }
     return line;

@@ -92,7 +92,11 @@ static void add_rows(struct task *task)
 {
     size_t size = sample_size(task->in.plane.type);
     struct strips_window window = window_of(task);
-    struct strips_need need = {(task->height + 3) * size, STRIPS_SECOND_CACHE, 16,
+    size_t bytes_needed = (task->height + 3) * size;
+    /* What lies between two strips is seen by both of them, and worked on twice. */
+    size_t apart = bytes_needed * 4 * task->width * task->in.plane.channels;
+    struct strips_need need = {bytes_needed,
+                               apart > STRIPS_SECOND_CACHE ? apart : STRIPS_SECOND_CACHE, 16,
                                task->height / 4.0};
     struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
     uint64_t line = strips_line(&strips, &window, task->in.plane.channels);
