@@ -50,12 +50,12 @@ complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enque
 complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe colour convert crop dwt equalize fir flip gain idwt invert levels luminance normalize pad resize rotate shrink sobel synthesis threshold'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
-complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
-complete -c sluice -n '__fish_seen_subcommand_from run' -l input -d 'how to read' -r -f -a 'gray8 gray16 rgb24 rgba32 nv12 yuyv'
-complete -c sluice -n '__fish_seen_subcommand_from run' -s r -l recursive -d 'of directories, take the pictures in all directories below, too'
-complete -c sluice -n '__fish_seen_subcommand_from run' -l name -d 'of results in a directory' -r
+complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'format of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
+complete -c sluice -n '__fish_seen_subcommand_from run' -l input -d 'options for reading' -r -f -a 'gray8 gray16 rgb24 rgba32 nv12 yuyv'
+complete -c sluice -n '__fish_seen_subcommand_from run' -s r -l recursive -d 'take pictures from all directories below, too'
+complete -c sluice -n '__fish_seen_subcommand_from run' -l name -d 'name of results in a directory' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l on-exists -d 'when a result\'s name is taken' -r -f -a 'overwrite skip number fail'
-complete -c sluice -n '__fish_seen_subcommand_from run' -l verify -d 'compare the device\'s result with the plain C reference and say how far they are apart'
+complete -c sluice -n '__fish_seen_subcommand_from run' -l verify -d 'compare the device\'s result with the plain C reference and print the difference'
 complete -c sluice -n '__fish_seen_subcommand_from run' -l timing -d 'print how long each step and each kernel took'
 complete -c sluice -n '__fish_seen_subcommand_from run' -l iterations -d 'run the kernels N times' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l config -d 'configuration' -r
@@ -77,10 +77,10 @@ complete -c sluice -n '__fish_seen_subcommand_from run' -s h -l help -d 'this te
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s o -l output -d 'a file' -r
-complete -c sluice -n '__fish_seen_subcommand_from submit' -s f -l format -d 'of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
-complete -c sluice -n '__fish_seen_subcommand_from submit' -l input -d 'how to read' -r -f -a 'gray8 gray16 rgb24 rgba32 nv12 yuyv'
-complete -c sluice -n '__fish_seen_subcommand_from submit' -s r -l recursive -d 'of directories, take the pictures in all directories below, too'
-complete -c sluice -n '__fish_seen_subcommand_from submit' -l name -d 'of results in a directory' -r
+complete -c sluice -n '__fish_seen_subcommand_from submit' -s f -l format -d 'format of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
+complete -c sluice -n '__fish_seen_subcommand_from submit' -l input -d 'options for reading' -r -f -a 'gray8 gray16 rgb24 rgba32 nv12 yuyv'
+complete -c sluice -n '__fish_seen_subcommand_from submit' -s r -l recursive -d 'take pictures from all directories below, too'
+complete -c sluice -n '__fish_seen_subcommand_from submit' -l name -d 'name of results in a directory' -r
 complete -c sluice -n '__fish_seen_subcommand_from submit' -l on-exists -d 'when a result\'s name is taken' -r -f -a 'overwrite skip number fail'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s q -l quiet -d 'say nothing but errors'
@@ -122,7 +122,7 @@ complete -c sluice -n '__fish_seen_subcommand_from requeue' -l json -d 'machine-
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -s h -l help -d 'this text'
-complete -c sluice -n '__fish_seen_subcommand_from compare' -l input -d 'how to read' -r
+complete -c sluice -n '__fish_seen_subcommand_from compare' -l input -d 'options for reading' -r
 complete -c sluice -n '__fish_seen_subcommand_from compare' -l max-pixels -d 'largest picture that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from compare' -l max-file -d 'largest file that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from compare' -l memory -d 'memory for pictures, all jobs together' -r
@@ -165,16 +165,16 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -s q -l quiet -d 'say n
 complete -c sluice -n '__fish_seen_subcommand_from plan' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s c -l chain -d 'the chain to time, in place of stages' -r -f -a '(__sluice_chain)'
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l size -d 'of the picture' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l type -d 'of its samples' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l size -d 'size of the picture' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l type -d 'type of its samples' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l iterations -d 'runs that are timed, after one that is not' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l variants -d 'time the other ways too'
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l report -d 'also write all rows to a file, with the device, the versions of driver and kernel, clocks and temperatures' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'the board of sluice plan\'s --board that this is, to say what bounds the kernels beside what they take' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l report -d 'also write all rows to a file, with the device, the versions of driver and kernel, clocks and temperatures, to share with others' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'which board this is, as for sluice plan --board, to print the least time that kernels can take beside the measured one' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l end-to-end -d 'the operands are files'
-complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'how end-to-end reads, as in sluice run' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'of the filter banks\' benches' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'format of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'options for reading with end-to-end, as in sluice run' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'for the benches of filter banks' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'leave the plain references out of them'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
@@ -231,30 +231,30 @@ complete -c sluice -n '__fish_seen_subcommand_from testcard' -s h -l help -d 'th
 complete -c sluiced -s w -l watch -d 'folder whose new pictures are taken' -r -f -a '(__fish_complete_directories)'
 complete -c sluiced -s o -l output -d 'folder for the results' -r
 complete -c sluiced -s c -l chain -d 'name of a chain of the file, or stages joined by commas' -r -f -a '(__sluice_chain)'
-complete -c sluiced -s f -l format -d 'of the results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
-complete -c sluiced -l input -d 'how to read' -r
-complete -c sluiced -l name -d 'of results' -r
+complete -c sluiced -s f -l format -d 'format of the results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
+complete -c sluiced -l input -d 'options for reading' -r
+complete -c sluiced -l name -d 'name of results' -r
 complete -c sluiced -l on-exists -d 'when the result\'s name is taken' -r -f -a 'number overwrite fail'
-complete -c sluiced -l originals -d 'when the result is there' -r -f -a 'done delete keep'
+complete -c sluiced -l originals -d 'what happens to originals' -r -f -a 'done delete keep'
 complete -c sluiced -l claim -d 'how files are taken' -r -f -a 'rename none'
-complete -c sluiced -l sync -d 'when results are forced to the disk' -r -f -a 'each batch off'
+complete -c sluiced -l sync -d 'when results are synced to the disk' -r -f -a 'each batch off'
 complete -c sluiced -l settle -d 'time for which nobody may have opened or changed a file that was closed after writing' -r
 complete -c sluiced -l stable -d 'time without a change after which a found file counts as complete' -r
-complete -c sluiced -l mode -d 'how news are learned' -r -f -a 'auto inotify poll'
-complete -c sluiced -l state -d 'directory of what outlives a run' -r -f -a '(__fish_complete_directories)'
+complete -c sluiced -l mode -d 'how new files are noticed' -r -f -a 'auto inotify poll'
+complete -c sluiced -l state -d 'directory for what is kept between runs' -r -f -a '(__fish_complete_directories)'
 complete -c sluiced -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
-complete -c sluiced -l fallback -d 'what computes while the device fails' -r -f -a 'auto gpu cpu reference'
-complete -c sluiced -l sandbox -d 'what the worker puts on before it loads a driver' -r -f -a 'auto required off'
+complete -c sluiced -l fallback -d 'what does the work while the device fails' -r -f -a 'auto gpu cpu reference'
+complete -c sluiced -l sandbox -d 'the worker\'s sandbox' -r -f -a 'auto required off'
 complete -c sluiced -l max-pixels -d 'largest picture that is read' -r
 complete -c sluiced -l max-file -d 'largest file that is read' -r
 complete -c sluiced -l memory -d 'memory for pictures, all jobs together' -r
 complete -c sluiced -l jobs -d 'pictures at once' -r
 complete -c sluiced -l queue -d 'files that are claimed at a time' -r
-complete -c sluiced -l job-time -d 'that one picture may take' -r
+complete -c sluiced -l job-time -d 'time that a picture may take' -r
 complete -c sluiced -l worker-jobs -d 'jobs after which the worker is replaced by a fresh one' -r
 complete -c sluiced -l worker-time -d 'time after which it is replaced' -r
 complete -c sluiced -l worker-growth -d 'growth of its memory after which it is replaced' -r
-complete -c sluiced -l shutdown -d 'that running jobs are given when the daemon is told to end' -r
+complete -c sluiced -l shutdown -d 'time that running jobs get when the daemon is told to stop' -r
 complete -c sluiced -l min-free -d 'space that stays free where results and claimed files are' -r
 complete -c sluiced -l http-socket -d 'Unix socket for jobs and health over HTTP' -r
 complete -c sluiced -l jobs-socket -d 'Unix socket for jobs by descriptors' -r

@@ -338,7 +338,7 @@ def yaml_page(sluice):
     page.section('Description')
     page.text('''A strict subset of YAML: mappings, lists and plain or quoted values; no anchors, aliases, tags or merge
 keys. A key that is unknown or there twice is an error. Values with a unit need it: `5s`, `200ms`, `7d`; `64MiB`, `1GB`;
-`100MP`. What is said later wins: defaults, file, environment, command line.
+`100MP`. The command line overrides the environment, which overrides the file, which overrides the defaults.
 
     sluice check-config FILE
 

@@ -16,10 +16,10 @@
 static const struct options_row options[] = {
     OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain to time, in place of stages"),
     OPTION(0, "WxH[xC]", TEXT, "size", AT(size),
-           "of the picture; 3 channels where the chain begins with luminance, else 1",
+           "size of the picture; 3 channels if the chain begins with luminance, else 1",
            DEFAULT("4096x4096")),
     OPTION(0, "TYPE", TEXT, "type", AT(type),
-           "of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"),
+           "type of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"),
     OPTION(0, "N", INTEGER, "iterations", AT(iterations),
            "runs that are timed, after one that is not: 20, of files and filter banks 5",
            RANGE(1, 10000)),
@@ -30,17 +30,17 @@ static const struct options_row options[] = {
     OPTION(0, "FILE", TEXT, "report", AT(report),
            "also write all rows to a file, with the device, the versions of driver and kernel, "
            "clocks "
-           "and temperatures: to tell others how a board does"),
+           "and temperatures, to share with others"),
     OPTION(0, "NAME", TEXT, "board", AT(board),
-           "the board of sluice plan's --board that this is, to say what bounds the kernels "
-           "beside what they "
-           "take; else what the device tree says, if it is one of these"),
+           "which board this is, as for sluice plan --board, to print the least time that kernels "
+           "can take beside the measured one; else the board that the device tree names"),
     OPTION(0, NULL, FLAG, "end-to-end", AT(end_to_end),
            "the operands are files: time them from disk through the chain to disk", DEFAULT("0")),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
-           "of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
-    OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how end-to-end reads, as in sluice run"),
-    OPTION(0, "BANK", TEXT, "bank", AT(bank), "of the filter banks' benches", DEFAULT("cdf97")),
+           "format of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
+    OPTION(0, "OPTIONS", TEXT, "input", AT(input),
+           "options for reading with end-to-end, as in sluice run"),
+    OPTION(0, "BANK", TEXT, "bank", AT(bank), "for the benches of filter banks", DEFAULT("cdf97")),
     OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
            "leave the plain references out of them", DEFAULT("0")),
     {0},

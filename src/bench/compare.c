@@ -17,8 +17,8 @@ struct compare_options {
 
 static const struct options_row options[] = {
     OPTION(0, "OPTIONS", TEXT, "input", offsetof(struct compare_options, input),
-           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated "
-           "files, strict=1 refuses odd ones"),
+           "options for reading: orient=0 keeps the stored orientation, partial=1 accepts "
+           "truncated files, strict=1 refuses files with warnings"),
     {0},
 };
 

@@ -32,20 +32,22 @@ const struct options_row cli_batch_options[] = {
            "for several inputs or a directory it is made), or - for stdout",
            DEFAULT(".")),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
-           "of the output, with options: png, jpg:quality=80; else by the output's name, in a "
-           "directory png"),
-    OPTION(0, "OPTIONS", TEXT, "input", AT(input),
-           "how to read: orient=0 keeps the stored orientation, partial=1 takes truncated files, "
-           "strict=1 refuses odd ones, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N a camera's frame "
-           "(gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
+           "format of the output, with options: png, jpg:quality=80; else by the output's name, in "
+           "a directory png"),
+    OPTION(
+        0, "OPTIONS", TEXT, "input", AT(input),
+        "options for reading: orient=0 keeps the stored orientation, partial=1 accepts truncated "
+        "files, strict=1 refuses files with warnings, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N reads "
+        "a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
     OPTION('r', NULL, FLAG, "recursive", AT(recursive),
-           "of directories, take the pictures in all directories below, too; results keep their "
-           "places",
+           "take pictures from all directories below, too; results keep their places below the "
+           "output directory",
            DEFAULT("0")),
-    OPTION(0, "TEMPLATE", TEXT, "name", AT(name),
-           "of results in a directory: {stem} and {name} of the input, {chain}, {date}, .{ext} "
-           "at its end",
-           DEFAULT("{stem}.{ext}")),
+    OPTION(
+        0, "TEMPLATE", TEXT, "name", AT(name),
+        "name of results in a directory: {stem} and {name} of the input, {chain}, {date}; it ends "
+        "in .{ext}",
+        DEFAULT("{stem}.{ext}")),
     OPTION(0, "RULE", CHOICE, "on-exists", AT(on_exists),
            "when a result's name is taken: replace that file, leave the input out, call the "
            "result photo-1.png, or fail",

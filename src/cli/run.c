@@ -25,8 +25,8 @@ struct run_options {
 
 static const struct options_row options[] = {
     OPTION(0, NULL, FLAG, "verify", AT(verify),
-           "compare the device's result with the plain C reference and say how far they are "
-           "apart; exit 70 if that is more than it may be",
+           "compare the device's result with the plain C reference and print the difference; exit "
+           "70 if it is too large",
            DEFAULT("0")),
     OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took",
            DEFAULT("0")),

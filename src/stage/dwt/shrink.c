@@ -1,5 +1,5 @@
-/* Denoising by thresholds on wavelet coefficients. Thresholds that depend on the picture are found
- * on the device: cl/dwt/shrink.cl says how. */
+/* Denoising by thresholds for wavelet coefficients. Thresholds that depend on the picture are
+ * computed on the device: see cl/dwt/shrink.cl. */
 #include "stage/dwt/shrink.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL,
 static const struct param params[] = {
     PARAM(CHOICE, "rule", offsetof(struct shrink_config, rule),
           "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
-          "below the threshold, garrote does something between",
+          "below the threshold, garrote subtracts less the "
+          "larger a coefficient is",
           .choices = rule_choices, DEFAULT("soft")),
     PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
           "in units of the picture's noise; universal and bayes find it, one for all bands or one "
@@ -47,7 +48,7 @@ bool shrink_takes_level(const struct shrink_config *config, unsigned i)
     return config->levels.choice == SHRINK_ALL || i < (unsigned)config->levels.value;
 }
 
-/* Levels down to `level` at which a side is more than 1. */
+/* How many levels down to `level` have a side of more than 1. */
 static unsigned levels_of_side(const struct dwt_layout *layout, unsigned level, bool vertical)
 {
     unsigned count = 0;
@@ -93,8 +94,8 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return result;
 }
 
-/* How a plane is cut for counting and adding up: bands of rows, each one work-item's on a CPU, one
- * for each column on a GPU, where counts go to a few rows that items share. */
+/* How a plane is divided for counting and adding: bands of rows, one for each work-item on a CPU;
+ * on a GPU a column of a band, with counts in a few rows that work-items share. */
 struct cut {
     enum kernel_form form;
     uint32_t rows, bands, parts;
@@ -115,7 +116,7 @@ struct shrinking {
     struct stage_plan *plan;
     struct dwt_config dwt;
     struct dwt_layout layout;
-    unsigned first;                       /* of the transform's planes */
+    unsigned first;                       /* the transform's first plane */
     unsigned state, columns, sums, limit; /* operands */
 };
 
@@ -162,7 +163,7 @@ static const struct plane *plane_of(const struct shrinking *s, unsigned level, e
     return &s->plan->in->planes[*index];
 }
 
-/* Leaves the two middle magnitudes of HH1 in the state. */
+/* Stores the two middle magnitudes of HH1 in the state. */
 static void add_median(const struct shrinking *s)
 {
     unsigned index = 0;
@@ -193,7 +194,7 @@ static void add_median(const struct shrinking *s)
     }
 }
 
-/* Sums of squares of a band, for each of its bands of rows and each channel. */
+/* Adds sums of squares of a band, for each of its bands of rows and each channel. */
 static struct cut add_squares(const struct shrinking *s, const struct plane *plane, unsigned index)
 {
     struct cut cut = cut_plane(s->plan, plane);
@@ -239,7 +240,8 @@ static void add_limit(const struct shrinking *s, const struct plane *plane, unsi
                     : shrink_universal_factor(&s->dwt, &s->layout, level, band));
 }
 
-/* The fixed threshold in each band's units: one table, four for each band, one a channel. */
+/* The fixed threshold in the units of each band: a table with four for each band, one for each
+ * channel. */
 static unsigned fixed_limits(const struct shrinking *s)
 {
     enum {
@@ -259,7 +261,7 @@ static unsigned fixed_limits(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
-/* Samples that one work-item takes of such a plane: four where these are few bytes. */
+/* Samples for each work-item: four if samples are small. */
 static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
 {
     bool four = s->plan->profile->takes_columns && plane->channels == 1 &&
@@ -302,7 +304,7 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
              is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);
 }
 
-/* Scratch that serves every plane. */
+/* Adds scratch memory that is large enough for every plane. */
 static void add_scratch(struct shrinking *s)
 {
     uint32_t parts = 1, bands = 1, width = 1;
