@@ -4,8 +4,8 @@
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
 # both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
-# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi, and fleet, half an
-# hour with servers of its own: as root, tests/run.sh --suite fleet --native.
+# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi, fleet, half an
+# hour with servers of its own: as root, tests/run.sh --suite fleet --native; and mean, an hour of OpenCL at its worst.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -132,4 +132,5 @@ printf '\n%s' "$report"
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 echo "not run: tests/fleet/containers.sh (likewise)"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
+[ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
 exit $status
