@@ -3,11 +3,14 @@
 #
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
-# name: opencl, every stage on PoCL (most of an hour); http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi; fleet, half an
-# hour with servers of its own: as root, tests/run.sh --suite fleet --native; endurance, hours of calls that
-# fail, kills and power cuts: likewise, with xfsprogs; and soak, ten minutes, or SLUICE_SOAK=SECONDS:
-# tests/run.sh --suite soak --native. Fuzzing is tests/fuzz.sh.
+# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run by name:
+#   opencl              every stage on PoCL in all forms: most of an hour
+#   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
+#   fleet               half an hour with servers of its own; as root, --suite fleet --native
+#   mean                an hour of OpenCL at its worst; --suite mean --native
+#   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
+#   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
+# Fuzzing is tests/fuzz.sh.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -25,7 +28,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,10s/^# \{0,1\}//p' "$0"
+        sed -n '2,14s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -137,4 +140,5 @@ echo "not run: tests/fleet/containers.sh (likewise)"
 [ "$suite" = '--suite endurance' ] || echo "not run: the suite endurance (hours): tests/run.sh --suite endurance --native"
 [ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
+[ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
 exit $status

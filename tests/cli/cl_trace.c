@@ -11,8 +11,8 @@
  *     wait                        the host waits for an event
  *
  * so that tests need not believe what the program says of itself. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl_layer.h>
+#include "../fault/layer.h"
+
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cl_icd_dispatch *target;
-static cl_icd_dispatch layer;
 static int file = -1;
 
 /* One write a line: several processes append. */
@@ -110,22 +108,7 @@ static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *e)
     return target->clWaitForEvents(n, e);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
-                                               size_t *size_ret)
-{
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    static const char name[] = "sluice trace layer";
-    const void *from = what == CL_LAYER_NAME ? (const void *)name : &version;
-    size_t length = what == CL_LAYER_NAME ? sizeof name : sizeof version;
-    if (value && size >= length)
-        memcpy(value, from, length);
-    if (size_ret)
-        *size_ret = length;
-    return CL_SUCCESS;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *dispatch,
-                                            cl_uint *n_ret, const cl_icd_dispatch **layer_ret)
+static void install(void)
 {
     const char *path = getenv("SLUICE_CL_TRACE");
     file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
@@ -133,10 +116,6 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
         fprintf(stderr, "SLUICE_CL_TRACE names no file that can be written\n");
         abort();
     }
-    target = dispatch;
-    if (n > sizeof layer / sizeof(void *))
-        n = sizeof layer / sizeof(void *);
-    memcpy(&layer, dispatch, n * sizeof(void *));
     layer.clCreateContext = create_context;
     layer.clCreateProgramWithSource = create_program;
     layer.clEnqueueNDRangeKernel = enqueue_kernel;
@@ -147,7 +126,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
     layer.clCreateBuffer = create_buffer;
     layer.clFlush = flush;
     layer.clWaitForEvents = wait_for;
-    *layer_ret = &layer;
-    *n_ret = n;
-    return CL_SUCCESS;
 }
+LAYER("sluice trace layer")

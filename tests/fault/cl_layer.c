@@ -3,21 +3,20 @@
  *
  *     SLUICE_FAULT_CL=clEnqueueNDRangeKernel:2:-5     the second call returns CL_OUT_OF_RESOURCES
  *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one
+ *     SLUICE_FAULT_CL=clFlush:50~:-5                  each with a chance of one in 50
  *
  * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there, and with
  * SLUICE_FAULT_CL_SLOW=SECONDS that long each time: a slow compiler. With SLUICE_FAULT_CL_GPU=1 all
  * devices say that they are GPUs. With SLUICE_FAULT_COUNT=FILE the number of calls of each function
  * is written there at exit, so that a test knows how many there are to fail. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl_layer.h>
+#include "layer.h"
+
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const cl_icd_dispatch *target;
-static cl_icd_dispatch layer;
 
 /* Functions that return an error, with their arguments … */
 #define STATUS_FUNCTIONS(X)                                                                        \
@@ -86,7 +85,7 @@ static const char *const names[FUNCTIONS] = {
 static atomic_uint counts[FUNCTIONS];
 static int failing = -1; /* enum function */
 static unsigned first;
-static int persistent;
+static char mode; /* '+', '~', or '\0' */
 static cl_int failure;
 
 /* The error that this call must give, or CL_SUCCESS. */
@@ -99,9 +98,10 @@ static cl_int due(enum function function)
         usleep(20000);
     if (slow)
         usleep((useconds_t)(atof(slow) * 1e6));
-    if ((int)function != failing || n < first || (n > first && !persistent))
+    if ((int)function != failing)
         return CL_SUCCESS;
-    return failure;
+    bool fails = mode == '~' ? (unsigned)random() % first == 0 : n == first || (mode && n > first);
+    return fails ? failure : CL_SUCCESS;
 }
 
 #define X(name, parameters, arguments)                                                             \
@@ -148,18 +148,19 @@ static void read_settings(void)
 {
     const char *setting = getenv("SLUICE_FAULT_CL");
     char name[64];
-    char plus[2] = "";
+    char which[2] = "";
     int error;
     if (getenv("SLUICE_FAULT_COUNT"))
         atexit(write_counts);
     if (!setting)
         return;
     if (sscanf(setting, "%63[^:]:%u:%d", name, &first, &error) != 3 &&
-        sscanf(setting, "%63[^:]:%u%1[+]:%d", name, &first, plus, &error) != 4) {
-        fprintf(stderr, "SLUICE_FAULT_CL=%s: expected FUNCTION:N[+]:ERROR\n", setting);
+        sscanf(setting, "%63[^:]:%u%1[+~]:%d", name, &first, which, &error) != 4) {
+        fprintf(stderr, "SLUICE_FAULT_CL=%s: expected FUNCTION:N[+|~]:ERROR\n", setting);
         abort();
     }
-    persistent = plus[0] == '+';
+    mode = which[0];
+    srandom((unsigned)getpid());
     failure = error;
     for (int i = 0; i < FUNCTIONS; i++)
         if (strcmp(name, names[i]) == 0)
@@ -168,27 +169,8 @@ static void read_settings(void)
         abort();
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
-                                               size_t *size_ret)
+static void install(void)
 {
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    static const char name[] = "sluice fault layer";
-    const void *from = what == CL_LAYER_NAME ? (const void *)name : &version;
-    size_t length = what == CL_LAYER_NAME ? sizeof name : sizeof version;
-    if (value && size >= length)
-        memcpy(value, from, length);
-    if (size_ret)
-        *size_ret = length;
-    return CL_SUCCESS;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *dispatch,
-                                            cl_uint *n_ret, const cl_icd_dispatch **layer_ret)
-{
-    target = dispatch;
-    if (n > sizeof layer / sizeof(void *))
-        n = sizeof layer / sizeof(void *);
-    memcpy(&layer, dispatch, n * sizeof(void *));
 #define X(name, parameters, arguments) layer.name = my_##name;
     STATUS_FUNCTIONS(X)
 #undef X
@@ -198,7 +180,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *di
     if (getenv("SLUICE_FAULT_CL_GPU"))
         layer.clGetDeviceInfo = get_device_info;
     read_settings();
-    *layer_ret = &layer;
-    *n_ret = n;
-    return CL_SUCCESS;
 }
+LAYER("sluice fault layer")

@@ -1,8 +1,9 @@
 /* A preloaded library: clocks that were set.
  *
- *     SLUICE_FAULT_CLOCK=FILE    FILE has two numbers of seconds, read at each call: what today's
- * date is ahead, and what the boot clock is ahead */
+ *     SLUICE_FAULT_CLOCK=FILE    FILE has two or three numbers of seconds, read at each call: what
+ *                                today's date is ahead, the boot clock, and the monotonic clock */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -11,13 +12,15 @@
 static long ahead(clockid_t id)
 {
     const char *path = getenv("SLUICE_FAULT_CLOCK");
-    long today = 0, boot = 0;
-    FILE *file = path && (id == CLOCK_REALTIME || id == CLOCK_BOOTTIME) ? fopen(path, "re") : NULL;
-    if (file && fscanf(file, "%ld %ld", &today, &boot) != 2)
+    long today = 0, boot = 0, monotonic = 0;
+    bool known = id == CLOCK_REALTIME || id == CLOCK_BOOTTIME || id == CLOCK_MONOTONIC ||
+                 id == CLOCK_MONOTONIC_COARSE; /* libuv's, where it ticks often enough */
+    FILE *file = path && known ? fopen(path, "re") : NULL;
+    if (file && fscanf(file, "%ld %ld %ld", &today, &boot, &monotonic) < 2)
         today = boot = 0;
     if (file)
         fclose(file);
-    return id == CLOCK_REALTIME ? today : boot;
+    return id == CLOCK_REALTIME ? today : id == CLOCK_BOOTTIME ? boot : monotonic;
 }
 
 int clock_gettime(clockid_t id, struct timespec *now)
