@@ -55,6 +55,17 @@ class Queries(DaemonTest):
 
 
 class Why(Queries):
+    def test_without_folders(self):
+        """A daemon of sockets alone knows no file, says so, and goes on."""
+        d = self.serve(start=False)
+        d.options = d.options[8:]  # without --watch, --output, --chain and --format
+        d.start()
+        self.assertEqual(self.why('/in/a.png', status=66)['state'], 'unknown')
+        self.assertEqual(sockets.ask(self.http, 'POST', '/v1/files/requeue?file=/in/a.png').status, 404)
+        self.assertEqual(sockets.ask(self.http, 'POST', '/v1/files/requeue?failed=1').status, 200)
+        self.assertEqual(self.files()['files'], [])
+        self.assertEqual(sockets.ask(self.http, 'GET', '/livez').status, 200)
+
     def test_left_alone(self):
         d = self.serve('--stable', '60s')
         inside = os.path.join(d.input, 'sub')

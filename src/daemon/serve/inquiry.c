@@ -160,7 +160,7 @@ static bool find_next_place(struct inquiry *inquiry)
             inquiry->at = 0;
         }
         if (inquiry->n_targets == 0)
-            continue;
+            return false;
         find_place(&inquiry->place, inquiry->path, &inquiry->targets[inquiry->at],
                    inquiry->as_result);
         if (inquiry->place.kind != SPOT_NONE)
