@@ -1,17 +1,16 @@
-/* Any bytes through the decoders: with the defaults, as a cut file whose luma is asked for, and as
- * a raw frame. The planes lie in a buffer of exactly their size, rows packed, so that a sanitizer
- * sees the first byte beside them. */
-#include <stdint.h>
+/* A file through the decoder of one format, FUZZ_CODEC: with the defaults, as a cut file whose luma
+ * is asked for, and reduced; or a raw frame. The planes lie in a buffer of exactly their size, rows
+ * packed, so that a sanitizer sees the first byte beside them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/codec.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const struct codec_limits limits = {.max_pixels = 1 << 18, .memory = 8 << 20};
 
 /* Planes of many kinds fit a small file; only those that fit ordinary memory are read. */
-#define FRAME_MAX (64u << 20)
+#define FRAME_MAX (16u << 20)
 
 static void read_into_exact(struct decoder *decoder)
 {
@@ -40,34 +39,55 @@ static void read_into_exact(struct decoder *decoder)
     picture_destroy(&picture);
 }
 
+static void check_origins(const struct frame *frame)
+{
+    for (size_t i = 0; i < frame->n_origins; i++)
+        if (frame->origins[i].first + frame->origins[i].count > frame->n_planes)
+            fuzz_fail("origin %zu is of planes that there are not", i);
+}
+
 static void decode(const uint8_t *data, size_t size, const struct decode_options *options,
                    bool luma, uint32_t reduce)
 {
     struct decoder decoder;
     struct fault fault = FAULT_INIT;
+    fuzz_begin(size);
     if (decoder_open(&decoder, data, size, options, &limits, &fault) != 0) {
         if (fault.code == FAULT_NONE || fault.text[0] == '\0')
-            abort(); /* a failure says why */
-        return;
+            fuzz_fail("a failure does not say why");
+    } else {
+        check_origins(&decoder.frame);
+        if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)
+            read_into_exact(&decoder);
+        decoder_close(&decoder);
     }
-    if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)
-        read_into_exact(&decoder);
-    decoder_close(&decoder);
+    fuzz_end();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void decode_raw(const uint8_t *data, size_t size)
 {
     struct decode_options options = {.orient = true};
-    decode(data, size, &options, false, 1);
-    decode(data, size, &options, false, 4);
-    options.partial = true;
-    decode(data, size, &options, true, 8);
     if (size < 4)
-        return 0;
+        return;
     options.raw = RAW_GRAY8 + data[0] % RAW_YUYV;
     options.w = 1 + data[1];
     options.h = 1 + data[2];
     options.stride = data[3] < 64 ? 0 : 16 * data[3];
     decode(data + 4, size - 4, &options, data[3] & 1, 1);
-    return 0;
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+    struct decode_options options = {.orient = true};
+    const struct codec *codec = codec_find(data, size);
+    if (strcmp(FUZZ_CODEC, "raw") == 0) {
+        decode_raw(data, size);
+        return;
+    }
+    if (codec && strcmp(codec->name, FUZZ_CODEC) != 0)
+        return; /* another target's */
+    decode(data, size, &options, false, 1);
+    decode(data, size, &options, false, 4);
+    options.partial = true;
+    decode(data, size, &options, true, 8);
 }

@@ -1,27 +1,20 @@
 /* Targets of HTTP requests: path and query. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/serve/query.h"
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
+    struct reader_of_bytes bytes = {data, size};
     struct query query;
     struct fault fault = FAULT_INIT;
-    char *target = malloc(size + 1);
-    if (!target)
-        abort();
-    if (size > 0)
-        memcpy(target, data, size);
-    target[size] = '\0';
+    size_t length;
+    char *target = fuzz_take_text(&bytes, '\0', &length);
     int result = query_parse(&query, target, &fault);
-    if (!query.path || (result != 0) != (fault.code != FAULT_NONE) ||
-        strlen(query.path) > strlen(target))
-        abort();
+    if (!query.path || (result != 0) != (fault.code != FAULT_NONE) || strlen(query.path) > length)
+        fuzz_fail("a query was read as what it is not");
     query_finish(&query);
     free(target);
-    return 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
 static int replay_file(const char *path, size_t size)
 {
@@ -56,6 +57,8 @@ static int replay(const char *path)
 int main(int argc, char **argv)
 {
     int count = 0;
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++)
         count += replay(argv[i]);
     printf("%d inputs\n", count);

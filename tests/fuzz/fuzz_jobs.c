@@ -1,0 +1,167 @@
+/* Clients of the jobs socket: messages with descriptors, received by real receivers, which are this
+ * program once more. A message is a byte that says which descriptors go with it, its bytes, and a
+ * newline; a newline more ends the client's sending. All that is answered is JSON, and nothing is
+ * left of a client that has gone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/receiver.h"
+#include "front.h"
+#include "fuzz.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static struct fuzz_front front;
+static struct jobs_socket *jobs;
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+static void nothing(void *context)
+{
+    (void)context;
+}
+
+static void remove_socket(void)
+{
+    unlink(address.sun_path);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    if (*argc > 1 && strcmp((*argv)[1], RECEIVER_ARGUMENT) == 0)
+        _exit(receiver_run());
+    return 0;
+}
+
+static void start(void)
+{
+    struct fault fault = FAULT_INIT;
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/fuzz-jobs-%d", (int)getpid());
+    struct socket_settings settings = {.unix_path = address.sun_path};
+    front_begin(&front, false);
+    if (jobs_socket_open(&jobs, &front.service, &settings, nothing, NULL, &fault) != 0)
+        fuzz_fail("no socket: %s", fault.text);
+    atexit(remove_socket);
+}
+
+/* Descriptors of all kinds that may be handed over. */
+static int make_fd(unsigned kind)
+{
+    int both[2], fd = -1;
+    switch (kind) {
+    case 1: /* as a good client has it */
+        fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        (void)!write(fd, "P5 1 1 255\n.", 12);
+        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
+        break;
+    case 2:
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        (void)!write(fd, "P5 1 1 255\n.", 12);
+        break;
+    case 3:
+        return open("/dev/null", O_RDWR | O_CLOEXEC);
+    case 4:
+        if (pipe2(both, O_CLOEXEC) == 0) {
+            close(both[1]);
+            return both[0];
+        }
+        break;
+    case 5:
+        return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    case 6:
+        return open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    case 7:
+        return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    }
+    return fd;
+}
+
+static void send_message(int client, uint8_t how, const char *text, size_t length)
+{
+    char control[CMSG_SPACE(2 * sizeof(int))] = {0};
+    int fds[2] = {make_fd(how & 7), make_fd(how >> 3 & 7)};
+    unsigned n_fds = fds[0] < 0 ? 0 : fds[1] < 0 ? 1 : 2;
+    struct iovec bytes = {(void *)(uintptr_t)text, length};
+    struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (n_fds > 0) {
+        header.msg_control = control;
+        header.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(rights), fds, n_fds * sizeof(int));
+    }
+    (void)!sendmsg(client, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* False: the daemon has closed the connection. */
+static bool read_answers(int client)
+{
+    static char buffer[MESSAGE_BYTES_MAX];
+    ssize_t got;
+    while ((got = recv(client, buffer, sizeof buffer, MSG_DONTWAIT)) > 0) {
+        json_t *answer = json_loadb(buffer, (size_t)got, 0, NULL);
+        if (!json_is_object(answer))
+            fuzz_fail("an answer is '%.*s'", (int)got, buffer);
+        json_decref(answer);
+    }
+    return got < 0 && errno == EAGAIN;
+}
+
+static bool waits(const struct jobs_socket *socket)
+{
+    const struct jobs_client *client = LIST_FIRST(&socket->clients);
+    return client && (client->reception || client->n_requests > 0);
+}
+
+/* Receivers are processes: they are waited for, for a second at the most. */
+static void settle(int client)
+{
+    for (int i = 0; i < 1000 && read_answers(client) && waits(jobs); i++) {
+        front_turn(&front, 2);
+        if (waits(jobs) && i > 20)
+            usleep(i < 100 ? 20 : 1000);
+    }
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+    struct reader_of_bytes bytes = {data, size};
+    if (!jobs)
+        start();
+    int client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (client < 0 || connect(client, (struct sockaddr *)&address, sizeof address) != 0)
+        fuzz_fail("the daemon takes no connection: %s", strerror(errno));
+    front_turn(&front, 2);
+    for (int i = 0; i < 16 && bytes.size > 0; i++) {
+        uint8_t how = fuzz_take_byte(&bytes);
+        size_t length;
+        char *text = fuzz_take_text(&bytes, '\n', &length);
+        send_message(client, how >= '@' ? how - '@' : 0, text, length);
+        free(text);
+        front_turn(&front, 1);
+        if (how & 0x80)
+            settle(client);
+    }
+    settle(client);
+    close(client);
+    for (int i = 0; i < 2000 && (!LIST_EMPTY(&jobs->clients) || jobs->n_requests > 0); i++) {
+        front_turn(&front, 2);
+        if (i > 50)
+            usleep(500);
+    }
+    if (!LIST_EMPTY(&jobs->clients) || jobs->n_requests > 0 || !front_is_empty(&front))
+        fuzz_fail("something is left of a client that has gone");
+}
