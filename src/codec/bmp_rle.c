@@ -9,6 +9,7 @@
  * What no run covers has colour 0. What leaves the picture is left out, with a warning. */
 #include <string.h>
 
+#include "base/deadline.h"
 #include "codec/bmp.h"
 
 enum escape {
@@ -111,11 +112,13 @@ static int decode(struct rle *r)
     }
 }
 
-static void fill(const struct rle *r)
+static int fill(const struct rle *r)
 {
-    for (uint32_t y = 0; y < r->height; y++)
+    int result = 0;
+    for (uint32_t y = 0; y < r->height && (result = deadline_check(r->fault)) == 0; y++)
         for (uint32_t x = 0; x < r->width; x++)
             bmp_put_colour(r->state, bmp_row(r->state, r->into, y), x, 0);
+    return result;
 }
 
 int bmp_read_rle(struct decoder *d, const struct picture *into, struct fault *fault)
@@ -131,8 +134,9 @@ int bmp_read_rle(struct decoder *d, const struct picture *into, struct fault *fa
                     .width = plane->width,
                     .height = plane->height,
                     .fault = &why};
-    fill(&r);
-    int result = decode(&r);
+    int result = fill(&r);
+    if (result == 0)
+        result = decode(&r);
     if (result == 0 || (result == FAULT_TRUNCATED && d->options.partial))
         return 0;
     return fault_set(fault, why.code, "%s", why.text);

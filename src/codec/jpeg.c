@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "codec/byte_order.h"
 #include "codec/exif.h"
 #include "codec/fit.h"
@@ -116,9 +117,12 @@ static void warn(j_common_ptr common, int level)
     decoder_warn(r->decoder, NULL, "%s", message);
 }
 
-static void count_scans(j_common_ptr common)
+/* Called for every few rows of every scan. */
+static void on_progress(j_common_ptr common)
 {
     struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
+    if (deadline_check(r->errors.fault) != 0)
+        jpeg_fail(&r->errors, FAULT_TIME, "");
     if (r->info.input_scan_number > SCANS_MAX)
         jpeg_fail(&r->errors, FAULT_LIMIT,
                   "a jpeg of more than 100 scans, which none is read with");
@@ -268,7 +272,7 @@ static struct jpeg_reader *create_reader(struct decoder *d)
         .resync_to_restart = jpeg_resync_to_restart,
         .term_source = no_source_work,
     };
-    r->progress.progress_monitor = count_scans;
+    r->progress.progress_monitor = on_progress;
     return r;
 }
 

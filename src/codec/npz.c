@@ -12,6 +12,7 @@
 
 #include <zip.h>
 
+#include "base/deadline.h"
 #include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/npy.h"
@@ -152,7 +153,7 @@ static int read_some(const struct npz_state *state, zip_uint64_t member, zip_fil
             break;
         *got += (size_t)n;
     }
-    return 0;
+    return deadline_check(fault);
 }
 
 static int member_size(const struct npz_state *state, zip_uint64_t member, uint64_t *size,

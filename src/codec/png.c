@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "codec/byte_order.h"
 #include "codec/exif.h"
 #include "codec/fit.h"
@@ -141,11 +142,18 @@ static void begin_rows(struct png_reader *r)
         png_fail(&r->errors, FAULT_INTERNAL, "png: rows of an unexpected size");
 }
 
+static void check_time(struct png_reader *r)
+{
+    if (deadline_check(r->errors.fault) != 0)
+        png_fail(&r->errors, FAULT_TIME, "");
+}
+
 static void read_plain_rows(void *context)
 {
     struct png_reader *r = context;
     begin_rows(r);
     for (; r->next_row < r->place.height; r->next_row++) {
+        check_time(r);
         png_read_row(r->png, orient_row(&r->place, r->next_row), NULL);
         orient_done(&r->place, r->next_row);
     }
@@ -161,6 +169,7 @@ static void read_interlaced_rows(void *context)
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
         for (uint32_t y = 0; y < r->place.height; y++) {
             png_bytep row = orient_row(&r->place, y);
+            check_time(r);
             png_read_row(r->png, r->partial ? NULL : row, r->partial ? row : NULL);
         }
     }

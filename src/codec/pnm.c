@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "codec/codec.h"
 #include "codec/fit.h"
 #include "codec/output.h"
@@ -219,7 +220,9 @@ static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault
     for (uint32_t y = 0; y < plane->height; y++) {
         void *row = picture_row(into, 0, y);
         struct fault why = FAULT_INIT;
-        int result = state->kind <= '3' ? read_ascii_row(d, row, samples, &why)
+        int result = deadline_check(&why);
+        if (result == 0)
+            result = state->kind <= '3' ? read_ascii_row(d, row, samples, &why)
                                         : read_raw_row(d, row, samples, &why);
         if (result == FAULT_TRUNCATED && d->options.partial) {
             codec_blacken_rows(into, y);

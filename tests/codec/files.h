@@ -46,6 +46,7 @@ struct jpeg_kind {
     int sampling; /* of Y in both directions, where there is one; 0: 1 */
     bool progressive, arithmetic, separate_scans, restarts, no_adobe;
     unsigned orientation; /* 0: no Exif */
+    bool flat;            /* every sample is 128 */
     unsigned extra_scans; /* of a grey file: it is progressive, its last scan repeated so often */
 };
 

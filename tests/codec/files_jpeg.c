@@ -104,7 +104,7 @@ void make_jpeg(struct file *file, const struct jpeg_kind *kind)
         for (uint32_t x = 0; x < kind->width; x++)
             for (int c = 0; c < info.input_components; c++)
                 line[x * (uint32_t)info.input_components + (uint32_t)c] =
-                    ramp_sample(x, y, (uint32_t)c);
+                    kind->flat ? 128 : ramp_sample(x, y, (uint32_t)c);
         jpeg_write_scanlines(&info, &row, 1);
     }
     jpeg_finish_compress(&info);

@@ -17,11 +17,15 @@ static void pack(struct file *packed, const struct zip_part *part, bool deflated
     deflateInit2(&stream, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
     stream.next_in = (Bytef *)part->data;
     stream.avail_in = (uInt)part->size;
-    stream.next_out = room;
-    stream.avail_out = sizeof room;
-    if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+    int result = Z_OK;
+    while (result == Z_OK) {
+        stream.next_out = room;
+        stream.avail_out = sizeof room;
+        result = deflate(&stream, Z_FINISH);
+        file_put(packed, room, sizeof room - stream.avail_out);
+    }
+    if (result != Z_STREAM_END)
         abort();
-    file_put(packed, room, stream.total_out);
     deflateEnd(&stream);
 }
 

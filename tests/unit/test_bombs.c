@@ -1,0 +1,400 @@
+/* Small files that ask for much: each is refused by its header, in 50 ms and 16 MiB at the most, or
+ * stops when the job's time is over. With the limits that a daemon has unless it is told others.
+ * Prints what docs/reliability.md has as a table. The allocator is wrapped, so this is built
+ * without sanitizers. */
+#include "test.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "../codec/files.h"
+#include "base/clock.h"
+#include "base/deadline.h"
+#include "base/number.h"
+#include "codec/codec.h"
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void *realloc(void *memory, size_t size);
+void free(void *memory);
+
+#define MS          1000000 /* nanoseconds */
+#define HEADER_TIME (50 * MS)
+#define HEADER_HEAP (16 << 20) /* bytes */
+#define JOB_TIME    (200 * MS)
+#define SLACK       (100 * MS) /* between two looks at the time */
+
+static int64_t held, peak;
+
+static void *hold(void *memory)
+{
+    held += memory ? (int64_t)malloc_usable_size(memory) : 0;
+    peak = held > peak ? held : peak;
+    return memory;
+}
+
+void *malloc(size_t size)
+{
+    return hold(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return hold(__libc_calloc(count, size));
+}
+
+void *realloc(void *memory, size_t size)
+{
+    held -= memory ? (int64_t)malloc_usable_size(memory) : 0;
+    return hold(__libc_realloc(memory, size));
+}
+
+void free(void *memory)
+{
+    held -= memory ? (int64_t)malloc_usable_size(memory) : 0;
+    __libc_free(memory);
+}
+
+static uint64_t processor_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the files ---- */
+
+static void png_begin(struct file *file, uint32_t width, uint32_t height, unsigned depth,
+                      unsigned colours)
+{
+    file_put(file, "\x89PNG\r\n\x1a\n", 8);
+    size_t at = file->size + 4;
+    file_put_be32(file, 13);
+    file_put(file, "IHDR", 4);
+    file_put_be32(file, width);
+    file_put_be32(file, height);
+    file_put_u8(file, depth);
+    file_put_u8(file, colours);
+    file_put_zeros(file, 3);
+    file_put_be32(file, (uint32_t)crc32(0, file->data + at, 17));
+}
+
+static void png_chunk(struct file *file, const char *name, const void *data, size_t size)
+{
+    file_put_be32(file, (uint32_t)size);
+    size_t at = file->size;
+    file_put(file, name, 4);
+    file_put(file, data, size);
+    file_put_be32(file, (uint32_t)crc32(0, file->data + at, (unsigned)size + 4));
+}
+
+/* Zeros, deflated. */
+static uint8_t *zeros_packed(size_t size, size_t *packed)
+{
+    uint8_t *zeros = calloc(1, size);
+    uLongf bound = compressBound((uLong)size);
+    uint8_t *data = malloc(bound);
+    assert_true(zeros && data && compress2(data, &bound, zeros, (uLong)size, 1) == Z_OK);
+    free(zeros);
+    *packed = bound;
+    return data;
+}
+
+static void png_zeros(struct file *file, const char *name, const char *prefix, size_t prefix_size,
+                      size_t size)
+{
+    size_t packed;
+    uint8_t *zeros = zeros_packed(size, &packed);
+    struct file data = {0};
+    file_put(&data, prefix, prefix_size);
+    file_put(&data, zeros, packed);
+    png_chunk(file, name, data.data, data.size);
+    file_finish(&data);
+    free(zeros);
+}
+
+static void png_large(struct file *file, unsigned side)
+{
+    png_begin(file, side, side, 1, 0);
+    png_chunk(file, "IDAT", "x", 1);
+}
+
+static void png_flat(struct file *file, unsigned side)
+{
+    png_begin(file, side, side, 8, 0);
+    png_zeros(file, "IDAT", "", 0, (size_t)side * (side + 1));
+    png_chunk(file, "IEND", "", 0);
+}
+
+static void png_texts(struct file *file, unsigned count)
+{
+    png_begin(file, 1, 1, 8, 0);
+    for (unsigned i = 0; i < count; i++)
+        png_zeros(file, "zTXt", "a\0\0", 3, 16 << 20);
+    png_zeros(file, "IDAT", "", 0, 2);
+    png_chunk(file, "IEND", "", 0);
+}
+
+static void png_profile(struct file *file, unsigned mebibytes)
+{
+    png_begin(file, 1, 1, 8, 0);
+    png_zeros(file, "iCCP", "a\0\0", 3, (size_t)mebibytes << 20);
+    png_zeros(file, "IDAT", "", 0, 2);
+    png_chunk(file, "IEND", "", 0);
+}
+
+static void png_chunks(struct file *file, unsigned count)
+{
+    struct file chunk = {0};
+    png_begin(file, 1, 1, 8, 0);
+    png_chunk(&chunk, "tEXt", "", 0);
+    for (unsigned i = 0; i < count; i++)
+        file_put(file, chunk.data, chunk.size);
+    png_zeros(file, "IDAT", "", 0, 2);
+    png_chunk(file, "IEND", "", 0);
+    file_finish(&chunk);
+}
+
+static void jpeg_header(struct file *file, unsigned side)
+{
+    file_put(file, "\xFF\xD8\xFF\xC0\0\x0B\x08", 7);
+    file_put_be16(file, side);
+    file_put_be16(file, side);
+    file_put(file, "\1\1\x11\0\xFF\xDA\0\x08\1\1\0\0\x3F\0", 14);
+}
+
+static void jpeg_scans(struct file *file, unsigned scans)
+{
+    make_jpeg(file, &(struct jpeg_kind){.colours = JPEG_GREY,
+                                        .width = 8000,
+                                        .height = 8000,
+                                        .flat = true,
+                                        .extra_scans = scans});
+}
+
+static void jpeg_segments(struct file *file, unsigned count)
+{
+    file_put(file, "\xFF\xD8", 2);
+    for (unsigned i = 0; i < count; i++)
+        file_put(file, "\xFF\xE2\0\2", 4);
+    jpeg_header(file, 8);
+}
+
+static void bmp_header(struct file *file, unsigned bits)
+{
+    make_bmp(file, &(struct bmp_kind){.header = 40,
+                                      .bits = bits,
+                                      .compression = bits == 8,
+                                      .width = bits == 8 ? 10000 : 0x7FFFFFFF,
+                                      .height = bits == 8 ? 10000 : 0x7FFFFFFF,
+                                      .colours = bits == 8 ? 2 : 0,
+                                      .pixels = (const uint8_t *)"\0\0\0\1",
+                                      .n_pixels = 4});
+}
+
+static void pnm_header(struct file *file, unsigned variant)
+{
+    (void)variant;
+    file_put_text(file, "P6 1000000 1000000 255\n");
+}
+
+static void pnm_comment(struct file *file, unsigned mebibytes)
+{
+    uint8_t *text = malloc((size_t)mebibytes << 20);
+    memset(text, 'x', (size_t)mebibytes << 20);
+    file_put_text(file, "P5 #");
+    file_put(file, text, (size_t)mebibytes << 20);
+    free(text);
+}
+
+static void npy_length(struct file *file, unsigned length)
+{
+    file_put(file, "\x93NUMPY\2\0", 8);
+    file_put_le32(file, length);
+    file_put_text(file, "{'descr'");
+}
+
+static void npy_nested(struct file *file, unsigned depth)
+{
+    file_put(file, "\x93NUMPY\2\0", 8);
+    file_put_le32(file, depth);
+    for (unsigned i = 0; i < depth; i++)
+        file_put_u8(file, '(');
+}
+
+#define SHAPE(text) "{'descr': '|u1', 'fortran_order': False, 'shape': (" text "), }"
+
+static void npz_zeros(struct file *file, unsigned variant)
+{
+    static const char *const shapes[] = {SHAPE("12000, 10000"), SHAPE("10000, 10000")};
+    struct file array = {0};
+    size_t size = variant ? 100000000 : 120000000;
+    uint8_t *zeros = calloc(1, size);
+    make_npy(&array, 1, shapes[variant], zeros, size);
+    free(zeros);
+    make_zip(file, &(struct zip_part){"image.npy", array.data, array.size}, 1, true, false);
+    file_finish(&array);
+}
+
+static void npz_members(struct file *file, unsigned count)
+{
+    struct zip_part *parts = calloc(count, sizeof *parts);
+    for (unsigned i = 0; i < count; i++)
+        parts[i] = (struct zip_part){"a.npy", "x", 1};
+    make_zip(file, parts, count, false, false);
+    free(parts);
+}
+
+static void npz_meta(struct file *file, unsigned variant)
+{
+    size_t size = variant ? 1 << 20 : 16 << 20;
+    uint8_t *text = malloc(size);
+    memset(text, variant ? '[' : ' ', size);
+    make_zip(file, &(struct zip_part){"meta.json", text, size}, 1, true, false);
+    free(text);
+}
+
+/* As many planes as there may be, each as large as one may be, all of them the same bytes. */
+static void npz_overlap(struct file *file, unsigned count)
+{
+    struct file array = {0}, one = {0};
+    make_npy(&array, 1, SHAPE("10000, 10000"), "", 0);
+    make_zip(&one, &(struct zip_part){"0000.npy", array.data, array.size}, 1, false, false);
+    const uint8_t *entry = memmem(one.data, one.size, "PK\1\2", 4);
+    size_t local = (size_t)(entry - one.data), size = one.size - local - 22;
+    file_put(file, one.data, local);
+    for (unsigned i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%04u.npy", i);
+        file_put(file, entry, size);
+        memcpy(file->data + file->size - size + 46, name, 8);
+    }
+    file_put(file, "PK\5\6\0\0\0\0", 8);
+    file_put_le16(file, count);
+    file_put_le16(file, count);
+    file_put_le32(file, (uint32_t)size * count);
+    file_put_le32(file, (uint32_t)local);
+    file_put_le16(file, 0);
+    file_finish(&array);
+    file_finish(&one);
+}
+
+/* ---- what happens ---- */
+
+enum ends {
+    BY_HEADER, /* refused before memory is taken: FAULT_LIMIT, FAULT_DATA, … */
+    BY_TIME,   /* FAULT_TIME when the job's time is over, unless it is done before */
+    AS_USUAL,  /* read like any picture, or refused, in the time and memory of a header */
+};
+
+static const struct bomb {
+    const char *name;
+    void (*make)(struct file *file, unsigned variant);
+    unsigned variant;
+    enum ends ends;
+} bombs[] = {
+    {"PNG of 30000x30000, 1 bit", png_large, 30000, BY_HEADER},
+    {"PNG of 2147483647x2147483647", png_large, 0x7FFFFFFF, BY_HEADER},
+    {"PNG of 10000x10000 zeros", png_flat, 10000, BY_TIME},
+    {"PNG, 8 zTXt of 16 MiB", png_texts, 8, AS_USUAL},
+    {"PNG, iCCP of 64 MiB", png_profile, 64, AS_USUAL},
+    {"PNG, 200 000 empty chunks", png_chunks, 200000, AS_USUAL},
+    {"JPEG of 65500x65500", jpeg_header, 65500, BY_HEADER},
+    {"JPEG of 8000x8000, 90 more scans", jpeg_scans, 90, BY_TIME},
+    {"JPEG of 8000x8000, 2000 more scans", jpeg_scans, 2000, BY_TIME},
+    {"JPEG, 500 000 empty segments", jpeg_segments, 500000, BY_HEADER},
+    {"BMP of 2147483647x2147483647", bmp_header, 24, BY_HEADER},
+    {"BMP, RLE, 10000x10000 in 4 bytes", bmp_header, 8, BY_TIME},
+    {"PPM of 1000000x1000000", pnm_header, 0, BY_HEADER},
+    {"PGM, a comment of 32 MiB", pnm_comment, 32, BY_HEADER},
+    {"NPY, a header of 4 GiB", npy_length, 0xFFFFFFFF, BY_HEADER},
+    {"NPY, 1 000 000 brackets", npy_nested, 1000000, BY_HEADER},
+    {"NPZ, 12000x10000 zeros", npz_zeros, 0, BY_HEADER},
+    {"NPZ, 10000x10000 zeros", npz_zeros, 1, BY_TIME},
+    {"NPZ, 60 000 members", npz_members, 60000, BY_HEADER},
+    {"NPZ, meta.json of 16 MiB", npz_meta, 0, BY_HEADER},
+    {"NPZ, meta.json of 1 000 000 brackets", npz_meta, 1, BY_HEADER},
+    {"NPZ, 4096 planes of 100 MP in one place", npz_overlap, 4096, BY_HEADER},
+};
+
+static const struct codec_limits limits = {.max_pixels = 100000000, .memory = 512 << 20};
+
+struct outcome {
+    struct fault fault;
+    bool by_memory; /* the header asks for more planes than memory has room for */
+    uint64_t time;  /* of the processor */
+    int64_t heap;   /* at the fullest, without the picture itself */
+};
+
+static void try(const struct file *file, struct outcome *outcome)
+{
+    struct decode_options options = {.orient = true};
+    struct decoder decoder;
+    struct picture picture = {0};
+    uint64_t begun = processor_time();
+    int64_t before = held;
+    peak = held;
+    deadline_set(clock_now() + JOB_TIME);
+    int result = decoder_open(&decoder, file->data, file->size, &options, &limits, &outcome->fault);
+    outcome->by_memory = result == 0 && decoder.frame.size > limits.memory;
+    outcome->heap = peak - before;
+    if (result == 0 && !outcome->by_memory) {
+        assert_true(picture_create(&picture, &decoder.frame));
+        before = peak = held;
+        decoder_read(&decoder, &picture, &outcome->fault);
+        outcome->heap = peak - before > outcome->heap ? peak - before : outcome->heap;
+    }
+    decoder_close(&decoder);
+    outcome->time = processor_time() - begun;
+    deadline_set(0);
+    picture_destroy(&picture);
+}
+
+static void print(const struct bomb *bomb, const struct file *file, const struct outcome *outcome)
+{
+    printf("| %s | %s | %s | %.1f ms | %.1f MiB |\n", bomb->name, number_size(file->size),
+           outcome->by_memory                  ? "refused: more than `memory`"
+           : outcome->fault.code == FAULT_NONE ? "read"
+                                               : outcome->fault.text,
+           (double)outcome->time / MS, (double)outcome->heap / 1048576);
+}
+
+static void test_bombs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+        const struct bomb *bomb = &bombs[i];
+        struct outcome outcome = {.fault = FAULT_INIT};
+        struct file file = {0};
+        bomb->make(&file, bomb->variant);
+        try(&file, &outcome);
+        print(bomb, &file, &outcome);
+        bool refused = outcome.by_memory || outcome.fault.code != FAULT_NONE;
+        if (bomb->ends == BY_HEADER && !refused)
+            fail_msg("%s was read", bomb->name);
+        if (bomb->ends == BY_TIME && outcome.time > JOB_TIME + SLACK)
+            fail_msg("%s took %llu ms", bomb->name, (unsigned long long)outcome.time / MS);
+        if (bomb->ends != BY_TIME && outcome.time > HEADER_TIME)
+            fail_msg("%s took %llu ms", bomb->name, (unsigned long long)outcome.time / MS);
+        if (bomb->ends != BY_TIME && outcome.heap > HEADER_HEAP)
+            fail_msg("%s took %lld bytes", bomb->name, (long long)outcome.heap);
+        file_finish(&file);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bombs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
