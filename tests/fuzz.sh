@@ -35,6 +35,7 @@ export SLUICE_LOG_LEVEL=error
 ! command -v llvm-symbolizer >/dev/null || ASAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer)
 export ASAN_SYMBOLIZER_PATH="${ASAN_SYMBOLIZER_PATH:-}"
 
+# libFuzzer's own limit goes by the clock on the wall, so it is wide; the targets count the processor's time.
 # One run until the time is over or something is found: its statistics go to build-fuzz/log.TARGET.
 run_once() {
     mkdir -p "$build/corpus/$1"
@@ -44,7 +45,7 @@ run_once() {
     done
     [ ! -f "$build/tests/seeds-text/$1.dict" ] || seeds="$seeds -dict=$build/tests/seeds-text/$1.dict"
     # shellcheck disable=SC2086
-    SLUICE_RECEIVER="$PWD/$build/tests/fuzz_$1" "$build/tests/fuzz_$1" -max_total_time="$2" -max_len=65536 -timeout=10 \
+    SLUICE_RECEIVER="$PWD/$build/tests/fuzz_$1" "$build/tests/fuzz_$1" -max_total_time="$2" -max_len=65536 -timeout=120 \
         -rss_limit_mb=2048 -print_final_stats=1 -reload=0 -artifact_prefix="$build/findings/$1-" \
         "$build/corpus/$1" $seeds >"$build/log.$1" 2>&1
 }

@@ -4,8 +4,9 @@
 # Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
 # users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
 # both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run only by
-# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi, and fleet, half an
-# hour with servers of its own: as root, tests/run.sh --suite fleet --native.
+# name: http-spec and peers, which install tests/requirements.txt from PyPI below build-pypi; fleet, half an
+# hour with servers of its own: as root, tests/run.sh --suite fleet --native; and soak, ten minutes, or
+# SLUICE_SOAK=SECONDS: tests/run.sh --suite soak --native. Fuzzing is tests/fuzz.sh.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -23,7 +24,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,8s/^# \{0,1\}//p' "$0"
+        sed -n '2,10s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -131,5 +132,6 @@ printf '\n%s' "$report"
 [ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
 echo "not run: tests/fleet/containers.sh (likewise)"
+[ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 exit $status
