@@ -5,6 +5,10 @@
  *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one
  *     SLUICE_FAULT_CL=clFlush:50~:-5                  each with a chance of one in 50
  *
+ * In place of an error's number: "delayMS", the call takes so many milliseconds longer; "lost",
+ * from then on all functions fail, as when a device has gone; "garbage", what comes back is
+ * nonsense: no handle and no error, an error that does not exist, or 0xA5 in what was asked for.
+ *
  * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there, and with
  * SLUICE_FAULT_CL_SLOW=SECONDS that long each time: a slow compiler. With SLUICE_FAULT_CL_GPU=1 all
  * devices say that they are GPUs. With SLUICE_FAULT_COUNT=FILE the number of calls of each function
@@ -27,17 +31,18 @@
       (cl_program p, cl_uint n, const cl_device_id *d, const char *o,                              \
        void(CL_CALLBACK * f)(cl_program, void *), void *u),                                        \
       (p, n, d, o, f, u))                                                                          \
-    X(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r),           \
-      (p, i, s, v, r))                                                                             \
     X(clEnqueueNDRangeKernel,                                                                      \
       (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,               \
        const size_t *l, cl_uint n, const cl_event *w, cl_event *e),                                \
       (q, k, d, o, g, l, n, w, e))                                                                 \
     X(clEnqueueUnmapMemObject,                                                                     \
       (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e),          \
-      (q, m, p, n, w, e))                                                                          \
+      (q, m, p, n, w, e))
+#define GETTER_FUNCTIONS(X)                                                                        \
     X(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r),    \
-      (e, i, s, v, r))
+      (e, i, s, v, r))                                                                             \
+    X(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r),           \
+      (p, i, s, v, r))
 
 /* … and those that return a handle, or a pointer, and the error through their last argument. */
 #define HANDLE_FUNCTIONS(X)                                                                        \
@@ -66,16 +71,17 @@
 enum function {
 #define X(name, parameters, arguments) F_##name,
     STATUS_FUNCTIONS(X)
+    GETTER_FUNCTIONS(X)
 #undef X
 #define X(type, name, parameters, arguments) F_##name,
-    HANDLE_FUNCTIONS(X)
+        HANDLE_FUNCTIONS(X)
 #undef X
-        FUNCTIONS
+            FUNCTIONS
 };
 
 static const char *const names[FUNCTIONS] = {
 #define X(name, parameters, arguments) #name,
-    STATUS_FUNCTIONS(X)
+    STATUS_FUNCTIONS(X) GETTER_FUNCTIONS(X)
 #undef X
 #define X(type, name, parameters, arguments) #name,
         HANDLE_FUNCTIONS(X)
@@ -87,8 +93,14 @@ static int failing = -1; /* enum function */
 static unsigned first;
 static char mode; /* '+', '~', or '\0' */
 static cl_int failure;
+static unsigned delay; /* milliseconds */
+static int loses;      /* the device goes with that call … */
+static atomic_int lost;
 
-/* The error that this call must give, or CL_SUCCESS. */
+/* Errors that no driver gives: what they stand for is above. */
+#define GARBAGE (-9999)
+
+/* The error that this call must give, or CL_SUCCESS, or GARBAGE. */
 static cl_int due(enum function function)
 {
     unsigned n = atomic_fetch_add(&counts[function], 1) + 1;
@@ -98,10 +110,16 @@ static cl_int due(enum function function)
         usleep(20000);
     if (slow)
         usleep((useconds_t)(atof(slow) * 1e6));
+    if (lost)
+        return CL_DEVICE_NOT_AVAILABLE;
     if ((int)function != failing)
         return CL_SUCCESS;
-    bool fails = mode == '~' ? (unsigned)random() % first == 0 : n == first || (mode && n > first);
-    return fails ? failure : CL_SUCCESS;
+    if (mode == '~' ? (unsigned)random() % first != 0 : n < first || (n > first && !mode))
+        return CL_SUCCESS;
+    if (loses)
+        lost = 1;
+    usleep(delay * 1000);
+    return failure;
 }
 
 #define X(name, parameters, arguments)                                                             \
@@ -113,6 +131,19 @@ static cl_int due(enum function function)
 STATUS_FUNCTIONS(X)
 #undef X
 
+#define X(name, parameters, arguments)                                                             \
+    static cl_int CL_API_CALL my_##name parameters                                                 \
+    {                                                                                              \
+        cl_int error = due(F_##name);                                                              \
+        if (error != CL_SUCCESS && error != GARBAGE)                                               \
+            return error;                                                                          \
+        if (error == GARBAGE && v)                                                                 \
+            memset(v, 0xA5, s);                                                                    \
+        return error == GARBAGE ? CL_SUCCESS : target->name arguments;                             \
+    }
+GETTER_FUNCTIONS(X)
+#undef X
+
 #define X(type, name, parameters, arguments)                                                       \
     static type CL_API_CALL my_##name parameters                                                   \
     {                                                                                              \
@@ -120,7 +151,7 @@ STATUS_FUNCTIONS(X)
         if (why == CL_SUCCESS)                                                                     \
             return target->name arguments;                                                         \
         if (error)                                                                                 \
-            *error = why;                                                                          \
+            *error = why == GARBAGE ? CL_SUCCESS : why;                                            \
         return NULL;                                                                               \
     }
 HANDLE_FUNCTIONS(X)
@@ -147,21 +178,24 @@ static void write_counts(void)
 static void read_settings(void)
 {
     const char *setting = getenv("SLUICE_FAULT_CL");
-    char name[64];
+    char name[64], what[24];
     char which[2] = "";
-    int error;
     if (getenv("SLUICE_FAULT_COUNT"))
         atexit(write_counts);
     if (!setting)
         return;
-    if (sscanf(setting, "%63[^:]:%u:%d", name, &first, &error) != 3 &&
-        sscanf(setting, "%63[^:]:%u%1[+~]:%d", name, &first, which, &error) != 4) {
+    if (sscanf(setting, "%63[^:]:%u:%23s", name, &first, what) != 3 &&
+        sscanf(setting, "%63[^:]:%u%1[+~]:%23s", name, &first, which, what) != 4) {
         fprintf(stderr, "SLUICE_FAULT_CL=%s: expected FUNCTION:N[+|~]:ERROR\n", setting);
         abort();
     }
     mode = which[0];
     srandom((unsigned)getpid());
-    failure = error;
+    loses = strcmp(what, "lost") == 0;
+    if (sscanf(what, "delay%u", &delay) != 1)
+        failure = loses                          ? CL_DEVICE_NOT_AVAILABLE
+                  : strcmp(what, "garbage") == 0 ? GARBAGE
+                                                 : atoi(what);
     for (int i = 0; i < FUNCTIONS; i++)
         if (strcmp(name, names[i]) == 0)
             failing = i;
@@ -173,6 +207,7 @@ static void install(void)
 {
 #define X(name, parameters, arguments) layer.name = my_##name;
     STATUS_FUNCTIONS(X)
+    GETTER_FUNCTIONS(X)
 #undef X
 #define X(type, name, parameters, arguments) layer.name = my_##name;
     HANDLE_FUNCTIONS(X)
