@@ -61,7 +61,7 @@ outside() {
         for package in "$machine"/root/new/*.deb; do
             rm -rf "$folder/old"
             dpkg-deb -R "$package" "$folder/old"
-            sed -i "s/^Version: .*/Version: 0.0.1/; s/(= [^)]*)/(= 0.0.1)/" "$folder/old/DEBIAN/control"
+            sed -i "s/^Version: .*/Version: 0.0.1/; s/(= [^)]*)/(= 0.0.1)/g" "$folder/old/DEBIAN/control"
             [ ! -e "$folder/old/etc/sluice/sluice.yaml" ] ||
                 sed -i '1i # of an earlier release' "$folder/old/etc/sluice/sluice.yaml"
             dpkg-deb --root-owner-group -Zgzip -z1 -b "$folder/old" "$machine/root/old/" >/dev/null
