@@ -147,7 +147,7 @@ wait_for() { # wait_for SECONDS COMMAND…
         sleep 0.2
     done
 }
-apt() { apt-get -qq -y --no-install-recommends --no-download -o Dpkg::Options::=--force-confold "$@" </dev/null >>/root/apt.log 2>&1; }
+apt() { apt-get -qq -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@" </dev/null >>/root/apt.log 2>&1; }
 version() { dpkg-query -W -f '${Version}' sluiced; }
 
 # Every path that packages or services may have made; not what apt, dpkg and the journal keep of their own work.
