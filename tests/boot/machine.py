@@ -277,7 +277,7 @@ class Machine:
 
 
 INSTALL = ('export DEBIAN_FRONTEND=noninteractive; free -m | head -2; '
-           'apt-get -qq -y --no-install-recommends --no-download install /root/new/*.deb 2>&1 | tail -3; '
+           'apt-get -qq -y --no-install-recommends install /root/new/*.deb 2>&1 | tail -3; '
            'dpkg-query -W -f \'${Package} ${Version} ${Status}\\n\' sluice sluiced sluice-relay && systemctl is-enabled sluiced.service')
 
 

@@ -61,7 +61,7 @@ outside() {
         for package in "$machine"/root/new/*.deb; do
             rm -rf "$folder/old"
             dpkg-deb -R "$package" "$folder/old"
-            sed -i "s/^Version: .*/Version: 0.0.1/; s/(= [^)]*)/(= 0.0.1)/" "$folder/old/DEBIAN/control"
+            sed -i "s/^Version: .*/Version: 0.0.1/; s/(= [^)]*)/(= 0.0.1)/g" "$folder/old/DEBIAN/control"
             [ ! -e "$folder/old/etc/sluice/sluice.yaml" ] ||
                 sed -i '1i # of an earlier release' "$folder/old/etc/sluice/sluice.yaml"
             dpkg-deb --root-owner-group -Zgzip -z1 -b "$folder/old" "$machine/root/old/" >/dev/null
@@ -147,7 +147,7 @@ wait_for() { # wait_for SECONDS COMMAND…
         sleep 0.2
     done
 }
-apt() { apt-get -qq -y --no-install-recommends --no-download -o Dpkg::Options::=--force-confold "$@" </dev/null >>/root/apt.log 2>&1; }
+apt() { apt-get -qq -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@" </dev/null >>/root/apt.log 2>&1; }
 version() { dpkg-query -W -f '${Version}' sluiced; }
 
 # Every path that packages or services may have made; not what apt, dpkg and the journal keep of their own work.
