@@ -75,15 +75,17 @@ static struct fused *function_parts(const struct run *run, const struct pass *pa
     return fused;
 }
 
-/* Makes in `work` the one pass for plane `plane` of as many of the group's steps as fit; returns
- * how many; 0 without memory. */
+/* Makes in `work` the one pass for plane `plane` of as many of the group's steps as fit, and
+ * returns how many these are. Without memory work->out_of_memory is set. */
 static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work)
 {
     const struct plan_step *steps = group->plan->steps;
     const struct plane *in = &steps[group->first].in->planes[plane];
     struct run *run = calloc(1, sizeof *run);
-    if (!run)
+    if (!run) {
+        work->out_of_memory = true;
         return 0;
+    }
     run->types[0] = in->type;
     run->function.plan = work;
     size_t end = group->first;
@@ -96,8 +98,7 @@ static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct st
         struct pass *pass = &work->passes[work->n_passes - 1];
         if (!work->out_of_memory)
             pass->fused = function_parts(run, pass);
-        if (work->out_of_memory || !pass->fused)
-            held = 0;
+        work->out_of_memory |= !pass->fused;
     }
     free(run);
     return held;
@@ -121,15 +122,18 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
         size_t held = tried.last - tried.first + 1;
         for (unsigned i = 0; i < n_planes && held == tried.last - tried.first + 1; i++)
             held = fuse_run(&tried, i, &work);
-        if (held == tried.last - tried.first + 1) {
+        bool failed = work.out_of_memory;
+        if (!failed && held == tried.last - tried.first + 1) {
             fuse_commit(&tried, &work);
             *group = tried;
             *done = true;
             return 0;
         }
         plan_work_finish(&work);
-        if (held == 0)
+        if (failed)
             return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+        if (held == 0)
+            break; /* the first step has no function that others can call */
         tried.last = tried.first + held - 1;
     }
     return 0;
