@@ -214,7 +214,7 @@ class Many(Load):
         d.stop()
 
 
-CROWD = 50  # users
+CROWD = 50 if LONG else 10  # users
 
 
 class User:

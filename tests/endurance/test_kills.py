@@ -129,8 +129,8 @@ class Kills(DaemonTest):
             except (OSError, ValueError, TypeError, socket.timeout) as error:
                 taken = time.monotonic() - begin
                 result = 'cut' if self.d.process.pid != front or self.d.process.poll() is not None else repr(error)
-                if isinstance(error, (ConnectionRefusedError, FileNotFoundError)) and not ready:
-                    result = 'cut'  # it has not come so far
+                if isinstance(error, ConnectionResetError) or not (ready or isinstance(error, TimeoutError)):
+                    result = 'cut'  # it was killed, or has not come so far
                 elif result != 'cut' and taken < ANSWER:  # the kill may not have been noticed yet
                     time.sleep(0.3)
                     result = 'cut' if self.d.process.pid != front else result
@@ -246,7 +246,8 @@ class Kills(DaemonTest):
               % (self.counts['front'], self.counts['worker'], FILES, self.n_hostile,
                  ', '.join('%s %s %d' % (*key, n) for key, n in sorted(self.answers.items())),
                  ', '.join('%s %.1f s' % pair for pair in self.slowest.items()), self.longest_end, time.monotonic() - began))
-        self.assertEqual({result for _, result in self.answers} - {'ok', 'busy', 'cut'}, set())
+        wrong = {pair for pair in self.answers if pair[1] not in ('ok', 'busy', 'cut')}
+        self.assertLessEqual(wrong, {('jobs', 'io')})  # its receiver was killed
         self.assertGreater(self.answers['http', 'ok'], 100)
         self.assertGreater(self.answers['jobs', 'ok'], 100)
 

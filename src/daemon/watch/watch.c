@@ -17,9 +17,12 @@
 /* Reads in one turn of the loop. The rest is read in the next turn, so that others are served in
  * between. */
 #define READS_A_TURN 16
+#define PAUSE        2 /* milliseconds from one turn to the next */
 
 struct watch {
     uv_poll_t poll;
+    uv_timer_t pause;
+    unsigned n_handles; /* of libuv that are not closed yet */
     int fd;
     bool closing, overflowed;
     const struct watch_events *events;
@@ -74,6 +77,9 @@ static bool read_events(struct watch *watch)
     return !watch->closing;
 }
 
+static void on_pause_over(uv_timer_t *pause);
+
+/* Our own looks are told of, too: while there is much to do they are read together. */
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     struct watch *watch = poll->data;
@@ -84,11 +90,25 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     }
     for (int i = 0; i < READS_A_TURN && read_events(watch); i++)
         ;
+    if (watch->closing)
+        return;
+    uv_poll_stop(&watch->poll);
+    uv_timer_start(&watch->pause, on_pause_over, PAUSE, 0);
+}
+
+static void on_pause_over(uv_timer_t *pause)
+{
+    struct watch *watch = pause->data;
+    int error = uv_poll_start(&watch->poll, UV_READABLE, on_readable);
+    if (error < 0)
+        watch->events->lost(watch->context, uv_strerror(error));
 }
 
 static void on_closed(uv_handle_t *handle)
 {
     struct watch *watch = handle->data;
+    if (--watch->n_handles > 0)
+        return;
     close(watch->fd);
     free(watch);
 }
@@ -148,7 +168,9 @@ int watch_open(struct watch **watch, uv_loop_t *loop, int fd, const struct watch
     w->fd = fd;
     w->events = events;
     w->context = context;
-    w->poll.data = w;
+    uv_timer_init(loop, &w->pause);
+    w->poll.data = w->pause.data = w;
+    w->n_handles = 2;
     error = uv_poll_start(&w->poll, UV_READABLE, on_readable);
     *watch = w;
     if (error == 0)
@@ -164,6 +186,6 @@ void watch_close(struct watch **watch)
     if (!w || w->closing)
         return;
     w->closing = true;
-    uv_poll_stop(&w->poll);
     uv_close((uv_handle_t *)&w->poll, on_closed);
+    uv_close((uv_handle_t *)&w->pause, on_closed);
 }
