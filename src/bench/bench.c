@@ -1,4 +1,4 @@
-/* sluice bench: how fast stages, chains and whole files are. */
+/* sluice bench: measures stages, chains and whole files. */
 #include "bench/bench.h"
 
 #include <errno.h>
@@ -79,8 +79,8 @@ static const struct bench *find_bench(const char *name)
     return NULL;
 }
 
-/* A single word may be meant for a stage or for a bench; all else is a chain, told by its parser.
- */
+/* A single word may be meant as a stage or a bench. Anything else is a chain, whose parser reports
+ * mistakes. */
 static bool is_known_word(const char *word)
 {
     struct nearest nearest = {0};
@@ -108,7 +108,7 @@ static bool parse_type(const char *text, enum sample_type *type)
     return false;
 }
 
-/* 0, or the exit status after a complaint. */
+/* Returns 0, or the exit status after a complaint. */
 static int check_options(const struct bench_options *o, struct plane *size)
 {
     enum sample_type type;
@@ -130,7 +130,8 @@ static int check_options(const struct bench_options *o, struct plane *size)
     return 0;
 }
 
-/* The picture for a chain: --size and --type, with what they leave open. */
+/* The picture for a chain: --size and --type; what they leave open comes from the chain's first
+ * stage. */
 static struct plane shape_for(const struct bench_options *o, const char *text)
 {
     struct plane shape;
@@ -158,12 +159,12 @@ static int open_device(const struct bench_options *o, struct device_options *wan
     int result = device_select(wanted, order, &fitting, fault);
     if (result == 0)
         result = device_open(device, order[0], wanted, fault);
-    if (result == 0) /* as the engine does: each run is in memory that was there before */
+    if (result == 0) /* as in the engine, runs use memory that was allocated before */
         device_pool_limit(*device, engine.memory);
     return result;
 }
 
-/* What a report has besides the rows that --json prints. */
+/* Adds to a report what the rows of --json do not have. */
 static int write_report(const struct bench_context *context, const struct device *device,
                         json_t *report)
 {
@@ -209,7 +210,7 @@ static int run_bench(struct bench_context *context, const struct bench *bench, s
     return result;
 }
 
-/* 0, or the exit status after a complaint. */
+/* Returns 0, or the exit status after a complaint. */
 static int run_one(struct bench_context *context, const char *text)
 {
     struct fault fault = FAULT_INIT;
@@ -282,7 +283,7 @@ static int check_operands(const struct bench_options *o, char **names, size_t co
     return 0;
 }
 
-/* 0, or the exit status after a complaint. */
+/* Returns 0, or the exit status after a complaint. */
 static int find_board(const struct bench_options *o, const struct board **board)
 {
     struct fault fault = FAULT_INIT;
@@ -290,7 +291,7 @@ static int find_board(const struct bench_options *o, const struct board **board)
     return o->board && !*board ? cli_complain(NULL, &fault) : 0;
 }
 
-/* A report that cannot be written is told of before anything is measured. Returns as find_board. */
+/* Checks before measuring that the report can be written. Returns as find_board does. */
 static int begin_report(struct bench_context *context, struct file_draft *report)
 {
     struct fault fault = FAULT_INIT;

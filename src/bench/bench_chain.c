@@ -1,4 +1,4 @@
-/* Rows of one chain: as planned, in its other ways, and by the references. */
+/* Rows of one chain: as planned, in other ways, and by the references. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "chain/plan.h"
 #include "chain/source.h"
 
-/* How long a reference may take; a picture that would take longer is cut to fewer rows. */
+/* The time that a reference may take; a picture that would take longer is shortened to fewer rows.
+ */
 #define REFERENCE_SECONDS 4.0
 
 void bench_set_real(json_t *row, const char *key, double value)
@@ -25,11 +26,11 @@ json_t *bench_row_json(const char *name, const char *variant, const struct plane
                      (int)iterations);
 }
 
-/* One chain under measurement. */
+/* The chain that is measured. */
 struct subject {
     const struct bench_context *context;
     struct picture in;
-    struct text *seen; /* owned: programs that rows stand for */
+    struct text *seen; /* programs that have a row; owned */
     size_t n_seen;
 };
 
@@ -103,8 +104,8 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
     json_array_append_new(s->context->rows, row);
 }
 
-/* True the first time that a plan has this program: forms that a stage does not have are planned as
- * one that it has. */
+/* True for the first plan with this program: a form that a stage does not have is planned as one
+ * that it has. */
 static bool is_new(struct subject *s, const struct chain *chain, const struct bench_way *way)
 {
     struct plan_options options = bench_plan_options(s->context, way);
@@ -125,7 +126,8 @@ static bool is_new(struct subject *s, const struct chain *chain, const struct be
     return grown != NULL;
 }
 
-/* A row of the chain planned in `way`; `variant` NULL: called after its kernels' forms. */
+/* Adds a row of the chain planned in `way`. `variant` NULL: the row is named by its kernels' forms.
+ */
 static int on_device(struct subject *s, const struct chain *chain, const struct bench_way *way,
                      const char *variant, struct fault *fault)
 {
@@ -137,7 +139,7 @@ static int on_device(struct subject *s, const struct chain *chain, const struct 
     return code;
 }
 
-/* A variant that this device or this picture does not take is told of and left out. */
+/* A variant that the device or the picture does not allow is reported and left out. */
 static int optional(int code, const char *variant, struct fault *fault)
 {
     if (code != FAULT_SHAPE && code != FAULT_NO_DEVICE && code != FAULT_CHAIN)
@@ -189,8 +191,8 @@ static int other_ways(struct subject *s, const char *text, struct fault *fault)
     return code;
 }
 
-/* The references are naive, and a wide window would take them minutes: a strip of the picture tells
- * how many rows they have time for, and the row says how many they had. */
+/* The references are slow, minutes for a wide window: a strip of the picture shows how many rows
+ * they have time for, and the row tells how many they got. */
 static int by_reference(struct subject *s, const struct chain *chain, struct fault *fault)
 {
     struct bench_result result;

@@ -1,5 +1,5 @@
-/* Rows of whole files: read, decoded, run, encoded and written by the engine, as `sluice run` does
- * it. */
+/* Rows of whole files: the engine reads, decodes, runs, encodes and writes them, as for `sluice
+ * run`. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "bench/bench.h"
 #include "cli/paths.h"
 
-/* What is told of a run, in seconds; of each the median counts. */
+/* Times of a run, in seconds; medians are reported. */
 enum span {
     SPAN_READ,
     SPAN_DECODE,
@@ -42,13 +42,13 @@ struct run {
     struct format format;
     struct decode_options decode;
     struct engine *engine;
-    char folder[64]; /* of the results, which are thrown away */
+    char folder[64]; /* for results, which are removed */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t n_running;
 };
 
-/* One file on its way, once. */
+/* One run of one file. */
 struct job {
     struct run *run;
     struct engine_job job;
@@ -56,7 +56,7 @@ struct job {
     char path[96];
 };
 
-/* A file's figures, all iterations together. */
+/* A file's figures over all iterations. */
 struct figures {
     struct engine_report report; /* of the last run */
     struct bench_time spans[SPANS];
@@ -106,7 +106,7 @@ static int open_input(struct job *job, const char *file)
                      strerror(errno));
 }
 
-/* Seconds of the spans of one run. */
+/* Reads the times of one run, in seconds. */
 static void read_spans(const struct engine_report *r, uint64_t cpu, double spans[SPANS])
 {
     const uint64_t parts[] = {r->read,   r->decode, r->prepare, r->device,
@@ -144,7 +144,7 @@ static uint64_t bytes_to_move(const struct engine_report *r)
     return plane_bytes(&r->in) + plane_bytes(&r->out) * r->n_planes_out;
 }
 
-/* What a copy of the file's pixels takes on the same device. */
+/* Measures what copying the file's pixels takes on the same device. */
 static int measure_copy(struct run *run, struct figures *f, struct fault *fault)
 {
     struct device *device = engine_device(run->engine);
@@ -165,7 +165,7 @@ static int measure_copy(struct run *run, struct figures *f, struct fault *fault)
     return result;
 }
 
-/* One file after the other: the first run, which may compile, is not counted. */
+/* Measures one file after the other. The first run, which may compile, does not count. */
 static int measure(struct run *run, const char *file, struct figures *f, struct fault *fault)
 {
     size_t n = run->context->iterations;
@@ -259,8 +259,8 @@ static void wait_below(struct run *run, size_t limit)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* All files `iterations` times over, as many at once as the engine has threads: how jobs overlap.
- */
+/* Runs all files `iterations` times, as many at once as the engine has threads, to show how jobs
+ * overlap. */
 static int measure_together(struct run *run, char **files, size_t count, struct figures *sum,
                             double *rate, struct fault *fault)
 {
@@ -315,7 +315,7 @@ static int measure_together(struct run *run, char **files, size_t count, struct 
     return result;
 }
 
-/* 0, or the exit status after a complaint. */
+/* Returns 0, or the exit status after a complaint. */
 static int all_files(struct run *run, char **files, size_t count)
 {
     struct fault fault = FAULT_INIT;
@@ -339,7 +339,7 @@ static int all_files(struct run *run, char **files, size_t count)
     return 0;
 }
 
-/* Only what we have put there: results of our jobs. */
+/* Removes only results of our jobs. */
 static void remove_folder(const char *folder)
 {
     DIR *d = folder[0] ? opendir(folder) : NULL;

@@ -1,10 +1,10 @@
-/* The filter banks' benches: cascades over long signals, and how well pictures come back. */
+/* Benches of filter banks: sequences over long signals, and how well pictures are restored. */
 #include <math.h>
 #include <stdio.h>
 
 #include "bench/bench.h"
 
-/* A row of either bench. Seconds below 0: not measured. */
+/* A row of either bench. Seconds below 0 were not measured. */
 struct row {
     const char *chain, *variant;
     const struct picture *in;
@@ -12,7 +12,7 @@ struct row {
     int64_t iterations;
     const struct bench_result *result;
     bool on_device;
-    struct bench_difference difference; /* largest below 0: the chain does not come back */
+    struct bench_difference difference; /* `largest` below 0: the chain does not restore */
 };
 
 static void add_row(json_t *rows, const struct row *row)
@@ -49,8 +49,8 @@ static int parse(const struct bench_context *context, const char *text, struct c
 static const struct bench_difference no_difference = {-1, 0};
 static const struct bench_way as_planned = {0};
 
-/* A chain on device and reference; the seconds that took, kernels, whole job and reference, into
- * `seconds`, negative where it did not run. */
+/* Runs a chain on device and reference. `seconds` gets the times of kernels, whole job and
+ * reference, negative for what did not run. */
 static int time_chain(const struct bench_context *context, const char *text, unsigned levels,
                       const struct picture *in, double seconds[3], struct fault *fault)
 {
@@ -130,7 +130,7 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
 const struct bench bench_filterbank1d = {
     "filterbank1d", "cascades over signals of 0.6 to 8 million samples", run_1d};
 
-/* There and back without rounding: what comes back is compared with what went in. */
+/* Analysis and synthesis without rounding: compares the result with the input. */
 static int run_picture(const struct bench_context *context, const struct picture *in,
                        unsigned levels, const char *precision, struct fault *fault)
 {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "chain/recording.h"
 #include "chain/reference.h"
-#include "bench/bench.h"
 
 static int by_size(const void *a, const void *b)
 {
@@ -31,8 +31,8 @@ struct times {
     double kernels, queued, wait, job;
 };
 
-/* One run as a program with its own memory would have it: samples in, kernels, samples out. `out`
- * NULL: they stay where they are. */
+/* One run as a program with memory of its own would do it: samples in, kernels, samples out. `out`
+ * NULL: the samples stay where they are. */
 static int run_once(const struct plan *plan, struct recording *recording, struct device *device,
                     const struct picture *in, struct picture *out, struct times *times,
                     struct fault *fault)
@@ -55,7 +55,7 @@ static int run_once(const struct plan *plan, struct recording *recording, struct
         memcpy(out->data, run.data, plan->out->size);
     for (size_t i = 0; i < run.n_launches; i++)
         ran += run.launches[i].run;
-    if (run.n_launches > 0) { /* later ones also wait for those before them */
+    if (run.n_launches > 0) { /* later launches also wait for those before them */
         queued = run.launches[0].queued;
         waited = run.launches[0].wait;
     }
@@ -73,10 +73,11 @@ struct bench_copy {
     struct recording *recording;
 };
 
-/* Rows as wide as they are in pictures that matter; the bytes of a small one are one row. */
+/* Rows as wide as in large pictures; a small number of bytes is one row. */
 #define COPY_WIDTH 4096
 
-/* Inverting bytes costs nothing beside moving them, and takes the way that other kernels take. */
+/* Inverting costs nothing beside moving the bytes, and uses the same kernel path as other stages.
+ */
 static int create_copy(struct bench_copy *c, uint64_t bytes, struct fault *fault)
 {
     struct plan_options options = {.profile = device_profile(c->device)};
@@ -151,7 +152,7 @@ static void name_forms(const struct plan *plan, char forms[32])
         snprintf(forms, 32, "none");
 }
 
-/* The copy runs between the runs of the chain, so that what else the machine does meets both. */
+/* The copy runs between the runs of the chain, so that other load on the machine affects both. */
 static int measure(const struct bench_context *context, const struct plan *plan,
                    struct recording *recording, const struct picture *in, struct bench_copy *copy,
                    double *seconds[5], struct bench_result *result, struct fault *fault)
@@ -160,7 +161,8 @@ static int measure(const struct bench_context *context, const struct plan *plan,
     size_t n = context->iterations;
     struct times times;
     int code = 0;
-    for (size_t i = 0; i <= n && code == 0; i++) { /* the first one warms caches and takes memory */
+    /* the first run warms caches and allocates memory */
+    for (size_t i = 0; i <= n && code == 0; i++) {
         size_t at = i ? i - 1 : 0;
         code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
         seconds[0][at] = times.kernels;
@@ -259,7 +261,7 @@ int bench_run_reference(const struct chain *chain, const struct picture *in,
     return code;
 }
 
-/* What is added to a value of 0 to 255, and what it is multiplied with then. */
+/* What is added to a value from 0 to 255, and the factor after that. */
 static void range_of(enum sample_type type, double *offset, double *factor)
 {
     bool is_signed = type == SAMPLE_I8 || type == SAMPLE_I16 || type == SAMPLE_I32;
@@ -267,7 +269,8 @@ static void range_of(enum sample_type type, double *offset, double *factor)
     *factor = type == SAMPLE_U16 ? 257 : 1;
 }
 
-/* sin(x + y) from the sines and cosines of x and y, which need not be computed for every pixel. */
+/* Computes sin(x + y) from sines and cosines of x and y, which saves computing them for each pixel.
+ */
 static void fill_row(const struct plane *plane, uint8_t *row, uint32_t y, const double *sines,
                      uint32_t *random)
 {

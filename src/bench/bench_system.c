@@ -1,5 +1,4 @@
-/* The machine that figures were measured on, from what Linux tells in /proc and /sys. What is not
- * there is left out. */
+/* Facts about the machine for reports, from /proc and /sys. Missing ones are left out. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,8 @@
 
 #include "bench/bench.h"
 
-/* A file's first line, or NULL; a list of names that each end with a NUL is told with blanks
- * between. */
+/* A file's first line, or NULL. In a list of names that each end with NUL, blanks replace the NULs.
+ */
 static json_t *line_of(const char *folder, const char *file)
 {
     char path[600], line[512];
@@ -33,7 +32,7 @@ static void add_line(json_t *to, const char *key, const char *folder, const char
         json_object_set_new(to, key, line);
 }
 
-/* Of each entry of `folder` these files: an array of objects, in no certain order. */
+/* These files of each entry of `folder`, as an array of objects in no certain order. */
 struct wanted {
     const char *key, *file;
 };

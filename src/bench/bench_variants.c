@@ -1,11 +1,11 @@
-/* The other ways in which a chain could be computed, from its text and the tables of parameters. */
+/* Finds other ways to compute a chain, from its text and the tables of parameters. */
 #include "bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters that choose how, not what, or which filter of a kind; their words "auto" and "same"
- * leave the choice to the stage. */
+/* Parameters that choose how a result is computed, or which filter of a kind is used. With "auto"
+ * or "same" the stage chooses. */
 static bool is_choice_of_way(const struct param *param)
 {
     static const char *const names[] = {"method", "precision", "wavelet"};
@@ -21,8 +21,8 @@ static size_t stage_length(const char *step, size_t length)
     return colon ? (size_t)(colon - step) : length;
 }
 
-/* The step `step` of `length` bytes, with `varied` set to `word` and all else as it was given.
- * Positions would not survive the change, so every parameter gets its name. */
+/* Prints the step `step` of `length` bytes with `varied` set to `word`, and all else as it was.
+ * Every parameter is printed with its name, since positions would change. */
 static bool print_step(const struct stage *stage, const char *step, size_t length,
                        const struct param *varied, const char *word, struct text *text)
 {

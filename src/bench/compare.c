@@ -1,4 +1,4 @@
-/* sluice compare: how far two pictures are apart, by value, whatever their types. */
+/* sluice compare: the difference of two pictures by value, whatever their types. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static const struct options_usage usage = {
 };
 
 struct difference {
-    double squares, largest, min, max; /* min and max of A */
+    double squares, largest, min, max; /* min and max are those of A */
     uint64_t differing, samples;
 };
 
@@ -65,7 +65,7 @@ static int read_picture(const struct compare_options *o, const char *path, struc
     return result;
 }
 
-/* Complains and returns false when number or sizes of planes differ. */
+/* Complains, and returns false, when number or sizes of planes differ. */
 static bool same_dimensions(char **paths, const struct frame *a, const struct frame *b)
 {
     if (a->n_planes != b->n_planes) {
@@ -88,12 +88,12 @@ static bool same_dimensions(char **paths, const struct frame *a, const struct fr
 static void add_sample(struct difference *d, double a, double b)
 {
     double apart = isnan(a) && isnan(b) ? 0 : a == b ? 0 : fabs(a - b);
-    if (apart != 0) /* NaN against a number, too */
+    if (apart != 0) /* true for NaN and a number, too */
         d->differing++;
     d->squares += apart * apart;
     if (!(apart <= d->largest) && !isnan(d->largest))
         d->largest = apart;
-    d->min = fmin(d->min, a); /* of a number and NaN the number */
+    d->min = fmin(d->min, a); /* for a number and NaN this is the number */
     d->max = fmax(d->max, a);
     d->samples++;
 }
@@ -114,7 +114,7 @@ static struct difference compare(const struct picture *a, const struct picture *
     return d;
 }
 
-/* 255 or 65535 for integers, the range of A for floats. */
+/* 255 or 65535 for integers; for floats the range of A. */
 static double peak_of(const struct plane *plane, const struct difference *d)
 {
     if (plane->type == SAMPLE_U8 || plane->type == SAMPLE_I8)
@@ -124,7 +124,7 @@ static double peak_of(const struct plane *plane, const struct difference *d)
     return d->max - d->min;
 }
 
-/* JSON has no infinities and no NaN. */
+/* JSON has neither infinities nor NaN. */
 static json_t *real_or_null(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -145,7 +145,8 @@ static void print(const struct compare_options *o, const struct picture *a,
         return;
     }
     fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));
-    fprintf(cli_stdout, "psnr %.4f\n", isnan(psnr) ? (double)NAN : psnr); /* NaN has a sign */
+    /* so that no sign of NaN is printed */
+    fprintf(cli_stdout, "psnr %.4f\n", isnan(psnr) ? (double)NAN : psnr);
     fprintf(cli_stdout, "max_abs %s\n", number_format_real(d->largest, text));
     fprintf(cli_stdout, "differing %" PRIu64 "\n", d->differing);
 }

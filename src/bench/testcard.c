@@ -1,5 +1,5 @@
-/* sluice testcard: a picture that needs no file to come from: colour bars, a grey ramp, a zone
- * plate and edges at every angle. */
+/* sluice testcard: makes a test picture with colour bars, a grey ramp, a zone plate, and edges at
+ * every angle. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ struct colour {
     double r, g, b;
 };
 
-/* x from 0 to 1 across. */
+/* x goes from 0 to 1, left to right. */
 static struct colour bars(double x)
 {
     static const struct colour bars[] = {{255, 255, 255}, {255, 255, 0}, {0, 255, 255}, {0, 255, 0},

@@ -1,4 +1,4 @@
-/* sluice doctor: what is wrong with this machine, and the fix for each. */
+/* sluice doctor: finds problems of this machine, with a fix for each. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ bool doctor_may(const struct doctor *doctor, const char *path, unsigned access)
     return (status.st_mode & access) == access;
 }
 
-/* ---- for whom ---- */
+/* ---- the user of the daemon ---- */
 
 static void find_user(struct doctor *doctor, const char *told)
 {

@@ -1,5 +1,4 @@
-/* Shared by doctor.c and doctor_*.c alone: what sluice doctor has found, and the parts that look.
- */
+/* Shared by doctor.c and doctor_*.c alone: the findings, and the parts that look for them. */
 #ifndef SLUICE_DOCTOR_H
 #define SLUICE_DOCTOR_H
 
@@ -11,17 +10,17 @@
 
 enum doctor_level {
     DOCTOR_OK,
-    DOCTOR_WARNING, /* it works, but not as well as it could */
+    DOCTOR_WARNING, /* it works, but could work better */
     DOCTOR_PROBLEM, /* something will not work */
 };
 
 #define DOCTOR_GROUPS_MAX 64
 
 struct doctor {
-    const char *file;     /* of the configuration; NULL: there is none */
-    struct config config; /* what could be read of it, or defaults */
+    const char *file;     /* the configuration file; NULL: there is none */
+    struct config config; /* as far as it could be read, else defaults */
     bool config_good;
-    /* Whom the daemon runs as: who may open what is told for this user. */
+    /* The user of the daemon: access is checked for this user. */
     char user[64];
     uid_t uid;
     gid_t groups[DOCTOR_GROUPS_MAX];
@@ -31,16 +30,16 @@ struct doctor {
     unsigned warnings, problems;
 };
 
-/* Adds a finding. `check` is a stable word for programs; `fix`, one line, is NULL where nothing is
- * to be done. */
+/* Adds a finding. `check` is a word for programs that never changes; `fix` is one line, NULL if
+ * there is nothing to do. */
 void doctor_find(struct doctor *doctor, enum doctor_level level, const char *check, const char *fix,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* A text made for one finding: valid for the next few calls. */
+/* Formats a text for a finding. It is valid for the next few calls. */
 const char *doctor_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether the user may do all of `access` (bits 4, 2, 1) to the file, by its owner, group and mode.
- */
+/* Whether the user has all rights in `access` (bits 4, 2, 1) to the file, by its owner, group and
+ * mode. */
 bool doctor_may(const struct doctor *doctor, const char *path, unsigned access);
 
 void doctor_look_at_loader(struct doctor *doctor);

@@ -1,4 +1,4 @@
-/* Folders: the cache of kernels, and those that the configuration names. */
+/* Checks folders: the kernel cache, and those of the configuration. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static double room(const struct statvfs *status)
     return (double)status->f_bavail * (double)status->f_frsize;
 }
 
-/* The service's own when its user is looked after, else what programs of this user take. */
+/* The service's cache if its user is checked; otherwise the one that programs of this user have. */
 static const char *cache_directory(const struct doctor *doctor)
 {
     const char *told = getenv("SLUICE_CACHE_DIR");
@@ -81,7 +81,7 @@ void doctor_look_at_cache(struct doctor *doctor)
 
 /* ---- configured folders ---- */
 
-/* True when it is a folder that can be looked at further. */
+/* True for a folder that can be checked further. */
 static bool look_at_folder(struct doctor *doctor, const char *path, const char *what, bool written)
 {
     struct stat status;
@@ -130,7 +130,7 @@ static void look_at_space(struct doctor *doctor, const char *path, const struct 
                     number_size((uint64_t)room(&status)));
 }
 
-/* Rename is the way a file is claimed; a mount within the folder would be in its way. */
+/* A file is claimed by a rename, which a mount point within the folder would prevent. */
 static void look_for_mount(struct doctor *doctor, const char *input)
 {
     struct stat folder, hidden;

@@ -1,5 +1,5 @@
-/* The machine under it: device nodes and who may open them, the kernel's features, inotify's
- * limits, the worker program. */
+/* Checks the machine: device nodes and their rights, the kernel's features, inotify's limits, the
+ * worker program. */
 #include "doctor/doctor.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #include "version.h"
 #include "worker/find.h"
 
-/* Numbers that are the same on every architecture; older headers lack them. */
+/* These numbers are the same on every architecture; older headers lack them. */
 #define CALL_OPENAT2  437
 #define CALL_LANDLOCK 444
 
@@ -164,7 +164,7 @@ void doctor_look_at_inotify(struct doctor *doctor)
 
 /* ---- the worker ---- */
 
-/* The first line that `PROGRAM --version` prints; false when it does not end well. */
+/* The first line that `PROGRAM --version` prints; false when the program fails. */
 static bool ask_version(const char *program, char *line, size_t size)
 {
     int ends[2], status = -1;

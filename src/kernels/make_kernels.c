@@ -1,8 +1,8 @@
-/* make_kernels FOLDER LEVEL…: a program of the build. Writes into FOLDER an OpenCL C text NAME.cl
- * for each stage, with all its kernels in rows form as functions of the program, and
- * native_table.c, the table of these functions, which are there once for each level.
+/* make_kernels FOLDER LEVEL…: a program of the build. For each stage it writes an OpenCL C text
+ * NAME.cl into FOLDER, with all kernels of the stage in rows form as functions; and native_table.c,
+ * a table of these functions, each once for each level.
  *
- * Nothing is listed here: kernels are what generic plans of all stages ask for. */
+ * Kernels are not listed anywhere: they are those that generic plans of all stages need. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "kernels/walk.h"
 
 struct kernel {
-    uint64_t text; /* pass_hash */
+    uint64_t text; /* as pass_hash gives it */
     char name[PASS_NAME_MAX + 12];
 };
 
 struct texts {
     size_t n, capacity;
     struct kernel *kernels;
-    struct text *of_stage; /* as the registry has them */
+    struct text *of_stage; /* in the order of the registry */
     int status;
 };
 
@@ -33,7 +33,8 @@ static int fail(struct texts *texts, const char *what)
     return 1;
 }
 
-/* The function that walks the grid: native_function of device/native/kernels.h. */
+/* Adds the function that calls the kernel for each part of the grid: native_function of
+ * device/native/kernels.h. */
 static void add_function(struct text *text, const struct pass *pass, const char *name)
 {
     unsigned n = 2;
@@ -128,7 +129,7 @@ static void make_table(const struct texts *texts, char **levels, int n_levels, s
     text_append(table, "NULL};\n");
 }
 
-/* A file that holds this already stays as it is, so that Clang need not run again. */
+/* A file that already has this text is left alone, so that Clang need not run again. */
 static bool is_there(const char *path, const struct text *text)
 {
     struct bytes bytes = {0};
