@@ -491,10 +491,12 @@ int opencl_program_kernel(struct device_program *base, const char *name,
 {
     struct opencl_program *program = (struct opencl_program *)base;
     cl_int error = CL_SUCCESS;
+    bool no_memory = false;
     pthread_mutex_lock(&program->lock);
     struct opencl_kernel *found = find_kernel(program, name);
     if (!found) {
         found = calloc(1, sizeof *found);
+        no_memory = !found;
         if (found)
             found->handle = cl.clCreateKernel(program->handle, name, &error);
         if (found && found->handle) {
@@ -518,6 +520,6 @@ int opencl_program_kernel(struct device_program *base, const char *name,
                          "--load-binary %s: kernel %s is not in it: it was made for another chain "
                          "or another kind of picture",
                          loaded, name);
-    return error != CL_SUCCESS ? cl_fault(fault, "clCreateKernel", error, name)
-                               : fault_set(fault, FAULT_MEMORY, "no memory for a kernel");
+    return no_memory ? fault_set(fault, FAULT_MEMORY, "no memory for a kernel")
+                     : cl_fault(fault, "clCreateKernel", error, name);
 }
