@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""The stage suite on every implementation of OpenCL that is here, and a table of what came of it (docs/opencl.md).
+
+    implementations.py BUILD              prints the table; BUILD is a build's folder, with its tests
+    implementations.py BUILD --write      puts it into docs/opencl.md: rows of implementations that were not run stay
+    implementations.py BUILD pocl intel   only those whose name or version holds such a word
+
+    --programs N    programs of each test that are run, about (tests/stage/programs.h); 8 if nobody says, 0 for all
+    --stages A,B    only these
+    --intel DIR     where pip has put intel-opencl-rt and what it needs (pip install --target, or a virtual environment)
+    --tree DIR      a Debian tree with drivers of its own: every one is run in it (root; see docs/opencl.md)
+    --cross DIR     where cross/build.sh has built for arm64
+
+What is installed is found by `sluice devices`; Oclgrind, with its checks for races, bounds and memory that nobody has
+written, by its library. The exit is 1 when a row is not clean."""
+import argparse
+import datetime
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join(ROOT, 'docs', 'opencl.md')
+OCLGRIND = '/usr/lib/oclgrind/liboclgrind-rt-icd.so'
+TITLE = '| implementation | version | run on | stages | tests | failed | differences in integers | reports |\n|---|---|---|---|---|---|---|---|'
+DIFFERS = re.compile(r'ERROR: .* on \d+x\d+x\d+ ([uif]\d+),.* (\d+) samples of the device differ')
+
+
+class Implementation:
+    """How a program of the tests is run on it: words in front, and environment."""
+
+    def __init__(self, name, build, prefix=(), **env):
+        self.name, self.build, self.prefix, self.env, self.version = name, build, list(prefix), env, ''
+
+    def run(self, program, *arguments, timeout=3600, **env):
+        values = {name: str(value) for name, value in {**self.env, **env}.items()}
+        command = [*self.prefix, 'env', *('%s=%s' % v for v in values.items()), program, *arguments]
+        if self.prefix and self.prefix[0].endswith('emulate'):  # its program comes first
+            command, values = [*self.prefix, program, *arguments], {**os.environ, **values}
+        else:
+            values = dict(os.environ)
+        return subprocess.run(command, capture_output=True, text=True, errors='replace', timeout=timeout, check=False,
+                              env=values, cwd='/')
+
+    def devices(self):
+        told = self.run(os.path.join(self.build, 'src/sluice'), 'devices', '--json', timeout=600)
+        if told.returncode != 0:
+            print('%s: no device:\n%s' % (self.name, told.stderr[-1000:]), file=sys.stderr)
+        return json.loads(told.stdout) if told.returncode == 0 else []
+
+
+def icd_folder(work, name, *libraries):
+    """A folder of .icd files that has these alone."""
+    folder = os.path.join(work, name)
+    os.makedirs(folder)
+    for i, library in enumerate(libraries):
+        with open(os.path.join(folder, '%d.icd' % i), 'w', encoding='utf-8') as file:
+            file.write(library + '\n')
+    return folder
+
+
+def in_tree(tree, build):
+    """Words that run a program of ours in a Debian tree: it has its own C library and drivers, and of ours what it
+    lacks (libraries of another version)."""
+    here = os.path.join(tree, 'sluice-build')
+    shutil.rmtree(here, ignore_errors=True)
+    for folder in ('src', 'tests', 'lib'):
+        os.makedirs(os.path.join(here, folder))
+    programs = [os.path.join(build, 'src/sluice'), *glob.glob(os.path.join(build, 'tests', 'test_*'))]
+    for program in programs:
+        if os.path.isfile(program):
+            shutil.copy(program, os.path.join(here, os.path.relpath(program, build)))
+    needed = subprocess.run(['ldd', *programs[:2]], capture_output=True, text=True, check=True).stdout
+    for library in set(re.findall(r'=> (/\S+)', needed)):
+        if not re.search(r'/lib(c|m|dl|pthread|gcc_s|rt)\.so', library):
+            shutil.copy(library, os.path.join(here, 'lib'))
+    for folder in ('dev', 'proc', 'sys', 'tmp'):
+        os.makedirs(os.path.join(tree, folder), exist_ok=True)
+    mount = ('cd "$0" && mount -t proc proc proc && mount --rbind /dev dev && mount --rbind /sys sys && mount -t tmpfs tmpfs tmp'
+             ' && exec chroot . "$@"')
+    return ['unshare', '--mount', 'sh', '-c', mount, tree]
+
+
+def found(options, work):
+    """Every implementation, by device."""
+    cache = os.path.join(work, 'cache')
+    native = Implementation('native', options.build, SLUICE_DEVICE='native')
+    yield native, lambda d: d['kind'] == 'native'
+    plain = Implementation('', options.build, SLUICE_DEVICE='cpu', HARNESS_PROFILES='own', SLUICE_CACHE_DIR=options.cache or cache)
+    yield plain, lambda d: d['kind'] != 'native'
+    if os.path.exists(OCLGRIND):
+        folder = icd_folder(work, 'oclgrind', OCLGRIND)
+        yield Implementation('Oclgrind', options.build, SLUICE_DEVICE='oclgrind', OCL_ICD_VENDORS=folder,
+                             SLUICE_CACHE_DIR=cache + '-oclgrind', OCLGRIND_DATA_RACES='1', OCLGRIND_UNINITIALIZED='1',
+                             OCLGRIND_LOG=os.path.join(work, 'reports')), lambda d: 'Oclgrind' in d['platform']
+    for library in glob.glob(os.path.join(options.intel or '/nowhere', '**', 'libintelocl.so'), recursive=True)[:1]:
+        # The loader is this machine's, not the one that comes with the driver.
+        libraries = '/usr/lib/%s-linux-gnu:' % os.uname().machine + ':'.join({os.path.dirname(f) for f in glob.glob(os.path.join(options.intel, '**', 'lib*.so*'), recursive=True)})
+        yield Implementation('Intel', options.build, SLUICE_DEVICE='intel', OCL_ICD_VENDORS=icd_folder(work, 'intel', library),
+                             LD_LIBRARY_PATH=libraries, HARNESS_PROFILES='own', SLUICE_CACHE_DIR=cache + '-intel'), lambda d: d['kind'] != 'native'
+    for tree in options.tree:
+        prefix = in_tree(os.path.abspath(tree), options.build)
+        yield Implementation(os.path.basename(tree), '/sluice-build', prefix, LD_LIBRARY_PATH='/sluice-build/lib',
+                             RUSTICL_ENABLE='llvmpipe', HARNESS_PROFILES='own', SLUICE_CACHE_DIR='/tmp/cache'), lambda d: d['kind'] != 'native'
+    for build in [options.cross] if options.cross else []:
+        sysroot = os.path.join(os.path.dirname(os.path.abspath(build)), 'sysroot')
+        prefix = [os.path.join(ROOT, 'cross/emulate'), sysroot]
+        for name, device in (('native, arm64 emulated', 'native'), ('arm64 emulated', 'cpu')):
+            yield Implementation(name, os.path.abspath(build), prefix, SLUICE_DEVICE=device, HARNESS_PROFILES='own',
+                                 SLUICE_CACHE_DIR=cache + '-arm64'), lambda d, device=device: d['kind'] == device
+
+
+def implementations(options, work):
+    for one, fits in found(options, work):
+        for device in filter(fits, one.devices()):
+            if device['kind'] == 'native':
+                name, version = one.name, '%s, %s' % (device['version'], device['driver'])
+            else:
+                name = {'': device['platform']}.get(one.name, '%s (%s)' % (device['platform'], one.name))
+                version = '%s; %s' % (device['driver'], device['name'])
+            made = Implementation(name, one.build, one.prefix, **one.env)
+            made.version = version
+            if device['kind'] != 'native' and 'arm64' not in one.name:
+                made.env['SLUICE_DEVICE'] = device['name']
+            if not options.words or any(w.lower() in (name + version).lower() for w in options.words):
+                yield made
+
+
+def run_stages(one, options, work):
+    """The row: what came of every stage's tests."""
+    tests = failed = differences = reports = n = 0
+    for stage in options.stages:
+        print('%s: %s' % (one.name, stage), file=sys.stderr, flush=True)
+        log = one.env.get('OCLGRIND_LOG')
+        if log and os.path.exists(log):
+            os.unlink(log)
+        try:
+            done = one.run(os.path.join(one.build, 'tests/test_' + stage), HARNESS_PROGRAMS=options.programs, timeout=options.patience)
+            text, status = done.stdout + done.stderr, done.returncode
+        except subprocess.TimeoutExpired as late:
+            text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
+        n += 1
+        tests += len(re.findall(r'(?m)^\[ +(?:OK|FAILED) +\] \w', text))
+        bad = len(re.findall(r'(?m)^\[  FAILED  \] \w+$', text)) // 2 or status != 0 or 'skipped: no device' in text
+        failed += bad
+        differences += sum(int(count) for kind, count in DIFFERS.findall(text) if kind[0] != 'f')
+        if log and os.path.exists(log):
+            with open(log, encoding='utf-8', errors='replace') as file:
+                reports += len([line for line in file if line.strip()])
+        if bad:
+            print('%s: %s: %s\n%s' % (one.name, stage, status, text[-3000:]), file=sys.stderr, flush=True)
+    return '| %s | %s | %s | %d | %d | %d | %d | %s |' % (
+        one.name, one.version, datetime.date.today(), n, tests, failed, differences, reports if one.env.get('OCLGRIND_LOG') else '—')
+
+
+def write_page(rows):
+    with open(PAGE, encoding='utf-8') as file:
+        page = file.read()
+    begin, end = page.index('<!-- table -->\n') + len('<!-- table -->\n'), page.index('<!-- end -->')
+    kept = {row.split('|')[1]: row for row in page[begin:end].splitlines()[2:]}
+    kept.update({row.split('|')[1]: row for row in rows})
+    with open(PAGE, 'w', encoding='utf-8') as file:
+        file.write(page[:begin] + '\n'.join([TITLE, *kept.values()]) + '\n' + page[end:])
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('build')
+    parser.add_argument('words', nargs='*')
+    parser.add_argument('--write', action='store_true')
+    parser.add_argument('--programs', type=int, default=8)
+    parser.add_argument('--patience', type=int, default=3600)
+    parser.add_argument('--stages', type=lambda text: text.split(','))
+    parser.add_argument('--intel')
+    parser.add_argument('--tree', action='append', default=[])
+    parser.add_argument('--cross')
+    parser.add_argument('--cache')
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    options.stages = options.stages or sorted(
+        os.path.basename(path)[5:] for path in glob.glob(os.path.join(options.build, 'tests', 'test_*')) if os.path.isfile(path))
+    with tempfile.TemporaryDirectory(prefix='sluice-opencl-') as work:
+        rows = [run_stages(one, options, work) for one in implementations(options, work)]
+    print('\n'.join([TITLE, *rows]))
+    if options.write:
+        write_page(rows)
+    sys.exit(any(row.split('|')[6:8] != [' 0 ', ' 0 '] or row.split('|')[8] not in (' 0 ', ' — ') for row in rows))
+
+
+if __name__ == '__main__':
+    main()
