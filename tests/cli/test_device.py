@@ -22,7 +22,7 @@ CL_TRACE = os.path.abspath(sys.argv.pop(1))
 ALL = os.environ.get('SLUICE_TEST_ALL') == '1'
 
 # What a parameter without a default is given, by its type.
-GIVEN = {'matrix': '1_2_1', 'number or choice': '100'}
+GIVEN = {'matrix': '1_2_1', 'number': '1.5', 'number or choice': '100'}
 # Other names of a value; the chain that comes out is the same.
 ALIASES = ('replicate', 'clamp', 'reflect101', 'mirror', 'periodic', 'constant')
 # Stages that only undo or change what others make, each behind one of them.
@@ -72,7 +72,8 @@ def inputs():
 def given(stage):
     """A value for each parameter that must have one."""
     one_of_several = {'box': {'width': '3'}, 'analysis': {'bank': 'legall53'}, 'crop': {'w': '1', 'h': '1'},
-                      'resize': {'w': '9', 'h': '7'}}
+                      'resize': {'w': '9', 'h': '7'}, 'colour': {'m': '0_1_0/0_0_1/0.5_0.5_0'}}
+    one_of_several.update(dict.fromkeys(('erode', 'dilate', 'open', 'close'), {'width': '3'}))
     if stage['name'] in one_of_several:
         return one_of_several[stage['name']]
     return {p['name']: p['choices'][0] if p['type'] == 'choice' else GIVEN[p['type']]

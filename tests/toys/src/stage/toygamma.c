@@ -9,10 +9,11 @@ static const struct param params[] = {
     {0},
 };
 
-static int pixel(const void *config_, enum sample_type type, struct pixel_function *function,
+static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
     const struct toygamma_config *config = config_;
+    enum sample_type type = in->type;
     uint8_t table[256];
     int result = stage_require_type("toygamma", type, 1u << SAMPLE_U8 | 1u << SAMPLE_F32, fault);
     function->type = type;

@@ -11,9 +11,10 @@ double toygamma_value(double exponent, enum sample_type type, double v)
     return max * pow(fmin(fmax(v / max, 0), 1), exponent);
 }
 
-static double value(const void *config_, enum sample_type type, double v)
+static double value(const void *config_, const struct plane *in, double v)
 {
     const struct toygamma_config *config = config_;
+    enum sample_type type = in->type;
     double result = toygamma_value(config->exponent, type, v);
     return sample_is_integer(type) ? (double)sample_saturate(type, result) : result;
 }
