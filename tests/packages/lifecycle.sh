@@ -157,7 +157,8 @@ paths() {
         -prune -o -print | sort
     find /run -mindepth 1 -maxdepth 1 ! -name 'systemd' ! -name 'nsenter*' | sort
     getent passwd | cut -d: -f1 | sed 's/^/account /'
-    getent group | cut -d: -f1 | sed 's/^/group /'
+    # GPUs belong to group render, which udev makes, too.
+    getent group | cut -d: -f1 | grep -vx render | sed 's/^/group /'
 }
 
 drop() { # drop NAME: a whole file at once, as users move them there
