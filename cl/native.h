@@ -166,7 +166,7 @@ BUILT_IN double floor(double v) { return __builtin_floor(v); }
 BUILT_IN float copysign(float v, float sign) { return __builtin_copysignf(v, sign); }
 BUILT_IN double copysign(double v, double sign) { return __builtin_copysign(v, sign); }
 
-/* In one rounding where the processor has an instruction for it; elsewhere that is a call for each lane. */
+/* In one rounding where the processor has an instruction for it; elsewhere that would be a call for each lane. */
 #if defined(__FMA__) || defined(__aarch64__)
 BUILT_IN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -177,7 +177,12 @@ BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c
     }
 EACH_WIDTH(FUSED, float) EACH_WIDTH(FUSED, double)
 #else
-#define fma(a, b, c) ((a) * (b) + (c))
+/* The product of two floats is exact as a double; doubles are rounded twice, which no kernel minds. */
+BUILT_IN float fma(float a, float b, float c) { return (float)((double)a * b + c); }
+BUILT_IN double fma(double a, double b, double c) { return a * b + c; }
+#define BY_DOUBLES(type, T)                                                                        \
+    BUILT_IN T fma(T a, T b, T c) { EACH_LANE(T, fma(a[k], b[k], c[k])); }
+EACH_WIDTH(BY_DOUBLES, float) EACH_WIDTH(BY_DOUBLES, double)
 #endif
 
 BUILT_IN uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Haar as PyWavelets normalises it; the others by ISO/IEC 15444-1, low-pass gain 1. A high-pass
- * takes the odd samples: shift 1. */
+/* Haar has the normalisation of PyWavelets. The others follow ISO/IEC 15444-1: the low-pass has a
+ * gain of 1. A high-pass filter takes the odd samples, so its shift is 1. */
 static const struct bank_filter haar_analysis[] = {
     {2, 1, 0, {M_SQRT1_2, M_SQRT1_2}},
     {2, 0, 1, {-M_SQRT1_2, M_SQRT1_2}},

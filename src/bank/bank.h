@@ -1,12 +1,12 @@
-/* Filter banks: filters, what belongs together to take signals apart and put them together again,
- * and the places of the samples that come out.
+/* Filter banks: sets of filters that take a signal apart into bands and put it together again, and
+ * the positions of the samples in each band.
  *
- * A signal has a length and a zero, the position of index 0: the sample at position p has the index
- * p − zero. A filter has taps and a zero likewise. With the sampling factor M and the filter's
- * shift s, a band's sample of index m is the convolution's value at index M·m + s; in the other
- * direction a band's sample of index m stands at index M·m + s between zeros, and is convolved.
+ * A signal has a length and a zero: the sample at position p has the index p − zero. A filter has
+ * taps and a zero in the same way. With the sampling factor M and a filter's shift s, sample m of a
+ * band is the convolution's value at index M·m + s. In the other direction, sample m of a band is
+ * put at index M·m + s with zeros between, and the filter is applied to that.
  *
- * Pure, any thread. Banks are constants of the program or belong to struct definitions. */
+ * Pure, any thread. Banks are constants of the program, or belong to struct definitions. */
 #ifndef SLUICE_BANK_BANK_H
 #define SLUICE_BANK_BANK_H
 
@@ -18,7 +18,7 @@
 #define BANK_TAPS_MAX    128
 #define BANK_FACTOR_MAX  16
 #define BANK_FILTERS_MAX 16
-#define BANK_PLACE_MAX   1024 /* of a filter's zero and shift, either way */
+#define BANK_PLACE_MAX   1024 /* limit of a filter's zero and shift, in both directions */
 
 struct bank_filter {
     unsigned n_taps;
@@ -26,7 +26,7 @@ struct bank_filter {
     double taps[BANK_TAPS_MAX];
 };
 
-/* What is done along one direction. */
+/* The filters for one direction of the picture, horizontal or vertical. */
 struct bank_direction {
     unsigned factor, n_filters;
     const struct bank_filter *analysis, *synthesis; /* n_filters each */
@@ -37,45 +37,47 @@ struct bank {
     struct bank_direction x, y;
 };
 
-/* A stretch of samples: `length` of them, the one of index 0 at position `zero`, which may lie
+/* A range of samples: `length` of them; the one of index 0 is at position `zero`, which may be
  * outside. */
 struct bank_span {
     int64_t length, zero;
 };
 
-/* haar, legall53, cdf97; NULL for another name. `bank_builtin_name` lists them, NULL at the end. */
+/* Finds haar, legall53 or cdf97; NULL for another name. `bank_builtin_name` lists them; NULL at the
+ * end. */
 const struct bank *bank_builtin(const char *name, size_t length);
 const char *bank_builtin_name(size_t index);
 
-/* The samples of the band that comes of `in`; length 0 when it is empty. With `cyclic` it also
- * holds what filter `back`, the synthesis filter of the band, needs. */
+/* The range of the band that the filter makes of `in`; length 0 for an empty one. With `cyclic` it
+ * also contains the samples that `back`, the band's synthesis filter, needs. */
 struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filter *filter,
                                     const struct bank_filter *back, unsigned factor, bool cyclic);
 
-/* The samples that come of bands, of which those of length 0 take no part; length 0 when none does.
- */
+/* The range of the signal that the bands make; bands of length 0 are left out; length 0 when there
+ * are no others. */
 struct bank_span bank_synthesis_span(const struct bank_span *bands,
                                      const struct bank_filter *filters, unsigned n_filters,
                                      unsigned factor);
 
-/* Fills the two filters each way of the bank that a low-pass H0 makes:
- * H1(z) = H0(−z), G0 = H0, G1 = −H1. The synthesis filters' zeros take the delay away. */
+/* Makes the bank of two filters in each direction from a low-pass H0: H1(z) = H0(−z), G0 = H0, G1 =
+ * −H1. The zeros of the synthesis filters remove the delay. */
 void bank_make_qmf(const double *taps, unsigned n_taps, struct bank_filter analysis[2],
                    struct bank_filter synthesis[2]);
 
-/* How far analysis and synthesis together are from changing nothing: the largest coefficient of the
- * responses to single samples, averaged over their M places (distortion, a 1 at the sample's own
- * place taken off), and of what each place's response has beyond that average (alias). */
+/* How far analysis and synthesis together differ from the identity, found from the responses to
+ * single samples: `distortion` is the largest coefficient of the responses' average over the M
+ * places of a sample, minus 1 at the sample's own place; `alias` is the largest deviation of one
+ * place's response from that average. */
 struct bank_error {
     double alias, distortion;
-    int delay; /* where the averaged response is largest; 0 for a bank that is aligned */
+    int delay; /* where the average response is largest; 0 for a bank without delay */
 };
 bool bank_measure(const struct bank_direction *direction, struct bank_error *error);
 
-/* Errors up to here are those of taps written with six decimals. */
+/* Taps written with six decimals cause errors up to this. */
 #define BANK_RECONSTRUCTS 2e-6
 
-/* FAULT_CONFIG, both directions' errors told, when the bank does not reconstruct. */
+/* FAULT_CONFIG, with both directions' errors, when the bank does not reconstruct. */
 int bank_check(const struct bank *bank, struct fault *fault);
 
 /* Quotients rounded down and up, for any sign of the numerator. */

@@ -1,24 +1,25 @@
-/* Perfect reconstruction by trial: each of the M places that a sample can have is taken apart and
- * put together, and what comes out is compared with the sample. */
+/* Tests perfect reconstruction: a single sample at each of its M places is taken apart and put
+ * together, and the result is compared with the sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bank/bank.h"
 
-/* How far from its place a sample can turn up: two filters with their zeros, and two shifts. */
+/* The largest distance at which a sample can reappear: two filters with their zeros, and two
+ * shifts. */
 #define REACH (2 * (BANK_TAPS_MAX + BANK_PLACE_MAX) + 2 * BANK_PLACE_MAX)
 #define WIDTH (2 * REACH + 1)
 
-/* Adds the response of one band to the sample at index `place`, as offsets from it. */
+/* Adds one band's response to the sample at index `place`, by its distance from there. */
 static void add_response(const struct bank_filter *h, const struct bank_filter *g, unsigned factor,
                          unsigned place, double *response)
 {
     for (unsigned p = 0; p < h->n_taps; p++) {
-        int64_t at = (int64_t)p - h->zero + place; /* the convolution's index for this tap */
+        int64_t at = (int64_t)p - h->zero + place; /* index in the convolution for this tap */
         int64_t m = bank_floor(at - h->shift, factor);
         if (m * factor + h->shift != at)
-            continue; /* not sampled */
+            continue; /* not a sample of the band */
         for (unsigned q = 0; q < g->n_taps; q++) {
             int64_t index = m * factor + g->shift + (int64_t)q - g->zero;
             response[index - place + REACH] += h->taps[p] * g->taps[q];

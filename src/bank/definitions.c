@@ -31,7 +31,8 @@ bool definitions_add_bank(struct definitions *definitions, const struct definiti
 {
     size_t n = definitions->n_banks;
     struct definition_bank **banks = realloc(definitions->banks, (n + 1) * sizeof *banks);
-    struct definition_bank *copy = malloc(sizeof *copy); /* its address is kept by chains */
+    /* allocated by itself, since chains keep its address */
+    struct definition_bank *copy = malloc(sizeof *copy);
     if (banks)
         definitions->banks = banks;
     if (!banks || !copy) {

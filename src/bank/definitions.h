@@ -1,7 +1,6 @@
-/* What a configuration defines for chains to refer to as @name: kernels of fir, and filter banks. A
- * bank's taps live as long as the definitions, which outlive every chain that was read with them.
- *
- * Filled by one thread; any may read. */
+/* What a configuration defines for @names in chains: kernels of fir, and filter banks. Chains point
+ * to them, so definitions must outlive every chain that was read with them. One thread fills them;
+ * then any may read. */
 #ifndef SLUICE_BANK_DEFINITIONS_H
 #define SLUICE_BANK_DEFINITIONS_H
 
@@ -27,7 +26,7 @@ struct definitions {
 
 void definitions_finish(struct definitions *definitions);
 
-/* Copies the kernel; takes the bank's filters over. False when memory is out. */
+/* Copies the kernel; takes over the bank's filters. Returns false without memory. */
 bool definitions_add_kernel(struct definitions *definitions,
                             const struct definition_kernel *kernel);
 bool definitions_add_bank(struct definitions *definitions, const struct definition_bank *bank);
@@ -37,8 +36,7 @@ const struct param_matrix *definitions_kernel(const struct definitions *definiti
                                               const char *name);
 const struct bank *definitions_bank(const struct definitions *definitions, const char *name);
 
-/* The bank that a chain calls `word`: "cdf97", or "@thirds"; FAULT_CHAIN, with what there is, when
- * there is none. */
+/* Finds the bank that a chain names: "cdf97", or "@thirds". FAULT_CHAIN lists the known ones. */
 int definitions_find_bank(const struct definitions *definitions, const char *word,
                           const struct bank **bank, struct fault *fault);
 

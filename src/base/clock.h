@@ -1,4 +1,4 @@
-/* Time that only goes forward. */
+/* Clocks that never go backwards. */
 #ifndef SLUICE_BASE_CLOCK_H
 #define SLUICE_BASE_CLOCK_H
 

@@ -81,7 +81,7 @@ int disk_open_directory(int parent_fd, const char *name, mode_t mode)
 int disk_list(int directory_fd, int (*visit)(void *context, const char *name, unsigned char kind),
               void *context)
 {
-    /* A description of its own: positions of duplicates would be shared. */
+    /* Opened anew, because a duplicate descriptor would share the reading position. */
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
     if (!directory) {

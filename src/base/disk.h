@@ -1,6 +1,6 @@
-/* The few steps on disk that must be exact: renames that replace nothing, small files that are
- * whole or absent, directories that remember. All of them may wait for the disk, so the daemon
- * never calls them on its loop. */
+/* Operations on disk that have to be exact: renaming without replacing, small files that are
+ * complete or absent, syncing directories. All may wait for the disk, so the daemon never calls
+ * them on its loop. */
 #ifndef SLUICE_BASE_DISK_H
 #define SLUICE_BASE_DISK_H
 
@@ -9,40 +9,40 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Gives a file the name `to`, unless there is one of that name already: then −1 and EEXIST. Uses
- * renameat2(RENAME_NOREPLACE), or link and unlink on file systems that lack it. 0 or −1, errno. */
+/* Renames a file to `to` unless that name is taken: then −1 and EEXIST. Uses
+ * renameat2(RENAME_NOREPLACE), or link and unlink on file systems without it. Returns 0, or −1 and
+ * errno. */
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to);
 
-/* The second way of disk_rename_new by itself. */
+/* The variant of disk_rename_new with link and unlink. */
 int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *to);
 
-/* Syncs a directory, so that names given and taken in it last. File systems that cannot sync a
- * directory (EINVAL) do without. 0 or −1, errno. */
+/* Syncs a directory, so that names added and removed in it are durable. File systems that cannot
+ * (EINVAL) are accepted. Returns 0, or −1 and errno. */
 int disk_sync_directory(int fd);
 
-/* Where a path below a directory leads: the directory of its last component, reached through no
- * link, and that component. */
+/* The directory of a path's last component, opened without following links, and that component. */
 struct disk_place {
-    int fd; /* −1: nowhere */
+    int fd; /* −1: none */
     bool owned;
-    const char *name; /* within the path that was given */
+    const char *name; /* points into the path */
 };
 
-/* Folders on the way are made with `mode` if they are missing and `mode` is not 0. 0, or −1 and
- * errno; disk_place_leave after 0. */
+/* Opens the place of a path below a directory. Missing folders on the way are made with `mode`,
+ * unless that is 0. Returns 0, or −1 and errno. disk_place_leave must follow 0. */
 int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode);
 void disk_place_leave(const struct disk_place *place);
 
-/* Removes the file at a path below a directory. 0 or −1, errno. */
+/* Removes the file at a path below a directory. Returns 0, or −1 and errno. */
 int disk_unlink(int root_fd, const char *path);
 
-/* Opens the directory `name` within another, never through a link; makes it with `mode` if it is
- * missing and `mode` is not 0. −1 and errno. */
+/* Opens the directory `name` in another one, without following a link. If it is missing it is made
+ * with `mode`, unless that is 0. Returns a descriptor, or −1 and errno. */
 int disk_open_directory(int parent_fd, const char *name, mode_t mode);
 
-/* Calls `visit` with the name of each entry but . and .., until it returns non-zero. Returns that,
- * 0 at the end, −1 and errno when the directory cannot be read. The entry's kind is a DT_ constant
- * of readdir(3). */
+/* Calls `visit` with the name of each entry except . and .., until it returns non-zero. Returns
+ * that value, 0 at the end, or −1 and errno when the directory cannot be read. `kind` is a DT_
+ * constant of readdir(3). */
 int disk_list(int directory_fd, int (*visit)(void *context, const char *name, unsigned char kind),
               void *context);
 

@@ -151,7 +151,7 @@ void fault_print_caret(const struct fault *fault, const char *source, struct tex
     int length = (int)strlen(source);
     if (fault->position < 0 || fault->position > length)
         return;
-    /* A window of the text that fits a terminal, with the place at fault in it. */
+    /* A part of the text that fits a terminal and contains the marked place. */
     int begin = fault->position > 60 ? fault->position - 40 : 0;
     int shown = length - begin > 100 ? 100 : length - begin;
     int carets = fault->length > 0 ? fault->length : 1;

@@ -57,7 +57,8 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
     struct bytes read_so_far = {0};
     size_t capacity = 0;
     if (seekable && status.st_size > 0) {
-        capacity = (size_t)status.st_size + 1; /* one more, so that the end shows without growing */
+        /* one more, so that the end is found without growing */
+        capacity = (size_t)status.st_size + 1;
         read_so_far.data = malloc(capacity);
         if (!read_so_far.data)
             return fault_set(fault, FAULT_MEMORY, "no memory for %s of file",
@@ -119,7 +120,7 @@ static int write_all(int fd, const void *data, size_t size, bool durable, struct
 int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
                      size_t size, bool durable, struct fault *fault)
 {
-    /* One that a crash left behind: nobody else writes under this name. */
+    /* Left by a crash: nobody else uses this name. */
     if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
         return fault_set_errno(fault, FAULT_CREATE, temporary);
     int fd =
@@ -168,7 +169,7 @@ char *path_absolute(const char *path)
 struct following {
     char path[PATH_MAX], real[PATH_MAX];
     int error;
-    atomic_bool left; /* by one of the two: the other frees it */
+    atomic_bool left; /* set by the first of the two to finish; the other frees it */
 };
 
 static void *follow(void *context)
@@ -228,16 +229,17 @@ int path_make_directories(const char *path, mode_t mode, struct fault *fault)
     return 0;
 }
 
-/* A device or a pipe cannot be replaced by a rename and must not be: /dev/stdout, a FIFO. */
+/* Devices and pipes (/dev/stdout, a FIFO) must not be replaced by a rename. */
 static bool is_special(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-/* The file that a link leads to. It is opened, though nothing is written so: the kernel follows no
- * stranger's link in a folder like /tmp (fs.protected_symlinks), and neither is it to be followed
- * here. What was opened is asked for its name, since the link may lead elsewhere by now. */
+/* Finds the file that a link leads to. It is opened without writing, because the kernel then
+ * refuses links of strangers in folders such as /tmp (fs.protected_symlinks), which must not be
+ * followed here either. The opened file's own name is used, since the link may have changed since.
+ */
 static char *follow_link(const char *path, struct fault *fault)
 {
     char opened[40], *target = NULL;
@@ -255,7 +257,7 @@ static char *follow_link(const char *path, struct fault *fault)
     return target;
 }
 
-/* All drafts that have a temporary file, so that file_drafts_abandon finds them. */
+/* Drafts with a temporary file, for file_drafts_abandon. */
 static LIST_HEAD(, file_draft) drafts = LIST_HEAD_INITIALIZER(drafts);
 static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -279,7 +281,7 @@ static int create_temporary(struct file_draft *draft, struct fault *fault)
     pthread_mutex_unlock(&drafts_lock);
     if (draft->fd >= 0)
         return 0;
-    draft->path[folder] = '\0'; /* the folder is at fault */
+    draft->path[folder] = '\0'; /* the folder is to blame */
     int result = fault_set_errno(fault, FAULT_CREATE, folder ? draft->path : ".");
     free(draft->temporary);
     draft->temporary = NULL;
@@ -314,7 +316,7 @@ int file_draft_close(struct file_draft *draft, struct fault *fault)
     return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
 }
 
-/* The temporary file has its name, or is gone: nobody need remove it any more. */
+/* The temporary file was renamed or removed: file_drafts_abandon need not remove it. */
 static void forget_temporary(struct file_draft *draft)
 {
     LIST_REMOVE(draft, link);
@@ -346,7 +348,7 @@ int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
                            : fault_set_errno(fault, FAULT_CREATE, path);
 }
 
-/* So that the name lasts, too. */
+/* Makes the new name durable. */
 static int sync_folder_of(const char *path, struct fault *fault)
 {
     size_t length = (size_t)(path_name(path) - path);
@@ -397,7 +399,7 @@ void file_drafts_abandon(void)
     unlink(draft->temporary);
 }
 
-/* The numbers are those of statfs(2). */
+/* Numbers as in statfs(2). */
 const char *file_remote_kind(const char *path)
 {
     static const struct {

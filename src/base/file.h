@@ -1,4 +1,4 @@
-/* Files: read whole within a limit, written so that nobody sees half of one. */
+/* Reading files whole, within a limit; writing files so that nobody sees an incomplete one. */
 #ifndef SLUICE_BASE_FILE_H
 #define SLUICE_BASE_FILE_H
 
@@ -10,7 +10,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-/* Bytes in memory that somebody owns. */
+/* A block of memory with an owner. */
 struct bytes {
     uint8_t *data;
     size_t size;
@@ -18,68 +18,68 @@ struct bytes {
 
 void bytes_finish(struct bytes *bytes);
 
-/* Reads `fd` from its beginning (a pipe: from here) to its end into memory that the caller owns.
- * Never maps: whoever may truncate the file under us would kill the process with SIGBUS.
- * More than `limit` bytes is FAULT_LIMIT, told from the file's size before memory is taken where
- * there is one. */
+/* Reads `fd` from its beginning (a pipe: from where it is) to its end into memory that the caller
+ * owns. The file is not mapped: if somebody truncated it this process would die of SIGBUS.
+ * FAULT_LIMIT for more than `limit` bytes, if possible before memory is allocated. */
 int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 
-/* Writes all of it or says why not. */
+/* Writes all bytes, or returns a fault. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
 
-/* Writes `name` anew, through the temporary name `temporary` in the same directory, and renames it
- * (replacing). `durable`: the file is synced before, the directory after. */
+/* Writes the file `name` under the temporary name `temporary` in the same directory, and renames
+ * it, replacing an older one. `durable`: syncs the file before the rename, and the directory after
+ * it. */
 int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
                      size_t size, bool durable, struct fault *fault);
 
-/* A file being written under a temporary name beside its final one. It stays where it is in memory
- * until it has ended. */
+/* A file that is written under a temporary name beside its final one. The struct must not be moved
+ * until commit or discard. */
 struct file_draft {
-    int fd;          /* write here; −1: closed */
-    char *path;      /* the final name; NULL: written in place, to a device or a pipe; owned */
-    char *temporary; /* the temporary one; NULL: it has its final name; owned */
+    int fd;          /* to write to; −1: closed */
+    char *path;      /* the final name; NULL: a device or pipe is written directly; owned */
+    char *temporary; /* the temporary name; NULL: it has its final name; owned */
     LIST_ENTRY(file_draft) link;
 };
 
-/* Opens a draft for `path`. A link there is followed, as cp does: what it leads to is replaced.
- * The caller ends it with file_draft_commit or file_draft_discard. */
+/* Opens a draft for `path`. Links are followed, as by cp: the file that the link leads to is
+ * replaced. file_draft_commit or file_draft_discard must follow. */
 int file_draft_open(struct file_draft *draft, const char *path, struct fault *fault);
 
-/* Closes, places and discards the draft, replacing what has its name; `durable` also syncs the file
+/* Closes the draft and gives it its name, replacing an older file. `durable`: also syncs the file
  * and its folder. */
 int file_draft_commit(struct file_draft *draft, bool durable, struct fault *fault);
 
-/* file_draft_commit in steps, for several files that are placed together: all that are written are
- * closed, then all are placed, then all discarded. */
+/* file_draft_commit in steps, for several files that belong together: all are closed, then all are
+ * placed, then all are discarded. */
 int file_draft_close(struct file_draft *draft, struct fault *fault);
 
-/* Gives the file the name `path` in the same folder, or where NULL its own. `replaced` is set to
- * whether there was a file of that name; where it is NULL, none is replaced: FAULT_EXISTS. After a
- * failure the file still has its temporary name. */
+/* Renames the file to `path` in the same folder (NULL: its own final name). With `replaced`, an
+ * older file is replaced, and that is reported there; with NULL this is FAULT_EXISTS. After a fault
+ * the file still has its temporary name. */
 int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
                      struct fault *fault);
 
-/* Removes what has not been placed. Fine on one that was never opened ({.fd = -1}) or has ended. */
+/* Removes a draft that has not been placed. Does nothing for one that was never opened ({.fd = -1})
+ * or is finished. */
 void file_draft_discard(struct file_draft *draft);
 
-/* Removes the temporary files of all drafts, for a process that is about to end: whatever thread
- * opens, places or discards one from now on waits for ever. Not in a signal's handler. */
+/* Removes the temporary files of all drafts, for a process that is about to end. Threads that open,
+ * place or discard a draft afterwards wait for ever. Not for signal handlers. */
 void file_drafts_abandon(void);
 
-/* "NFS", "FUSE", …: a file system at `path` where what others write makes no event of inotify here;
- * NULL for all others, and where that cannot be told. */
+/* "NFS", "FUSE" and so on, for a file system on which changes by others cause no inotify event
+ * here; NULL for others, and where that is not known. */
 const char *file_remote_kind(const char *path);
 
-/* The absolute path that one means in the working directory: without links followed, and without
- * empty and "." components (".." stays: it may lead over a link). NULL without memory; the caller
- * frees it. */
+/* Makes a path absolute in the working directory. Links are not followed; empty and "." components
+ * are removed, ".." stays, since it may follow a link. The caller frees it; NULL without memory. */
 char *path_absolute(const char *path);
 
-/* realpath(3) for those who must not wait: false with ETIMEDOUT where the disk does not answer
- * within a second. The thread that waits for it is left behind. */
+/* realpath(3) with a limit: returns false with ETIMEDOUT when the disk does not answer within a
+ * second. The thread that waits for the disk is left behind. */
 bool path_real(const char *path, char real[PATH_MAX]);
 
-/* Makes the directory and those above it that are missing, each with this mode. */
+/* Makes the directory and missing ones above it, with this mode. */
 int path_make_directories(const char *path, mode_t mode, struct fault *fault);
 
 #endif

@@ -1,5 +1,5 @@
-/* A fast hash for file names and for telling damaged files from whole ones. Not against malice:
- * whoever must be sure compares the bytes themselves. */
+/* A fast hash for file names and for detecting damaged files. It does not protect against forgery:
+ * where that matters the bytes themselves are compared. */
 #ifndef SLUICE_BASE_HASH_H
 #define SLUICE_BASE_HASH_H
 
@@ -8,7 +8,7 @@
 
 #define HASH_INIT 0xcbf29ce484222325u
 
-/* FNV-1a, 64 bit (G. Fowler, L. C. Noll, K.-P. Vo), of `size` bytes, carried on from `hash`. */
+/* FNV-1a, 64 bit (G. Fowler, L. C. Noll, K.-P. Vo), of `size` bytes, continuing from `hash`. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
 #endif

@@ -21,7 +21,7 @@ static bool log_to_journal;
 static bool log_time;
 static log_sink *log_other;
 static bool log_hurries;
-static atomic_uint log_lost; /* lines */
+static atomic_uint log_lost; /* lines that were dropped */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 static const char *const journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"}; /* sd-daemon(3) */
@@ -35,7 +35,7 @@ void log_init(const char *program, enum log_level level)
 
 void log_show_time(void)
 {
-    tzset(); /* reads the zone's file, which a sandbox may hide later */
+    tzset(); /* reads the time zone now: a sandbox may hide that file later */
     log_time = isatty(STDERR_FILENO) == 1;
 }
 
@@ -49,8 +49,8 @@ void log_set_sink(log_sink *sink)
     log_other = sink;
 }
 
-/* The variable is inherited by whatever a service starts, also with another stderr: systemd.exec(5)
- * wants device and inode compared. */
+/* Compares device and inode with JOURNAL_STREAM, as systemd.exec(5) asks, since the variable is
+ * inherited by programs whose stderr is another. */
 bool log_stderr_is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -77,7 +77,7 @@ bool log_enabled(enum log_level level)
     return level <= log_threshold;
 }
 
-/* What stands before the program's name. */
+/* What stands in front of the program's name. */
 static const char *line_prefix(enum log_level level, char buffer[16])
 {
     time_t now = time(NULL);
@@ -89,7 +89,7 @@ static const char *line_prefix(enum log_level level, char buffer[16])
     return buffer;
 }
 
-/* False: it would have to wait for whoever reads stderr, longer than a busy reader takes. */
+/* Returns false if the reader of stderr does not read for longer than a busy one would. */
 static bool write_at_once(const char *line, size_t length)
 {
     struct iovec bytes = {(char *)(uintptr_t)line, length};
@@ -98,11 +98,11 @@ static bool write_at_once(const char *line, size_t length)
         return true;
     if (poll(&stream, 1, log_lost == 0 ? PATIENCE : 0) == 0)
         return false;
-    (void)!write(STDERR_FILENO, line, length); /* nowhere is left to say that stderr is gone */
+    (void)!write(STDERR_FILENO, line, length); /* nothing is left to report this to */
     return true;
 }
 
-/* One write(2) a line, so that lines of several processes on one stderr do not mix. */
+/* One write(2) for a line, so that lines of several processes do not mix. */
 static bool write_line(enum log_level level, const char *text)
 {
     char line[1300], prefix[16];
@@ -111,11 +111,11 @@ static bool write_line(enum log_level level, const char *text)
     size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
     if (log_hurries)
         return write_at_once(line, length);
-    (void)!write(STDERR_FILENO, line, length); /* nowhere is left to say that stderr is gone */
+    (void)!write(STDERR_FILENO, line, length); /* nothing is left to report this to */
     return true;
 }
 
-/* How many lines were lost is told once there is room again. */
+/* When there is room again, the log says how many lines were dropped. */
 static void write_or_lose(enum log_level level, const char *text)
 {
     char about[100];
@@ -134,7 +134,7 @@ static void emit(const struct log_subject *about, enum log_level level, const ch
     if (!log_enabled(level))
         return;
     vsnprintf(text, sizeof text, format, args);
-    for (char *c = text; *c; c++) /* a file name may hold anything; a line stays a line */
+    for (char *c = text; *c; c++) /* file names may contain control characters */
         if ((unsigned char)*c < ' ' && *c != '\t')
             *c = '?';
     if (!log_other || !log_other(level, log_program, text, about))

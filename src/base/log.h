@@ -1,6 +1,5 @@
-/* Log lines for whoever runs the programs: `sluice: TEXT` on stderr, one line each; under systemd
- * with the priority prefix that the journal understands, and from daemons on a terminal with the
- * time. Any thread. */
+/* The log: lines `sluice: TEXT` on stderr; under systemd with the priority prefix of the journal;
+ * from daemons on a terminal with the time. Any thread. */
 #ifndef SLUICE_BASE_LOG_H
 #define SLUICE_BASE_LOG_H
 
@@ -15,15 +14,16 @@ enum log_level {
     LOG_LEVEL_DEBUG,
 };
 
-/* Names the program in each line and sets the level above which lines are dropped. Lines before the
- * first call go out as `sluice` at level warning. `program` is kept, not copied. */
+/* Sets the program's name and the level; less important lines are dropped. Before the first call
+ * lines are from `sluice`, at level warning. `program` must stay valid. */
 void log_init(const char *program, enum log_level level);
 
-/* From now on lines to a terminal begin with the time of the day. Before other threads start. */
+/* From now on lines to a terminal begin with the time of day. To be called before other threads
+ * start. */
 void log_show_time(void);
 
-/* From now on a line is dropped rather than to wait for whoever reads stderr and does not; how many
- * were is told once there is room again. Before other threads start. */
+/* From now on a line is dropped if it would have to wait for the reader of stderr; a later line
+ * says how many were. To be called before other threads start. */
 void log_never_wait(void);
 
 /* Reads "error", "warning", "info" or "debug"; false for anything else. */
@@ -31,15 +31,15 @@ bool log_level_parse(const char *name, enum log_level *level);
 
 bool log_enabled(enum log_level level);
 
-/* The job that a line is about. Texts are borrowed for the call; NULL and 0: not known. */
+/* The job that a line is about. Strings are borrowed for the call; NULL and 0: unknown. */
 struct log_subject {
     int64_t job;
     const char *chain;
-    const char *folder, *file; /* the file's name within the folder */
+    const char *folder, *file; /* name of the file within the folder */
 };
 
-/* Takes a line, without its end, in place of stderr; on any thread. `about` may be NULL. False: it
- * did not get through, and stderr has it. */
+/* Takes a line (without line end) instead of stderr, on any thread. `about` may be NULL. Returns
+ * false if it failed; stderr then gets the line. */
 typedef bool log_sink(enum log_level level, const char *program, const char *line,
                       const struct log_subject *about);
 void log_set_sink(log_sink *sink);
@@ -47,7 +47,7 @@ void log_set_sink(log_sink *sink);
 /* True when stderr is systemd's journal: JOURNAL_STREAM names the very file that it is. */
 bool log_stderr_is_journal(void);
 
-/* A line about one job. */
+/* Logs a line about a job. */
 void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -20,9 +20,9 @@ size_t path_stem_length(const char *name)
 }
 
 #define REASON_TAIL   ".error.json"
-#define EXTENSION_MAX 32 /* what follows a dot further from the end is no extension */
+#define EXTENSION_MAX 32 /* longer text after the last dot is no extension */
 
-/* `stem` with `tail` behind it, the stem cut where the whole would be too long. */
+/* Joins `stem` and `tail`, shortening the stem if the result would be too long. */
 static void join(name_buffer name, const char *stem, size_t stem_length, const char *tail)
 {
     size_t tail_length = strlen(tail);
@@ -31,7 +31,7 @@ static void join(name_buffer name, const char *stem, size_t stem_length, const c
     if (stem_length > NAME_BYTES - tail_length) {
         stem_length = NAME_BYTES - tail_length;
         while (stem_length > 0 && ((unsigned char)stem[stem_length] & 0xc0) == 0x80)
-            stem_length--; /* in the middle of a character */
+            stem_length--; /* not within a character */
     }
     memmove(name, stem, stem_length);
     memcpy(name + stem_length, tail, tail_length);
@@ -76,7 +76,8 @@ void name_expand(name_buffer name, const char *template, const struct name_parts
                  {"{chain}", parts->chain, strlen(parts->chain)},
                  {"{date}", parts->day, strlen(parts->day)}};
     size_t n_words = sizeof words / sizeof *words;
-    size_t end = strlen(template) - strlen(".{ext}"); /* it is there: settings_check_name */
+    /* settings_check_name has checked that it is there */
+    size_t end = strlen(template) - strlen(".{ext}");
     char tail[EXTENSION_MAX + 2];
     struct text stem = {0};
     for (size_t at = 0; at < end;) {
@@ -94,7 +95,7 @@ void name_expand(name_buffer name, const char *template, const struct name_parts
     snprintf(tail, sizeof tail, ".%.*s", EXTENSION_MAX, parts->extension);
     join(name, text_string(&stem), stem.length, tail);
     if (name[0] == '.')
-        name[0] = '_'; /* nobody would find it */
+        name[0] = '_'; /* a hidden file would not be found */
     text_finish(&stem);
 }
 
@@ -207,7 +208,7 @@ unsigned name_find_number(bool (*taken)(void *context, unsigned number), void *c
 {
     if (!taken(context, 0))
         return 0;
-    unsigned low = 0, high = 1; /* low is taken; find a high that is not */
+    unsigned low = 0, high = 1; /* low is taken; find a free high */
     while (taken(context, high)) {
         if (high > UINT_MAX / 2)
             return UINT_MAX;

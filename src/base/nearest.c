@@ -11,7 +11,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return m < c ? m : c;
 }
 
-/* Edit distance where a swap of two neighbours counts one (optimal string alignment). */
+/* Edit distance in which swapping two neighbours counts one (optimal string alignment). */
 static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
     unsigned rows[3][LONGEST + 2];

@@ -1,4 +1,4 @@
-/* "Did you mean": the candidate nearest to a misspelt word, and words that are known to mean
+/* "Did you mean": finds the word nearest to a misspelt one; and words that are known to mean
  * another. */
 #ifndef SLUICE_BASE_NEAREST_H
 #define SLUICE_BASE_NEAREST_H
@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The best of the words offered so far. Start from {0}; offer each candidate; read `best`, which
- * stays NULL when nothing is near enough to be a likely slip (a third of the letters differ). */
+/* The best word offered so far. Begins as {0}; offer each candidate, then read `best`, which is
+ * NULL when none is near enough (a third of the letters may differ). */
 struct nearest {
     const char *best;
     unsigned distance;
@@ -15,8 +15,8 @@ struct nearest {
 
 void nearest_offer(struct nearest *nearest, const char *word, size_t length, const char *candidate);
 
-/* True when `words`, in small letters and separated by blanks, has the word, in which case, - and _
- * do not count. NULL: there are none. */
+/* True when `words`, lower case words separated by blanks, contains the word; case, - and _ are
+ * ignored. NULL: there are none. */
 bool nearest_lists(const char *words, const char *word, size_t length);
 
 #endif

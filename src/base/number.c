@@ -15,8 +15,8 @@ static size_t count_digits(const char *text, size_t length)
     return n;
 }
 
-/* The length of the decimal number that `text` begins with: [-]digits[.digits][e[-]digits], with
- * digits before or after the point; 0 when there is none. */
+/* Length of the decimal number at the start of `text`: [-]digits[.digits][e[-]digits], with digits
+ * before or after the point; 0 when there is none. */
 static size_t scan_real(const char *text, size_t length)
 {
     size_t at = length > 0 && text[0] == '-';
@@ -74,14 +74,14 @@ char *number_format_real(double value, char *buffer)
         if (strtod(buffer, NULL) == value)
             break;
     }
-    char *plus = strchr(buffer, '+'); /* a chain has no plus sign: 1e+20 is written 1e20 */
+    char *plus = strchr(buffer, '+'); /* chains have no plus sign: 1e+20 is written 1e20 */
     if (plus)
         memmove(plus, plus + 1, strlen(plus));
     return buffer;
 }
 
-/* A unit that a value is rounded in is the largest whose `rounds` fit into it; 0: values are never
- * rounded in it. */
+/* A unit. Rounding uses the largest unit of which at least `rounds` fit into the value; 0: never
+ * used for rounding. */
 struct unit {
     const char *name;
     uint64_t factor;
@@ -130,8 +130,8 @@ static bool parse_with_unit(const char *text, size_t length, const struct unit *
     return true;
 }
 
-/* Four digits are enough for a reader. The unit in which they say the value exactly is taken, of
- * several the one with the shortest text; else the value is rounded. */
+/* Chooses the unit in which four digits give the exact value; of several the shortest text.
+ * Otherwise rounds to four digits. */
 static char *format_with_unit(uint64_t value, const struct unit *units, char *buffer)
 {
     const struct unit *rounding = NULL;

@@ -1,6 +1,5 @@
-/* Numbers as people write them in chains, options and configuration files: C-locale decimals
- * without a plus sign, nothing before or after them. Hexadecimal, NaN and infinities are refused.
- */
+/* Numbers as they are written in chains, options and configuration files: decimals of the C locale
+ * without a plus sign and without surrounding text. Hexadecimal, NaN and infinities are refused. */
 #ifndef SLUICE_BASE_NUMBER_H
 #define SLUICE_BASE_NUMBER_H
 
@@ -8,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each returns false when the `length` bytes at `text` are not such a number or do not fit. */
+/* Return false when the `length` bytes at `text` are not such a number, or do not fit the type. */
 bool number_parse_integer(const char *text, size_t length, int64_t *value);
 bool number_parse_real(const char *text, size_t length, double *value);
 
-/* The shortest decimal that reads back as the same double, without a plus sign.
- * `buffer` holds at least NUMBER_TEXT_MAX bytes; returns `buffer`. */
+/* The shortest decimal that reads back as the same double, without a plus sign. `buffer` must hold
+ * NUMBER_TEXT_MAX bytes and is returned. */
 #define NUMBER_TEXT_MAX 40
 char *number_format_real(double value, char *buffer);
 
 /* Sizes ("64MiB", "1.5GB", "100kB"), durations ("5s", "200ms", "2min", "7d") and pixel counts
- * ("100MP", "0.5GP", "640kP", "12P"). A bare number is taken in bytes, seconds or pixels when
- * `bare_allowed`, and refused else. Results: bytes, nanoseconds, pixels. */
+ * ("100MP", "0.5GP", "640kP", "12P"). With `bare_allowed` the unit may be missing and is then
+ * bytes, seconds or pixels. Results are bytes, nanoseconds, pixels. */
 bool number_parse_size(const char *text, size_t length, bool bare_allowed, uint64_t *bytes);
 bool number_parse_duration(const char *text, size_t length, bool bare_allowed,
                            uint64_t *nanoseconds);
 bool number_parse_pixels(const char *text, size_t length, bool bare_allowed, uint64_t *pixels);
 
-/* How all messages print them: "256MiB", "1.5s", "100MP", exact where four digits can say it, else
- * rounded to four: "213.4MiB". */
+/* As messages print them: "256MiB", "1.5s", "100MP"; exact if four digits can be, otherwise
+ * rounded: "213.4MiB". */
 char *number_format_size(uint64_t bytes, char *buffer);
 char *number_format_duration(uint64_t nanoseconds, char *buffer);
 char *number_format_pixels(uint64_t pixels, char *buffer);
@@ -38,11 +37,11 @@ enum number_kind {
     NUMBER_PIXELS,
 };
 
-/* "from 1B to 4GiB": what a number of that kind may be. `buffer` holds NUMBER_RANGE_MAX bytes. */
+/* The range of such a number: "from 1B to 4GiB". `buffer` must hold NUMBER_RANGE_MAX bytes. */
 #define NUMBER_RANGE_MAX (2 * NUMBER_TEXT_MAX + 16)
 char *number_format_range(enum number_kind kind, double min, double max, char *buffer);
 
-/* The same within the arguments of a call: the text lives to the end of the enclosing block. */
+/* The same for arguments of a call: the text is valid to the end of the enclosing block. */
 #define number_size(bytes)           number_format_size(bytes, (char[NUMBER_TEXT_MAX]){0})
 #define number_duration(nanoseconds) number_format_duration(nanoseconds, (char[NUMBER_TEXT_MAX]){0})
 #define number_pixels(pixels)        number_format_pixels(pixels, (char[NUMBER_TEXT_MAX]){0})

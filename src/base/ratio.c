@@ -14,8 +14,8 @@ int64_t greatest_common_divisor(int64_t a, int64_t b)
 
 struct ratio ratio_from_real(double value)
 {
-    /* What a double tells apart of every decimal: fifteen digits, at most nine of them behind the
-     * point. The product is below 10^15, so llrint sees each whole number. */
+    /* A double distinguishes decimals of fifteen digits, here with at most nine after the point.
+     * The product is below 10^15, where llrint is exact. */
     int digits_before_point = 1, digits_after_point = 9;
     for (double m = fabs(value); m >= 10; m /= 10)
         digits_before_point++;

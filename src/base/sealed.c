@@ -18,8 +18,8 @@ static bool is_on_tmpfs(int fd)
     return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
 }
 
-/* Private, since kernels before 6.7 refuse a shared mapping of a file with F_SEAL_WRITE even for
- * reading. Nothing is written to it, so there is no second copy of any page. */
+/* A private mapping, because kernels before 6.7 refuse a shared mapping of a file with
+ * F_SEAL_WRITE. Nothing is written, so no page is copied. */
 bool sealed_map(int fd, uint64_t limit, struct bytes *bytes)
 {
     struct stat status;

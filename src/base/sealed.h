@@ -1,23 +1,24 @@
-/* Sealed memory files: what a memfd holds, mapped and not copied. */
+/* Sealed memory files (memfd_create, fcntl F_ADD_SEALS), which are mapped instead of copied. */
 #ifndef SLUICE_BASE_SEALED_H
 #define SLUICE_BASE_SEALED_H
 
 #include "base/file.h"
 
-/* True for a memory file that nobody can change or shrink any more. */
+/* True for a memory file that nobody can change or shrink. */
 bool sealed_is(int fd);
 
-/* Maps the whole of `fd` for reading when nobody can change it any more, whoever made it:
+/* Maps `fd` for reading if nobody can change it, whoever made it. That takes
  *
- *     F_SEAL_WRITE    no byte changes. The kernel refuses this seal while anybody has a writable
- *                     mapping, which F_SEAL_FUTURE_WRITE leaves alone: that one will not do
- *     F_SEAL_SHRINK   no page goes away under us (SIGBUS)
- *     tmpfs           a huge page of hugetlbfs that cannot be had is a SIGBUS, too
+ *     F_SEAL_WRITE    no byte can change. The kernel refuses this seal while a writable mapping
+ *                     exists. F_SEAL_FUTURE_WRITE is not enough, since it allows existing mappings
+ *     F_SEAL_SHRINK   no page can disappear (SIGBUS)
+ *     tmpfs           a missing huge page of hugetlbfs would be a SIGBUS
  *
- * False for anything else, an empty file and one above `limit`: file_read says what is wrong. */
+ * Returns false for any other file, an empty one, and one above `limit`; file_read tells the
+ * reason. */
 bool sealed_map(int fd, uint64_t limit, struct bytes *bytes);
 
-/* Takes bytes that sealed_map gave; clears them. */
+/* Unmaps bytes of sealed_map, and clears them. */
 void sealed_unmap(struct bytes *bytes);
 
 #endif

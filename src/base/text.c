@@ -45,8 +45,8 @@ void text_append(struct text *text, const char *string)
     text_append_bytes(text, string, strlen(string));
 }
 
-/* The length of the valid character that `s` begins with, by table 3-7 of the Unicode standard; 0
- * when there is none. */
+/* Length of the valid UTF-8 character at the start of `s` (table 3-7 of the Unicode standard); 0:
+ * it is not valid. */
 static size_t character_length(const unsigned char *s)
 {
     unsigned low = 0x80, high = 0xbf; /* of the second byte */
@@ -67,7 +67,7 @@ static size_t character_length(const unsigned char *s)
     if (s[1] < low || s[1] > high)
         return 0;
     for (size_t i = 2; i <= more; i++)
-        if (s[i] < 0x80 || s[i] > 0xbf) /* the end of the string, too */
+        if (s[i] < 0x80 || s[i] > 0xbf) /* this catches the end of the string, too */
             return 0;
     return more + 1;
 }

@@ -1,5 +1,5 @@
-/* A string that grows. An allocation that fails leaves the text as it was and sets `failed`, which
- * the user asks for once, at the end. */
+/* A string that grows. A failed allocation leaves the text as it was and sets `failed`, which users
+ * check once, at the end. */
 #ifndef SLUICE_BASE_TEXT_H
 #define SLUICE_BASE_TEXT_H
 
@@ -16,12 +16,12 @@ void text_finish(struct text *text);
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
 
-/* Appends `string` with U+FFFD in the place of each byte that is no part of valid UTF-8. */
+/* Appends `string`, with U+FFFD in place of each byte that is no valid UTF-8. */
 void text_append_utf8(struct text *text, const char *string);
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Of strings that may be NULL: both are, or both read the same. */
+/* Compares strings that may be NULL; two NULLs are equal. */
 bool texts_equal(const char *a, const char *b);
 
 /* The string, "" while empty; valid until the next change. */

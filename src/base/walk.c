@@ -17,13 +17,13 @@ struct state {
     void *context;
     int directory_fd;
     unsigned depth;
-    size_t length; /* of the directory's path, with a slash at its end unless it is the root */
-    char path[PATH_MAX]; /* of the directory, or of the entry at hand */
+    size_t length; /* length of the directory's path, with a slash at its end except for the root */
+    char path[PATH_MAX]; /* of the directory, or of the current entry */
 };
 
 static int look_at(void *context, const char *name, unsigned char kind);
 
-/* Into the folder whose path stands at `path`. 1: stopped. */
+/* Descends into the folder at `path`. Returns 1 when the visitor stopped the walk. */
 static int descend(struct state *w)
 {
     int above = w->directory_fd;
@@ -49,7 +49,7 @@ static int descend(struct state *w)
     return result > 0;
 }
 
-/* Some file systems do not say what an entry is. One that is gone by now has no kind. */
+/* Finds out what an entry is where the file system does not say. A missing one has no kind. */
 static unsigned char find_kind(int directory_fd, const char *name)
 {
     struct stat status;

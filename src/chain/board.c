@@ -6,9 +6,9 @@
 #include "base/nearest.h"
 #include "base/text.h"
 
-/* Clocks are the highest operating points in Linux's device trees, bandwidths the memory's
- * transfers a second times its bus, which nothing reaches, but for the RK3588, where it was
- * measured. */
+/* Clocks are the highest operating points in Linux's device trees. Bandwidths are the memory's
+ * transfers a second times the width of its bus, an upper limit; that of the RK3588 was measured.
+ */
 static const struct board boards[] = {
     {"rock5b", "Radxa ROCK 5B", "rockchip,rk3588", BOARD_G610, 4, 0, 1.0e9, 27.7e9,
      "cores: Mali-G610 MP4 (Rockchip); clock and memory: clpeak on a board"},
@@ -25,8 +25,8 @@ static const struct board boards[] = {
 };
 #define N_BOARDS (sizeof boards / sizeof *boards)
 
-/* The units of a core, and what work-items inside a picture take of each: cycles for 1000 bytes
- * that the pass moves, or for all of it where it moves none. G52's figures are for three engines a
+/* Units of a GPU core, and what work-items inside a picture use of each: cycles for 1000 bytes that
+ * the pass moves, or for the whole pass where it moves none. G52's figures are for three engines a
  * core. */
 #define UNITS_MAX 4
 static const char *const units[BOARD_GPUS][UNITS_MAX] = {
@@ -65,7 +65,7 @@ const struct board *board_here(void)
     if (file)
         fclose(file);
     names[length] = '\0';
-    for (size_t at = 0; at < length; at += strlen(names + at) + 1) /* each ends with a NUL */
+    for (size_t at = 0; at < length; at += strlen(names + at) + 1) /* each name ends with a NUL */
         for (size_t i = 0; i < N_BOARDS; i++)
             if (strcmp(boards[i].compatible, names + at) == 0)
                 return &boards[i];

@@ -1,5 +1,5 @@
-/* ARM boards that need not be there: what bounds a kernel on one, and how long that takes at least.
- * Pure. */
+/* Boards with Mali GPUs, for planning without the board: which part of it limits a kernel, and how
+ * long the kernel takes at least. Pure. */
 #ifndef SLUICE_CHAIN_BOARD_H
 #define SLUICE_CHAIN_BOARD_H
 
@@ -14,37 +14,38 @@ enum board_gpu {
 };
 
 struct board {
-    const char *name, *label; /* as --board takes it, and as people call it */
-    const char *compatible;   /* its SoC in the device tree */
+    const char *name, *label; /* as --board takes it; as people call it */
+    const char *compatible;   /* the name of its SoC in the device tree */
     enum board_gpu gpu;
     unsigned cores;
-    unsigned engines; /* of a core, which Mali-G52 has two or three of; else 0 */
+    unsigned engines; /* execution engines of a core, two or three in Mali-G52; 0 for others */
     double clock;     /* of the GPU, Hz, at most */
     double bandwidth; /* of the memory, bytes a second, at most */
     const char *sources;
 };
 
-/* The board of that name; NULL with a fault that has the nearest name, or all of them. */
+/* Returns the board of that name; NULL and a fault that gives the nearest name, or all names. */
 const struct board *board_find(const char *name, struct fault *fault);
 
-/* The board whose SoC the device tree of this machine names; NULL for none. */
+/* Returns the board that this machine's device tree names; NULL for an unknown one. */
 const struct board *board_here(void);
 
 /* "Mali-G52". */
 const char *board_gpu_name(enum board_gpu gpu);
 
-/* Plans for the board are made with this profile. */
+/* The profile for planning on the board. */
 struct device_profile board_profile(const struct board *board);
 
-/* What a pass needs at least: for the bytes that it moves, and for the work-items of the unit that
- * is busy longest (NULL, and 0: the kernel has not been counted). `by` is "memory" or that unit. */
+/* The least time that a pass needs: for the bytes that it moves, and for the work-items of the unit
+ * that is busy longest (NULL and 0: the kernel's cycles were not counted). `by` names what takes
+ * longer: "memory", or that unit. */
 struct board_bound {
     double memory, cycles, seconds;
     const char *unit, *by;
 };
 struct board_bound board_bound(const struct board *board, const struct pass *pass);
 
-/* The seconds of all passes; -1: one of them has not been counted. */
+/* Seconds of all passes; -1: the cycles of one of them were not counted. */
 double board_seconds(const struct board *board, const struct plan *plan);
 
 #endif

@@ -44,8 +44,8 @@ static int unknown_stage(const char *name, int length, int position, struct faul
     return result;
 }
 
-/* `text[begin…end)` is one step without blanks around it. Its arguments are all looked at; what
- * they mean together only when each of them is good. */
+/* Parses one step, `text[begin…end)`, without blanks around it. All its arguments are checked; they
+ * are checked against each other only if each one is right. */
 static int parse_step(struct chain_step *step, const char *text, int begin, int end,
                       const struct definitions *definitions, struct faults *faults)
 {
@@ -89,7 +89,7 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
     return result;
 }
 
-/* Goes on behind a step that is wrong, but not for want of memory. */
+/* Parses all steps, also after a wrong one, unless memory is out. */
 static int parse_steps(struct chain *chain, const char *text, int length, struct faults *faults)
 {
     int first = 0;

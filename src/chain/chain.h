@@ -19,28 +19,26 @@ struct chain_step {
 struct chain {
     size_t n_steps;
     struct chain_step *steps;
-    const struct definitions *definitions; /* that it was read with; borrowed */
+    const struct definitions *definitions; /* those with which the chain was read; borrowed */
 };
 
 #define CHAIN_STEPS_MAX 64
 #define CHAIN_TEXT_MAX  16384
 
-/* Reads a chain; an empty or blank text is a chain of no steps. On FAULT_CHAIN the fault marks the
- * place in `text`. */
+/* Parses a chain; blank text is a chain without steps. A FAULT_CHAIN marks the place in `text`. */
 int chain_parse(struct chain *chain, const char *text, struct fault *fault);
 
-/* The same; @name refers to `definitions`, which outlive the chain. */
+/* The same. @name refers to `definitions`, which must outlive the chain. */
 int chain_parse_with(struct chain *chain, const char *text, const struct definitions *definitions,
                      struct fault *fault);
 
-/* The same, and tells all that is wrong with the text, in its order. Returns the first one's code.
- */
+/* The same; reports all mistakes in the order of the text, and returns the first one's code. */
 int chain_parse_all(struct chain *chain, const char *text, const struct definitions *definitions,
                     struct faults *faults);
 void chain_finish(struct chain *chain);
 
-/* The least that the chain takes in place of a file's picture of the shape `whole`: what the stages
- * at its beginning agree to. */
+/* How little of a picture of the shape `whole` a decoder may give the chain: what the stages at its
+ * beginning accept. */
 struct stage_source chain_source(const struct chain *chain, const struct plane *whole);
 
 /* Appends the canonical text: every parameter written out, in declared order. It reads back as the

@@ -56,7 +56,7 @@ void fuse_commit(const struct fuse_group *group, struct stage_plan *work)
     *work = (struct stage_plan){0};
 }
 
-/* f64 stays alone: its samples are taken apart one by one. */
+/* f64 is left out: kernels take its samples apart one by one. */
 bool fuse_is_pixel(const struct plan_step *step)
 {
     for (size_t i = 0; i < step->in->n_planes; i++)
@@ -65,13 +65,13 @@ bool fuse_is_pixel(const struct plan_step *step)
     return stage_is_per_pixel(step->stage, step->config);
 }
 
-/* What a step can be within a group. */
+/* What a step can be in a group whose kernels are called in turn. */
 enum role {
     ALONE,
-    NOTHING, /* has no passes, and gives what it is given */
+    NOTHING, /* it has no passes: its input goes on unchanged */
     PIXEL,
-    LINE,   /* a row of the result from the row at its place */
-    WINDOW, /* from several */
+    LINE,   /* it computes a row from the same row of its input */
+    WINDOW, /* it computes a row from several rows */
 };
 
 static enum role role_of(const struct plan_step *step)
@@ -85,7 +85,8 @@ static enum role role_of(const struct plan_step *step)
     return step->stage->reach(step->config).rows > 1 ? WINDOW : LINE;
 }
 
-/* Cuts steps without passes off the end, which then hand on what the group gives. */
+/* Counts the steps with passes, and cuts those without off the end: they pass on the group's
+ * result. */
 static size_t count_work(const struct plan *plan, size_t first, size_t *last)
 {
     size_t count = 0;
@@ -96,7 +97,8 @@ static size_t count_work(const struct plan *plan, size_t first, size_t *last)
     return count;
 }
 
-/* Steps from `first` on that may be called in turn: one plane, and at most one stencil. */
+/* Finds the last step of a group whose kernels may be called in turn: one plane, and at most one
+ * stencil. */
 static size_t end_of_lines(const struct plan *plan, size_t first)
 {
     unsigned windows = 0;
@@ -120,7 +122,7 @@ static size_t end_of_pixels(const struct plan *plan, size_t first)
     return i;
 }
 
-/* Fuses steps from `first` on, if any; *next is the first one behind. */
+/* Fuses steps from `first` on, if that is possible; *next becomes the first step after them. */
 static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault *fault)
 {
     bool done = false;

@@ -1,6 +1,7 @@
-/* Groups on a device whose kernels were compiled with sluice: the steps' own kernels, called row by
- * row in turn. Between two of them lies a line of scratch memory, in front of a stencil a ring of
- * as many lines as it reaches, so what is handed on stays in a core's nearest cache. */
+/* Fusing on a device whose kernels were compiled with sluice: the kernels of the steps are called
+ * in turn, row by row. Between two of them lies one line of scratch memory, or in front of a
+ * stencil a ring of as many lines as the stencil reads, so intermediate results stay in a core's
+ * nearest cache. The rows of a result are shared out in bands, one for each work-item. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,28 +9,28 @@
 
 #define PARTS_MAX 12
 
-/* Lines that lie between the parts of one band. Beyond what a core's own cache holds they are no
- * better than planes, and where rows are that long bands are few. */
+/* Limit for the lines of one band. More would not fit a core's own cache, and where rows are that
+ * long there are few bands. */
 #define LINES_BYTES_MAX (1 << 20)
 
-/* Rows in one band, at least; of a stencil so many more that what neighbours compute twice is an
- * eighth. */
+/* The least number of rows in a band. With a stencil a band has so many more that the rows which
+ * neighbouring bands both compute are at most an eighth. */
 #define BAND_ROWS_MIN 16
 #define BANDS_A_UNIT  8
 
-/* One part, and the line or ring of lines that it writes to the next one. */
+/* One part of a fused kernel, and the line or ring of lines that it writes for the next part. */
 struct unit {
-    struct stage_plan own; /* what its stage planned: the pass, and tables */
+    struct stage_plan own; /* as its stage planned it: the pass, and tables */
     const struct frame *in, *out;
     struct stage_reach reach;
-    uint32_t line_bytes, lines; /* 0 for the last */
+    uint32_t line_bytes, lines; /* of the lines that it writes; 0 for the last part */
 };
 
 struct lines {
     const struct fuse_group *group;
     unsigned n;
     struct unit units[PARTS_MAX];
-    int window; /* the stencil's place, or -1 */
+    int window; /* index of the stencil among the units, or -1 */
     uint32_t item_bytes;
 };
 
@@ -40,7 +41,7 @@ static void finish(struct lines *lines)
     free(lines);
 }
 
-/* Plans the unit of a step: one pass in rows form, of one plane, is what may become a part. */
+/* Plans the unit of a step. It fits if it is one pass in rows form on one plane. */
 static int add_unit(struct lines *lines, const struct plan_step *step, bool *fits,
                     struct fault *fault)
 {
@@ -56,7 +57,7 @@ static int add_unit(struct lines *lines, const struct plan_step *step, bool *fit
     return result;
 }
 
-/* Lines behind each unit but the last; those in front of the stencil are a ring. */
+/* Lays out the lines behind each unit but the last. Those in front of the stencil are a ring. */
 static void lay_out(struct lines *lines)
 {
     uint64_t bytes = 0;
@@ -92,7 +93,7 @@ static uint32_t choose_band(const struct lines *lines, uint32_t height)
     return (height + bands - 1) / bands;
 }
 
-/* Long rows and few of them are better shared out by pieces of rows. */
+/* A picture of few long rows is better divided within its rows, which this form cannot. */
 static bool is_worth_it(const struct lines *lines, uint32_t band)
 {
     const struct plane *out = &lines->units[lines->n - 1].out->planes[0];
@@ -102,7 +103,7 @@ static bool is_worth_it(const struct lines *lines, uint32_t band)
             out->width * out->channels <= lines->group->plan->profile->segment);
 }
 
-/* A plane of part `index`: the group's own, or the line between two parts. */
+/* Adds a plane of part `index`: the group's input or output, or the line between two parts. */
 static void add_plane(struct pass *pass, const struct lines *lines, unsigned index,
                       const struct pass_arg *arg, unsigned memory, const uint32_t *begins)
 {
@@ -119,7 +120,7 @@ static void add_plane(struct pass *pass, const struct lines *lines, unsigned ind
     pass_plane_at(pass, memory, &line);
 }
 
-/* The arguments of part `index`, in the order that device_rows_create asks for. */
+/* Adds the arguments of part `index`, in the order that device_rows_create takes. */
 static void add_part(struct pass *pass, struct stage_plan *work, const struct lines *lines,
                      unsigned index, unsigned memory, const uint32_t *begins)
 {
@@ -168,7 +169,7 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
         pass->bytes_written += plane_bytes(&last->out->planes[i]);
 }
 
-/* Whether the arguments fit: an upper bound. */
+/* Whether the arguments fit, by an upper bound. */
 static bool has_room(const struct lines *lines)
 {
     unsigned count = 7;

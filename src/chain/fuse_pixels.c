@@ -1,11 +1,12 @@
-/* Per-pixel steps as one function: a kernel of their own, or the end of another stage's. */
+/* Fuses per-pixel steps into one function, which gets a kernel of its own, or is called where
+ * another stage's kernel stores its result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chain/plan_internal.h"
 
-/* A run while it grows: the function of the steps so far, and the types between them. */
+/* A run of per-pixel steps: the function of those taken so far, and the types between them. */
 struct run {
     struct pixel_function function;
     enum sample_type types[CHAIN_STEPS_MAX + 3];
@@ -14,8 +15,7 @@ struct run {
     size_t n;
 };
 
-/* Whether alpha goes the same way through the run so far and through `next`: copied by both, or
- * computed by both. */
+/* Whether the run and `next` treat alpha in the same way: both copy it, or both compute it. */
 static bool same_alpha(const struct run *run, const struct pixel_function *next,
                        const struct plane *plane)
 {
@@ -24,7 +24,8 @@ static bool same_alpha(const struct run *run, const struct pixel_function *next,
     return !plane_has_alpha(plane) || run->n == 0 || copies == copied;
 }
 
-/* Adds NAME_pixel of part n, of what there is. False: the run must end before it. */
+/* Appends the function NAME_pixel of a step to the run. Returns false when the run must end before
+ * that step. */
 static bool extend(struct run *run, const struct plan_step *step, const struct plane *plane)
 {
     struct pixel_function *whole = &run->function, next = {.work = 4, .plan = whole->plan};
@@ -52,7 +53,7 @@ static bool extend(struct run *run, const struct plan_step *step, const struct p
     return true;
 }
 
-/* The functions' texts, as wide as the pass that calls them. */
+/* The functions' source, for the vector length of the pass that calls them. */
 static struct fused *function_parts(const struct run *run, const struct pass *pass)
 {
     struct fused *fused = calloc(1, sizeof *fused);
@@ -73,8 +74,8 @@ static struct fused *function_parts(const struct run *run, const struct pass *pa
     return fused;
 }
 
-/* Makes in `work` the one pass of per-pixel steps first … last for plane `plane`, and gives back
- * how many of the steps, from the first on, it holds; 0: no memory. */
+/* Makes in `work` the one pass for plane `plane` of as many of the group's steps as fit; returns
+ * how many; 0 without memory. */
 static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct stage_plan *work)
 {
     const struct plan_step *steps = group->plan->steps;
@@ -101,7 +102,8 @@ static size_t fuse_run(const struct fuse_group *group, unsigned plane, struct st
     return held;
 }
 
-/* As many per-pixel steps from group->first on as one run takes, of each plane. */
+/* Makes runs for each plane, from group->first on. All planes' runs have the same number of steps.
+ */
 int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
 {
     struct plan_step *steps = group->plan->steps;
@@ -132,7 +134,7 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
     return 0;
 }
 
-/* OUT, THEN and THEN_PARAMETERS: what the templates of stencils and luminance store of a result. */
+/* Defines OUT, THEN and THEN_PARAMETERS, by which a template stores its result (cl/prelude.cl). */
 static void define_then(struct pass *pass, const struct run *run)
 {
     static const char *const types[] = {[PASS_TABLE] = "__global const uchar *restrict",
@@ -156,8 +158,8 @@ static void define_then(struct pass *pass, const struct run *run)
         pass_name(pass, run->steps[i]->stage->name);
 }
 
-/* Whether results of the pass may be taken further where they are: one plane, without alpha, in a
- * kernel made for it. */
+/* Whether the pass's kernel can process its results further: one plane, no alpha, a template that
+ * uses THEN. */
 static bool may_go_on(const struct plan_step *first, const struct stage_plan *work)
 {
     return work->n_passes == 1 && work->passes[0].goes_on && first->out.n_planes == 1 &&
@@ -171,7 +173,7 @@ static bool is_too_wide(const struct plan_step *first, enum sample_type type)
     return sample_size(type) > (in > out ? in : out);
 }
 
-/* The steps behind the group's first one that its kernel can take in. */
+/* Collects the steps after the group's first one that its kernel can take in. */
 static size_t collect(struct run *run, const struct fuse_group *group, enum kernel_form form)
 {
     const struct plan_step *steps = group->plan->steps, *first = &steps[group->first];
@@ -190,8 +192,8 @@ static size_t collect(struct run *run, const struct fuse_group *group, enum kern
     return last;
 }
 
-/* Has the one pass in `work`, of step group->first, take in the per-pixel steps behind it, up to
- * group->last, which is set to the last one taken in; work->out becomes what comes out then. */
+/* Adds the per-pixel steps after group->first to its pass in `work`. group->last becomes the last
+ * step taken in, and work->out what comes out of it. */
 static int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault)
 {
     const struct plan *plan = group->plan;

@@ -29,7 +29,7 @@ static int check_size(const struct frame *frame, struct fault *fault)
     return 0;
 }
 
-/* The pass of each plane, or none at all where every plane stays as it is. */
+/* Makes a pass for each plane, or none where every plane stays as it is. */
 static int pixel_passes(const struct plan_step *step, struct stage_plan *work, struct fault *fault)
 {
     size_t n = step->in->n_planes;
@@ -80,7 +80,7 @@ static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, 
     return 0;
 }
 
-/* A step without passes hands its input's memory on, so its planes lie where the input's do. */
+/* A step without passes passes its input on, so its planes lie where the input's do. */
 static void adopt_layout(struct plan_step *step)
 {
     for (size_t i = 0; i < step->in->n_planes; i++) {
@@ -92,8 +92,8 @@ static void adopt_layout(struct plan_step *step)
         step->stage->view(step->config, step->in, &step->out);
 }
 
-/* Where each plane that comes out stands for the one that went in, an inverse transform further on
- * may still ask what they came from. */
+/* Where planes keep their meaning, the frame keeps the record of what they came from, for an
+ * inverse transform later in the chain. */
 static int keep_origins(struct plan_step *step, struct fault *fault)
 {
     const struct frame *in = step->in, *out = &step->out;
@@ -114,7 +114,7 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     *step =
         (struct plan_step){.stage = stage, .config = config, .in = plan->out, .source = plan->out};
     snprintf(step->label, sizeof step->label, "%s", stage->name);
-    plan->n_steps++; /* from here on plan_destroy cleans it up */
+    plan->n_steps++; /* from here on plan_destroy frees it */
     step->out.size = options->guard;
     int result = stage_is_per_pixel(stage, config)
                      ? shape_of_pixel_stage(step, alignment, &step->out, fault)
@@ -132,7 +132,7 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     return result;
 }
 
-/* A step that makes pictures of the planes of transforms, where there are any. */
+/* Adds a step that arranges the planes of a transform as one picture, if there are such planes. */
 static int add_mosaic(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     if (!mosaic_applies(plan->out))
@@ -145,7 +145,7 @@ static int add_mosaic(struct plan *plan, const struct plan_options *options, str
     return add_step(plan, &stage_mosaic, config, options, fault);
 }
 
-/* A last step that makes of each plane what the output can hold. */
+/* Adds a last step that converts each plane to what the output can hold. */
 static int add_sink(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     bool changed = false;
@@ -172,8 +172,8 @@ static int add_sink(struct plan *plan, const struct plan_options *options, struc
     return add_step(plan, &stage_sink, config, options, fault);
 }
 
-/* A slot whose frame is done with: the smallest that is large enough, else the largest, which
- * grows; else a new one. */
+/* Chooses memory for a result: the smallest free slot that is large enough, else the largest free
+ * one, which grows, else a new one. */
 static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
 {
     unsigned best = plan->n_slots;
@@ -223,7 +223,7 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
     return 0;
 }
 
-/* Told from the header, before anything is decoded. */
+/* Checks sizes, which follow from the input's header alone, before anything is decoded. */
 static int check_slots(const struct plan *plan, struct fault *fault)
 {
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)

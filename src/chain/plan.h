@@ -1,5 +1,5 @@
-/* Plans: what a chain does to pictures of one shape on one class of device. Pure: planning opens
- * nothing and runs nothing, so limits are known before memory is taken. */
+/* A plan: everything that a chain does to pictures of one shape on one class of device. Planning is
+ * pure: it opens no device and runs nothing, so limits are known before memory is allocated. */
 #ifndef SLUICE_CHAIN_PLAN_H
 #define SLUICE_CHAIN_PLAN_H
 
@@ -9,69 +9,72 @@ struct plan_step {
     const struct stage *stage;
     const void *config;
     const struct frame *in; /* the output of the step before, or the plan's input */
-    struct stage_plan work; /* no passes: what comes out is what goes in */
+    struct stage_plan work; /* without passes the input is passed on unchanged */
     struct frame out;
-    unsigned in_slot, out_slot; /* memory; equal when the step has no passes */
-    bool merged;                /* a step behind it does its work (chain/fuse.c) */
-    const struct frame *source; /* what the passes read: `in`, or that of the first step whose work
-                                   they do */
-    char label[64];             /* the stages whose work this is: "luminance+sobel" */
+    /* indices of the memory that they use; equal when the step has no passes */
+    unsigned in_slot, out_slot;
+    bool merged; /* a later step does its work (chain/fuse.c) */
+    /* what the passes read: `in`, or the input of the first step whose work they do */
+    const struct frame *source;
+    char label[64]; /* the stages whose work this is: "luminance+sobel" */
     unsigned scratch_slot[STAGE_SCRATCH_MAX];
 };
 
 struct plan {
     struct frame in;
-    const struct frame *out; /* of the last step, or `in` */
+    const struct frame *out; /* the last step's output, or `in` */
     size_t n_steps;
     struct plan_step *steps;
-    unsigned n_slots;    /* buffers that a run needs; each is reused once its frame is done with */
+    unsigned n_slots;    /* buffers that a run needs; a buffer is used again once its frame is not
+                            needed any more */
     uint64_t *slot_size; /* bytes */
     unsigned in_slot, out_slot;
     const struct device_profile *profile; /* NULL: planned for the references, without passes */
-    struct plane *sink_targets; /* owned: what the sink step, if any, makes of each plane */
+    /* what the sink step, if there is one, makes of each plane; owned */
+    struct plane *sink_targets;
     void *sink_config;
-    void *mosaic_config; /* owned: of the mosaic step, if any */
+    void *mosaic_config; /* parameters of the mosaic step, if there is one; owned */
 };
 
-/* Asked about each plane that comes out of the chain: changes type and channels of `plane` to what
- * the output can hold, or refuses. A plane that it changes gets a conversion at the plan's end. */
+/* Called for each plane that comes out of the chain. Changes type and channels of `plane` to what
+ * the output can hold, or refuses it. Changed planes are converted at the end of the plan. */
 typedef int plan_fit(void *context, struct plane *plane, struct fault *fault);
 
 struct plan_options {
     const struct device_profile *profile; /* NULL: for the references */
     size_t alignment;                     /* of rows between steps; 0: FRAME_ALIGNMENT */
     size_t guard;                         /* bytes left free before and after each frame (tests) */
-    bool keep_input;                      /* the input's memory is not reused */
-    bool keep_all;                        /* no memory is: each frame has its own (tests) */
+    bool keep_input;                      /* the input's memory is not used again for results */
+    bool keep_all;                        /* each frame has memory of its own (tests) */
     bool no_fuse;                         /* each step has its own kernels */
-    plan_fit *fit;                        /* NULL: what comes out stays as it is */
+    plan_fit *fit;                        /* NULL: planes stay as they are */
     void *fit_context;
-    double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h), their
-                           details times this; 0: they stay planes */
+    double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h) whose
+                           details are multiplied by this; 0: they stay planes */
 };
 
-/* The chain must outlive the plan; `in` is copied. FAULT_SHAPE, FAULT_LIMIT: this chain cannot take
- * this picture. */
+/* Makes a plan. The chain must outlive it; `in` is copied. FAULT_SHAPE, FAULT_LIMIT: this chain
+ * cannot take this picture. */
 int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
                 const struct plan_options *options, struct fault *fault);
 void plan_destroy(struct plan **plan);
 
-/* Fills step->work with the passes of that one step, for `profile`. */
+/* Fills step->work with the passes of this one step, for `profile`. */
 int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
                      struct stage_plan *work, struct fault *fault);
 
-/* The frame that an operand of the step's passes is; no table. */
+/* The frame of a pass's operand, which must not be a table. */
 const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand);
 
-/* Bytes that a run holds at its fullest, the input's and the output's among them. */
+/* The most memory that a run holds at any time, input and output included; bytes. */
 uint64_t plan_peak(const struct plan *plan);
 
-/* Rows of a pass's grid that one launch covers, so that it stays below LAUNCH_SECONDS_MAX. */
+/* How many rows of a pass's grid one launch may cover to stay below LAUNCH_SECONDS_MAX. */
 uint32_t plan_rows_per_launch(const struct pass *pass, const struct device_profile *profile);
 size_t plan_launches(const struct pass *pass, const struct device_profile *profile);
 size_t plan_total_launches(const struct plan *plan);
 
-/* Bytes that all passes read and write, each sample once. */
+/* Bytes that all passes read and write, counting each sample once. */
 uint64_t plan_bytes_moved(const struct plan *plan);
 
 #endif

@@ -1,4 +1,5 @@
-/* Shared by plan.c, programs.c, fuse*.c and source.c alone. Fusing: several steps of a plan as one pass.
+/* Shared by plan.c, programs.c, fuse*.c and source.c alone. Fusing: several steps of a plan as one
+ * pass.
  *
  * Where kernels are compiled when they are needed, they are made from the stages' own sources:
  * per-pixel stages in a row become one function of a sample, and those behind a luminance or a
@@ -13,24 +14,24 @@
 #include "base/text.h"
 #include "chain/plan.h"
 
-/* What a fused pass's kernel is made of, besides its own template. */
+/* What a fused pass's kernel consists of, besides its template. */
 struct fused {
     unsigned n_parts;
-    struct pass
-        *parts; /* owned; instances that stand in front of the template, named KERNEL_f0 … */
-    struct text defines; /* for the template, one a line, besides the pass's own */
-    bool has_then;       /* among them what it stores: OUT, THEN and THEN_PARAMETERS */
-    bool by_rows;        /* there is no template: parts are called in turn, a row at a time */
+    struct pass *parts;  /* kernels and functions that stand in front of the template, named
+                            KERNEL_f0 …; owned */
+    struct text defines; /* further definitions for the template, one on each line */
+    bool has_then;       /* `defines` contains OUT, THEN and THEN_PARAMETERS */
+    bool by_rows;        /* there is no template: the parts are called in turn, row by row */
 };
 
 /* Takes NULL; clears the pointer. */
 void fused_destroy(struct fused **fused);
 
-/* Joins steps where that is known to gain. The step that ends a group has the pass; those before it
- * have none and are `merged`. */
+/* Fuses steps where that is known to be faster. A group's last step gets the pass; the others have
+ * none and are `merged`. */
 int plan_fuse(struct plan *plan, struct fault *fault);
 
-/* stage_plan_finish, of passes that may be fused. */
+/* As stage_plan_finish, for passes that may be fused. */
 void plan_work_finish(struct stage_plan *work);
 
 /* The rest is shared by the files of fusing alone. */
@@ -41,27 +42,26 @@ struct fuse_group {
     size_t first, last;
 };
 
-/* An empty part behind those that there are; NULL: no memory. */
+/* Appends an empty part; NULL without memory. */
 struct pass *fused_add_part(struct fused *fused);
 
-/* Whether the step is per-pixel on samples that runs take. */
+/* Whether the step is per-pixel, on types that runs can take. */
 bool fuse_is_pixel(const struct plan_step *step);
 
-/* The steps' name in reports, "invert+threshold", or with another sign between the names. */
+/* The group's name in reports, "invert+threshold"; `sign` stands between the names. */
 void fuse_label(const struct fuse_group *group, char sign, char *label, size_t size);
 
-/* Tries to make one pass of each plane of per-pixel steps, or of as many of them as go together, to
- * which group->last is set. *done tells whether it did. */
+/* Tries to make one pass for each plane of per-pixel steps, or of the first of them; sets
+ * group->last. *done: whether it did. */
 int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault);
 
-/* The same of a step that is not per-pixel and those behind it that are: its kernel takes them in.
- */
+/* Tries to add per-pixel steps to the kernel of the step before them. *done: whether it did. */
 int fuse_then(struct fuse_group *group, bool *done, struct fault *fault);
 
-/* Gives `work` to the group's last step and takes the others' away. */
+/* Gives `work` to the group's last step, and removes the work of the others. */
 void fuse_commit(const struct fuse_group *group, struct stage_plan *work);
 
-/* Tries to make one pass of the group's kernels, called in turn. *done tells whether it did. */
+/* Tries to make one pass in which the group's kernels are called in turn. *done: whether it did. */
 int fuse_lines(const struct fuse_group *group, bool *done, struct fault *fault);
 
 #endif

@@ -19,7 +19,7 @@ static size_t count_passes(const struct plan *plan)
     return count;
 }
 
-/* The kernels of one program: all of the plan, or its one pass. */
+/* Makes one program of all the plan's kernels, or of one pass. */
 static int add_program(struct plan_programs *programs, const struct plan *plan,
                        struct device *device, enum program_use use, bool *found,
                        const struct device_kernel **kernels, struct fault *fault)
@@ -45,7 +45,7 @@ static bool same_kernel(const struct pass *a, const struct pass *b)
            a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0;
 }
 
-/* A program for each kernel, in which it has the name that its pass has. */
+/* Makes a program for each kernel, with the kernel named as its pass is. */
 static int add_each(struct plan_programs *programs, const struct pass **passes, size_t count,
                     struct device *device, enum program_use use, bool *found, struct fault *fault)
 {
@@ -66,7 +66,7 @@ static int add_each(struct plan_programs *programs, const struct pass **passes, 
     return result;
 }
 
-/* A fused pass as the device calls its parts; fuse_lines.c has added their arguments. */
+/* Describes a part of a fused pass for the device; fuse_lines.c has added the arguments. */
 static struct device_part describe_part(const struct fused *fused, unsigned index)
 {
     const struct pass *pass = &fused->parts[index];

@@ -1,9 +1,9 @@
-/* The kernels that a plan's passes are, and the programs that these are of. A device whose kernels
- * were compiled with sluice has no programs.
+/* The programs and kernels of a plan. A device whose kernels were compiled with sluice has no
+ * programs.
  *
- * A plan has one program with all its kernels: fewer to load, and nothing but what it needs. A
- * generic plan (profile->generic) has one for each kernel, since chains of other people share
- * kernels, not programs: however they are put together, there is one program a kernel. */
+ * A plan has one program with all its kernels, which is faster to load than several and has nothing
+ * else. A generic plan (profile->generic) has a program for each kernel: chains of different users
+ * then share kernels, however the chains are put together. */
 #ifndef SLUICE_CHAIN_PROGRAMS_H
 #define SLUICE_CHAIN_PROGRAMS_H
 
@@ -12,18 +12,18 @@
 
 struct plan_programs {
     size_t n_programs;
-    struct device_program **programs;     /* NULL where there are none */
-    const struct device_kernel **kernels; /* one a pass, in the order of steps and passes */
+    struct device_program **programs;     /* NULL without programs */
+    const struct device_kernel **kernels; /* one for each pass, in the order of steps and passes */
 };
 
-/* Finds or makes them as `use` says. With PROGRAM_FOUND, `*found` tells whether all are there; else
- * it is true on success. Ended by plan_programs_put, also after a fault. */
+/* Finds or makes the programs, as `use` says. `*found`: with PROGRAM_FOUND, whether all of them
+ * exist; otherwise true on success. plan_programs_put must follow, also after a fault. */
 int plan_programs_get(struct plan_programs *programs, const struct plan *plan,
                       struct device *device, enum program_use use, bool *found,
                       struct fault *fault);
 void plan_programs_put(struct plan_programs *programs, struct device *device);
 
-/* Puts them into the binary cache. */
+/* Writes the programs to the binary cache. */
 int plan_programs_store(const struct plan_programs *programs, struct device *device,
                         struct fault *fault);
 

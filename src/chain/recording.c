@@ -10,10 +10,10 @@ struct recording {
     const struct plan *plan;
     struct device *device;
     struct plan_programs programs;
-    struct device_buffer **tables; /* STAGE_TABLES_MAX a step; NULL where there is none */
+    struct device_buffer **tables; /* STAGE_TABLES_MAX for each step; NULL where there is none */
 };
 
-/* The memory of one run: a buffer a slot. */
+/* The memory of one run: a buffer for each slot. */
 static int upload_tables(struct recording *r, struct fault *fault)
 {
     r->tables = calloc(r->plan->n_steps * STAGE_TABLES_MAX + 1, sizeof *r->tables);
@@ -118,7 +118,7 @@ static size_t round_up(size_t value, size_t to)
     return (value + to - 1) / to * to;
 }
 
-/* Waits for what the batch has so far, and adds its launches and traffic to the run's. */
+/* Waits for the batch, and adds its launches and traffic to the run's. */
 static int end_batch(struct recording_run *run, struct fault *fault)
 {
     size_t count;
@@ -143,8 +143,9 @@ static int end_batch(struct recording_run *run, struct fault *fault)
     return 0;
 }
 
-/* Where there is a deadline a long run goes to the device in pieces, each waited for: nothing that
- * is in its queue can be stopped. A piece is so long that waiting for it does not show. */
+/* With a deadline, a long run is submitted in pieces, waiting for each, since nothing can be
+ * stopped once it is in the device's queue. A piece is long enough that the waiting costs little.
+ */
 #define PIECE_SECONDS 0.2
 
 static int record_piece(const struct recording *r, struct recording_run *run, struct fault *fault)
@@ -158,7 +159,7 @@ static int record_piece(const struct recording *r, struct recording_run *run, st
     return result ? result : device_batch_begin(r->device, &run->batch, fault);
 }
 
-/* One pass: as many launches as its time asks for, each over a band of rows. */
+/* Records one pass: as many launches as its duration requires, each for a band of rows. */
 static int record_pass(const struct recording *r, size_t step, const struct pass *pass,
                        const struct device_kernel *kernel, struct recording_run *run,
                        struct fault *fault)
@@ -239,7 +240,7 @@ static void release_slots(const struct recording *r, struct recording_run *run)
     run->slots = NULL;
 }
 
-/* The launches of the last iteration alone, told which step each belongs to. */
+/* Assigns launches of the last iteration to the plan's steps. */
 static void assign_launches(const struct recording *r, struct recording_run *run)
 {
     size_t count = plan_total_launches(r->plan), at = 0;

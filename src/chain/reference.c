@@ -38,8 +38,8 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     return 0;
 }
 
-/* The steps' tolerances added up; a per-pixel integer step that follows a float one may turn its
- * small error into a whole step, so then one unit is allowed. */
+/* The sum of the steps' tolerances. An integer step after a float step may turn a tiny error into a
+ * whole unit, so one unit is then allowed. */
 static struct tolerance total_tolerance(const struct plan *plan)
 {
     struct tolerance total = {0, 0};

@@ -21,7 +21,7 @@ static void add_file(struct text *text, const char *name, const char *content)
     text_append(text, content);
 }
 
-/* Takes back every macro that `content` defines: lines that begin with #define. */
+/* Undefines every macro that `content` defines with #define at the beginning of a line. */
 static void undefine_all(struct text *text, const char *content)
 {
     for (const char *line = content; line; line = strchr(line, '\n')) {
@@ -56,7 +56,7 @@ static void undefine_pass(struct text *text, const char *defines)
     }
 }
 
-/* The value of PIXEL_SOURCE among the definitions, or false. */
+/* Finds the value of PIXEL_SOURCE among the definitions; false: there is none. */
 static bool pixel_source(const char *defines, char *name, size_t size)
 {
     const char *at = strstr(defines, "PIXEL_SOURCE ");
@@ -67,7 +67,7 @@ static bool pixel_source(const char *defines, char *name, size_t size)
     return true;
 }
 
-/* What a fused kernel calls, as functions named after it. */
+/* Adds the parts of a fused kernel, as functions named after it. */
 static int add_parts(struct text *text, const struct fused *fused, const char *name,
                      struct fault *fault)
 {
@@ -159,7 +159,7 @@ static const struct pass *pass_at(const struct plan *plan, size_t index)
     return NULL;
 }
 
-/* The kernel's name, told apart from another instance that reads alike. */
+/* Names the kernel. A number tells it apart from another instance with the same name. */
 static void name_kernel(struct program_source *source, const struct plan *plan, size_t index)
 {
     const struct pass *pass = pass_at(plan, index);

@@ -7,8 +7,8 @@
 #include "base/nearest.h"
 #include "stage/stage.h"
 
-/* A stage that gets one of these names is found before this table is asked; its name is to be taken
- * out here then, and others may have become better advice (tests/unit/test_chain.c looks). */
+/* The table is used for names that no stage has; the row of a name that becomes a stage is no
+ * longer used. */
 const struct tried tried_stages[] = {
     {"grey gray greyscale grayscale monochrome mono luma desaturate bw rgb2gray", "luminance",
      NULL},
@@ -34,8 +34,8 @@ const struct tried tried_stages[] = {
     {"cast astype type depth float float32 uint8 u8 u16 f32", "convert:type=f32", NULL},
     {"absolute magnitude fabs", "abs", NULL},
     {"scale", "gain:0.5", "which multiplies samples; resize changes the size"},
-    {"rescale thumbnail thumb zoom enlarge reduce downscale upscale downsample upsample", "resize:640",
-     "to at most 640 pixels across"},
+    {"rescale thumbnail thumb zoom enlarge reduce downscale upscale downsample upsample",
+     "resize:640", "to at most 640 pixels across"},
     {"cut clip trim roi extract", "crop:0:0:640:480", "where it begins and how large it is"},
     {"turn transpose", "rotate:90",
      "clockwise; the orientation in Exif data is applied when it is read"},

@@ -1,4 +1,4 @@
-/* Files from their beginning to their end. */
+/* A batch's files, from beginning to end. */
 #include "cli/batch_internal.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int check_clash(const struct batch_file *file, struct fault *fault)
     return result;
 }
 
-/* Opens its input and looks where its result would go; INPUTS_OTHER for one that is left out. */
+/* Opens the input and decides the result's name. INPUTS_OTHER: the file is left out. */
 static int prepare(struct batch_file *file)
 {
     struct batch *batch = file->batch;
@@ -74,7 +74,7 @@ static void release(struct batch_file *file)
     file->state = BATCH_FREE;
 }
 
-/* A file that is no picture, or one that stands in the list before. */
+/* Leaves out a file that is no picture, or that is in the list twice. */
 static void drop(struct batch_file *file)
 {
     struct batch *batch = file->batch;
@@ -91,8 +91,8 @@ static void drop(struct batch_file *file)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Whether no other file will do better. A device that fails may do so for one picture; it is given
- * up when it has done nothing yet, or fails twice in a row. */
+/* Whether all other files would fail, too. A device may fail because of one picture, so the run
+ * ends only if it has done nothing yet, or fails twice in a row. */
 static bool ends_all(const struct batch_file *file)
 {
     const struct batch *batch = file->batch;
@@ -140,7 +140,8 @@ static void count(struct batch_file *file)
     struct batch *batch = file->batch;
     enum fault_code code = file->fault.code;
     batch->last = code;
-    if (code && code == batch->end.code) /* nobody's fault: it is left like those behind it */
+    /* its fault is that of the run: it is not done, like the files after it */
+    if (code && code == batch->end.code)
         return;
     batch->n_ended++;
     batch->n_skipped += file->skipped;
@@ -159,7 +160,7 @@ static void count(struct batch_file *file)
     }
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static void end(struct batch_file *file)
 {
     struct batch *batch = file->batch;

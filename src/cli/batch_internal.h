@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "cli/batch.h"
 
-/* What becomes of a result whose name is taken: --on-exists. */
+/* What happens when a result's name is taken: --on-exists. */
 enum exists_rule {
     EXISTS_RULE_OVERWRITE,
     EXISTS_RULE_SKIP,
@@ -22,24 +22,24 @@ struct batch_result {
 /* The path of an input's result; a name_result of inputs.h. */
 char *batch_name_result(void *batch, size_t index);
 
-/* Whether results can be written at all: a fault, or 0. */
+/* Checks whether results can be written at all. */
 int batch_try_output(const struct batch *batch, struct fault *fault);
 
-/* What the rule says of the result's name: sets `skipped` or `number`, or refuses. Here and below
- * the lock is held. */
+/* Applies the rule to the result's name: sets `skipped` or `number`, or returns a fault. This and
+ * the following functions are called with the lock held. */
 int batch_apply_rule(struct batch_file *file, struct fault *fault);
 
-/* Gives the results their names, all under one number. */
+/* Gives a file's results their names, all with one number. */
 int batch_place_results(struct batch_file *file, struct fault *fault);
 void batch_discard_results(struct batch_file *file);
 
-/* Tells how it has ended. */
+/* Reports how a file has ended. */
 void batch_tell_file(struct batch_file *file);
 
-/* Ends the run for what no file is at fault of. */
+/* Ends the run because of a fault that is no file's. */
 void batch_end_all(struct batch *batch, const struct fault *fault);
 
-/* Draws the bar; takes the lock. */
+/* Draws the progress bar; takes the lock. */
 void batch_show(void *batch);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is decided before the first file: where results go, in which format, which pictures. */
+/* Decisions before the first file: where results go, in which format, which pictures. */
 #include "cli/batch_internal.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static int choose_format(struct batch *batch, struct fault *fault)
     return format_for_name(&batch->format, o->output, fault);
 }
 
-/* Whether OUT is a folder, be it one that is still to be made. */
+/* Whether OUT is a folder, existing or to be made. */
 static int choose_place(struct batch *batch, char **operands, size_t count, struct fault *fault)
 {
     const char *out = batch->options->output;
@@ -116,7 +116,7 @@ static int make_folder(const struct batch *batch, struct fault *fault)
     return fault_set(fault, FAULT_CREATE, "%s is there and is no directory", out);
 }
 
-/* A device or a pipe would notice, so it is not tried. */
+/* Devices and pipes are not tried, since their readers would notice. */
 int batch_try_output(const struct batch *batch, struct fault *fault)
 {
     const char *out = batch->options->output;
@@ -166,11 +166,11 @@ static int list_inputs(struct batch *batch, char **operands, size_t count, struc
     return result;
 }
 
-/* ---- what is told meanwhile ---- */
+/* ---- progress and signals ---- */
 
-static struct batch *shown; /* whose bar may stand on the terminal */
+static struct batch *shown; /* the batch whose progress bar may be on the terminal */
 
-/* As far as it is known by now; 0 while they are being listed. */
+/* How many there are, as far as it is known; 0 while they are being listed. */
 static size_t count_pictures(const struct batch *batch)
 {
     return batch->files ? batch->inputs.count - batch->n_no_pictures - batch->n_twice : 0;
@@ -198,16 +198,17 @@ static bool make_room_for_log(enum log_level level, const char *program, const c
                               const struct log_subject *about)
 {
     (void)level, (void)program, (void)line, (void)about;
-    /* Whoever has the lock may wait for one of the engine's, which this thread may have. */
+    /* Only tries: whoever has this lock may wait for a lock of the engine's that this thread has.
+     */
     if (pthread_mutex_trylock(&shown->lock) == 0) {
         progress_clear(&shown->progress);
         pthread_mutex_unlock(&shown->lock);
     }
-    return false; /* stderr has it */
+    return false; /* the line goes to stderr */
 }
 
-/* On the thread that takes signals. Nothing gets its name any more once the lock is ours; whoever
- * holds it for long waits for a terminal or a pipe that nobody reads. */
+/* Called on the thread that handles signals. With the lock, no result gets its name any more.
+ * Whoever keeps the lock for long waits for a terminal or pipe that nobody reads. */
 static void interrupted(void *batch_)
 {
     struct batch *batch = batch_;
@@ -236,7 +237,8 @@ int batch_open(struct batch *batch, const struct batch_options *options, char **
     shown = batch;
     log_set_sink(make_room_for_log);
     interrupt_begin(batch_show, interrupted, batch);
-    if (strcmp(options->output, "-") != 0) /* temporary files would stay; a write tells it, too */
+    /* temporary files would stay, so the signal is handled; a write reports it, too */
+    if (strcmp(options->output, "-") != 0)
         signal(SIGPIPE, SIG_IGN);
     int result = choose_place(batch, operands, count, &fault);
     if (result == 0)

@@ -1,4 +1,4 @@
-/* A file's results: their names, and what is done when those are taken. */
+/* The results of a file: their names, and what happens when names are taken. */
 #include "cli/batch_internal.h"
 
 #include <stdlib.h>
@@ -36,8 +36,8 @@ static bool is_there(const char *path)
     return lstat(path, &status) == 0;
 }
 
-/* Under a number: one of the results' names, or before they are known the result's, or what another
- * file that is on its way will be called. */
+/* Whether a number is taken: by a file that has one of the results' names or, before planes are
+ * known, the result's name; or by a file under way. */
 static bool is_taken(void *file_, unsigned number)
 {
     const struct batch_file *file = file_;
@@ -82,7 +82,8 @@ static int place_one(struct batch_file *file, struct batch_result *result, struc
     char *path = paths_result(file->output, file->number, result->plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
-    /* Without a number it keeps the name that it was opened with, which may be a link's target. */
+    /* Without a number the result keeps the name it was opened with, which may be the target of a
+     * link. */
     int placed = file_draft_place(&result->draft, file->number ? path : NULL,
                                   overwrites ? &replaced : NULL, fault);
     file->replaced |= replaced;
@@ -90,7 +91,7 @@ static int place_one(struct batch_file *file, struct batch_result *result, struc
     return placed;
 }
 
-/* The rule is asked again when somebody else has just taken the first name. */
+/* The rule is applied again if somebody else has just taken the name. */
 int batch_place_results(struct batch_file *file, struct fault *fault)
 {
     struct batch_result *first = file->results;
@@ -163,7 +164,7 @@ int batch_close_output(void *file_, int fd, bool good, struct fault *fault)
     struct batch_result *result = file->results;
     while (result && result->draft.fd != fd)
         result = result->next;
-    if (!result) /* stdout */
+    if (!result) /* the result is written to stdout */
         return 0;
     if (good)
         return file_draft_close(&result->draft, fault);

@@ -1,4 +1,4 @@
-/* What is told of files, and of all of them at the end. */
+/* Reports about files, and the summary. */
 #include "cli/batch_internal.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void tell_results(const struct batch_file *file)
     fprintf(stderr, "%s%s\n", file->results ? "" : "stdout", file->replaced ? " (replaced)" : "");
 }
 
-/* Names of files may hold any byte; JSON may not. */
+/* JSON cannot hold all bytes that names of files may have. */
 static json_t *text_json(const char *string)
 {
     struct text valid = {0};
@@ -86,7 +86,7 @@ static void tell_failures(const struct batch *batch)
         fprintf(stderr, "  and %zu more\n", batch->n_failed - listed);
 }
 
-/* All that were looked at: what is done, skipped, failed and left adds up to them. */
+/* All files looked at: the sum of done, skipped, failed and left. */
 static size_t count_files(const struct batch *batch)
 {
     return batch->inputs.count - batch->n_twice + batch->inputs.n_no_files;

@@ -1,4 +1,4 @@
-/* What of common.h needs the stages: sluice-enqueue is linked without. */
+/* The functions of common.h that need the stages; sluice-enqueue is linked without them. */
 #include "chain/chain.h"
 
 #include <stdio.h>

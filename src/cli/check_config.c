@@ -1,4 +1,4 @@
-/* sluice check-config: what the daemon would say to a configuration, without the daemon. */
+/* sluice check-config: reports what the daemon would report about a configuration. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const struct options_usage usage = {
     .tables = {options, cli_output_options},
 };
 
-/* A fault of a text that stands at a place in the file. */
+/* A complaint about a text at a place in the file. */
 static void complain(struct text *errors, const char *file, struct place place, const char *what,
                      const struct fault *fault)
 {
@@ -61,7 +61,7 @@ static void check_chain(const struct config *config, const char *text, struct pl
     }
 }
 
-/* Chains of the file are looked at once, where they are defined. */
+/* Chains of the file are checked where they are defined. */
 static void check_watch(const struct config *config, const struct watch_settings *watch,
                         struct text *errors)
 {
@@ -90,7 +90,7 @@ static void check_meaning(struct config *config, struct text *errors)
         check_watch(config, &settings->watches[i], errors);
 }
 
-/* ---- folders: what keeps sluiced from starting may be mended by then ---- */
+/* ---- folders: only warnings, since they may be there when sluiced starts ---- */
 
 static void check_folder(const struct settings *settings, const char *path, struct place place,
                          const char *key, bool written, struct text *warnings)
@@ -124,9 +124,9 @@ static void check_folders(const struct settings *settings, struct text *warnings
     }
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
-/* Lines are FILE:LINE:COLUMN: TEXT, or … warning: TEXT. */
+/* A line is FILE:LINE:COLUMN: TEXT, or FILE:LINE:COLUMN: warning: TEXT. */
 static json_t *line_json(const char *path, const char *line, size_t length)
 {
     static const char warning[] = "warning: ";
@@ -144,13 +144,13 @@ static json_t *line_json(const char *path, const char *line, size_t length)
     return json_pack("{s:n, s:n, s:s%}", "line", "column", "text", line, length);
 }
 
-/* Complains of each line; all of them as JSON. */
+/* Prints each line; returns them as JSON. */
 static json_t *tell(const char *path, const struct text *text)
 {
     json_t *list = json_array();
     const char *lines = text_string(text);
     for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1) {
-        bool is_mark = lines[0] == ' '; /* a chain's text and carets, below its error */
+        bool is_mark = lines[0] == ' '; /* a chain's text and carets, which follow an error */
         fprintf(stderr, "%s%.*s\n", is_mark ? "" : "sluice: ", (int)length, lines);
         if (!is_mark)
             json_array_append_new(list, line_json(path, lines, length));

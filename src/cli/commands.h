@@ -1,4 +1,4 @@
-/* The subcommands of `sluice`: each reads its own arguments and returns the exit status. */
+/* The subcommands of `sluice`. Each parses its own arguments and returns the exit status. */
 #ifndef SLUICE_CLI_COMMANDS_H
 #define SLUICE_CLI_COMMANDS_H
 

@@ -1,4 +1,4 @@
-/* sluice devices: what can compute here. */
+/* sluice devices: lists the devices of this machine. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* sluice enqueue: pictures for a fleet, through a NATS JetStream (docs/fleet.md). A program of its
- * own, so that sluice needs no library of NATS. */
+/* sluice enqueue: sends pictures to a fleet through NATS JetStream (docs/fleet.md). A program of
+ * its own, so that sluice needs no library for NATS. */
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -59,10 +59,10 @@ static const struct options_usage usage = {
     .tables = {options, cli_config_options, cli_output_options},
 };
 
-/* ---- what it is told ---- */
+/* ---- options ---- */
 
-/* What a format is called, its files are called, too; the machines know whether there is such a
- * one. */
+/* A format's name is also its files' extension. The machines of the fleet know whether there is
+ * such a format. */
 static int choose_format(struct enqueue *enqueue, struct fault *fault)
 {
     const struct enqueue_options *o = &enqueue->options;
@@ -116,9 +116,9 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
     return fault->code;
 }
 
-/* ---- the end ---- */
+/* ---- output ---- */
 
-/* Names of files hold any bytes, and texts come from machines of strangers. */
+/* Names of files may have any bytes, and texts come from other machines. */
 static json_t *json_text(const char *text)
 {
     struct text valid = {0};
@@ -188,7 +188,7 @@ static bool never(void *context)
     return false;
 }
 
-/* A hub that is too old to keep what it accepts is not given anything. */
+/* A hub that is too old to keep accepted messages gets none. */
 static int connect_hub(struct enqueue *enqueue, struct fault *fault)
 {
     struct fault why = FAULT_INIT;
@@ -220,7 +220,7 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     return exit_status(enqueue, result);
 }
 
-/* Of the file, if there is one, and of the environment. */
+/* Reads the settings from the file, if there is one, and from the environment. */
 static int read_settings(const struct enqueue_options *o, struct config *config)
 {
     const char *no_chain = NULL;

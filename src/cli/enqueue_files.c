@@ -1,4 +1,4 @@
-/* What the inputs of sluice enqueue become: a job each, and where its result goes. */
+/* Makes jobs of the inputs of sluice enqueue, and decides where their results go. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ bool enqueue_is_url(const char *text)
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
 }
 
-/* OUT itself, or in the folder OUT under the input's name. */
+/* OUT itself, or the input's name in the folder OUT. */
 static char *output_path(const char *out, const char *input, const char *extension)
 {
     name_buffer name;
@@ -59,7 +59,7 @@ static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
     return 0;
 }
 
-/* Lines ID, tab, NAME. */
+/* A list has lines of ID, tab, NAME. */
 static int add_list(struct enqueue *enqueue, const char *path, struct fault *fault)
 {
     struct bytes bytes = {0};
@@ -92,7 +92,7 @@ static int compare_outputs(const void *a, const void *b)
     return strcmp((*x)->output, (*y)->output);
 }
 
-/* Two results under one name would replace each other. */
+/* Two results with the same name would replace each other. */
 static int check_outputs(const struct enqueue *enqueue, struct fault *fault)
 {
     const char *out = enqueue->options.output;

@@ -1,5 +1,5 @@
-/* What the files of sluice enqueue share: enqueue.c (options, the end), enqueue_files.c (what
- * inputs become), enqueue_jobs.c (jobs and results). */
+/* Shared by the files of sluice enqueue: enqueue.c (options, output), enqueue_files.c (jobs from
+ * inputs), enqueue_jobs.c (sending jobs, receiving results). */
 #ifndef SLUICE_CLI_ENQUEUE_INTERNAL_H
 #define SLUICE_CLI_ENQUEUE_INTERNAL_H
 
@@ -27,8 +27,8 @@ enum entry_state {
 };
 
 struct entry {
-    char *input, *output; /* owned; NULL output: nothing is written */
-    char *name;           /* owned: the input, without a URL's query, which may be secret */
+    char *input, *output; /* owned; `output` NULL: nothing is written */
+    char *name;           /* the input without a URL's query, which may be secret; owned */
     char id[JOB_WORD_MAX + 1];
     enum entry_state state;
     struct fault fault;
@@ -42,25 +42,25 @@ struct enqueue {
     struct hub *hub;
     struct progress progress;
     const char *format;
-    char extension[32]; /* of the results' names */
+    char extension[32]; /* of results */
     size_t n_entries, n_queued, n_ended, n_failed;
     struct entry *entries;
 };
 
-/* True when results are waited for. */
+/* True when the command waits for results. */
 bool enqueue_waits(const struct enqueue *enqueue);
 
 bool enqueue_is_url(const char *text);
 
-/* Makes an entry of each input, or with --collect of each line of each list; the folder OUT/, too.
- */
+/* Makes an entry for each input or, with --collect, for each line of each list; makes the folder
+ * OUT/, too. */
 int enqueue_add_all(struct enqueue *enqueue, char **inputs, size_t count, struct fault *fault);
 
-/* Puts all entries into the queue. An entry's own fault is in it, and told; the code of one that
- * would meet all others comes back. */
+/* Sends all entries. A fault of one entry is stored in it and reported; one that would meet all
+ * others is returned. */
 int enqueue_put_all(struct enqueue *enqueue);
 
-/* Waits for the results of all that are queued, and writes them. */
+/* Waits for the results of all entries that were sent, and writes them. */
 void enqueue_collect(struct enqueue *enqueue);
 
 #endif

@@ -1,4 +1,4 @@
-/* The jobs of sluice enqueue, into the queue, and their results out of it. */
+/* Sends the jobs of sluice enqueue and receives their results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define SECOND     UINT64_C(1000000000)
 #define RETRY_TIME (60 * SECOND) /* for a server that does not acknowledge */
-#define BURST      16            /* results that are asked for between two pauses */
+#define BURST      16            /* results requested between two pauses */
 
 static void pause_for(uint64_t nanoseconds)
 {
@@ -171,7 +171,7 @@ static int read_picture(const struct enqueue *enqueue, const char *path, struct 
     return result;
 }
 
-/* Made of all that the result depends on, so that the same job has the same id. */
+/* Makes the id from everything that the result depends on, so that the same job has the same id. */
 static int make_id(const struct enqueue *enqueue, struct entry *entry, const struct bytes *bytes,
                    struct fault *fault)
 {
@@ -184,7 +184,7 @@ static int make_id(const struct enqueue *enqueue, struct entry *entry, const str
         return 0;
     }
     if (enqueue_is_url(
-            entry->input)) /* a query may hold a signature that is another one each time */
+            entry->input)) /* without the query, which may contain a new signature each time */
         text_append(&all, entry->name);
     int result =
         digest_text(bytes->data ? (const void *)bytes->data : "", bytes->size, digest, fault);
@@ -202,7 +202,7 @@ static int make_id(const struct enqueue *enqueue, struct entry *entry, const str
     return result;
 }
 
-/* PREFIX and the name that the result would have in a directory. */
+/* PREFIX and the name that the result would have in a folder. */
 static char *result_url(const struct enqueue *enqueue, const struct entry *entry)
 {
     char *url = NULL;
@@ -213,7 +213,8 @@ static char *result_url(const struct enqueue *enqueue, const struct entry *entry
     return url;
 }
 
-/* Until the server has it, or cannot. A job that is queued already is as good as accepted. */
+/* Repeats until the server has the job, or cannot take it. A job that is queued already counts as
+ * accepted. */
 static int publish(struct enqueue *enqueue, const struct entry *entry, const struct bytes *bytes,
                    const char *result_at, struct fault *fault)
 {
@@ -254,7 +255,8 @@ static int publish(struct enqueue *enqueue, const struct entry *entry, const str
     }
 }
 
-/* Returns the code of a fault that would meet all others, too; the entry's own is in it. */
+/* Sends one entry. Returns the code of a fault that would meet all others, too; the entry's own
+ * fault is stored in it. */
 static int enqueue_one(struct enqueue *enqueue, struct entry *entry)
 {
     struct bytes bytes = {0};
@@ -265,7 +267,7 @@ static int enqueue_one(struct enqueue *enqueue, struct entry *entry)
         enqueue_is_url(entry->input) ? 0 : read_picture(enqueue, entry->input, &bytes, fault);
     if (result == 0)
         result = make_id(enqueue, entry, &bytes, fault);
-    /* A result may be there already, of an earlier command. */
+    /* An earlier command may have produced the result. */
     if (result == 0 && !(enqueue_waits(enqueue) && look_for_result(enqueue, entry))) {
         entry->state = ENTRY_QUEUED;
         of_hub = result = publish(enqueue, entry, &bytes, result_at, fault);

@@ -16,9 +16,9 @@
 #include "config/settings.h"
 
 #define NAMES_SIZE  65536
-#define PROBE_BYTES 64 /* more than any codec's probe looks at */
+#define PROBE_BYTES 64 /* more than any codec needs to recognise its format */
 
-/* Names of files, one behind the other: they never move. */
+/* Memory for names; it never moves. */
 struct input_names {
     struct input_names *next;
     size_t used;
@@ -47,7 +47,7 @@ static const char *keep_name(struct inputs *inputs, const char *name)
     return kept;
 }
 
-/* Lists grow by doubling: there is room for one more where the count is no power of two. */
+/* Makes room for one more entry. Sizes are powers of two, so a count that is none leaves room. */
 static bool grow(void **list, size_t count, size_t size)
 {
     if (count & (count - 1))
@@ -67,7 +67,7 @@ static bool add(struct inputs *inputs, uint32_t folder, const char *name)
     return true;
 }
 
-/* The new folder's place and 1, or 0 without memory. */
+/* Returns the new folder's index plus 1; 0 without memory. */
 static uint32_t add_folder(struct inputs *inputs, const char *root, const char *below)
 {
     struct input_folder folder = {.below = strlen(root) + (below[0] != '\0')};
@@ -78,15 +78,15 @@ static uint32_t add_folder(struct inputs *inputs, const char *root, const char *
     return (uint32_t)inputs->n_folders;
 }
 
-/* ---- what lies in a folder ---- */
+/* ---- content of folders ---- */
 
 struct gathering {
     struct inputs *inputs;
     const struct inputs_rules *rules;
     const char *const *ignored;
     const char *root;
-    uint32_t at[WALK_DEPTH_MAX + 1]; /* the folders on the way, by their depth */
-    bool failed;                     /* memory is out */
+    uint32_t at[WALK_DEPTH_MAX + 1]; /* the folders on the present path, by depth */
+    bool failed;                     /* there was no memory */
 };
 
 static bool is_out(const struct gathering *g, const struct walk_entry *entry)
@@ -122,12 +122,12 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
                     entry->kind == DT_LNK ? "a link" : "no file");
         return WALK_PAST;
     }
-    /* A folder that is too deep is told when it is opened. */
+    /* A folder that is too deep stays in the list and is reported when it is opened. */
     g->failed |= !add(g->inputs, g->at[depth], keep_name(g->inputs, entry->name));
     return g->failed ? WALK_STOP : WALK_PAST;
 }
 
-/* It stays in the list as what cannot be opened. */
+/* An unreadable folder stays in the list and is reported when it is opened. */
 static void unreadable(void *context, const char *path, int error)
 {
     struct gathering *g = context;
@@ -215,7 +215,7 @@ void inputs_finish(struct inputs *inputs)
     *inputs = (struct inputs){0};
 }
 
-/* ---- one of them ---- */
+/* ---- a single input ---- */
 
 char *inputs_path(const struct inputs *inputs, size_t index)
 {
@@ -236,7 +236,8 @@ const char *inputs_below(const struct inputs *inputs, size_t index)
 
 static int open_path(const char *path, bool listed, int *fd, struct fault *fault)
 {
-    /* Of a file in a folder the walk has said that it is no link, pipe or device. */
+    /* In folders only regular files are listed, so a link or pipe that has taken the name is not
+     * opened. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | (listed ? O_NOFOLLOW | O_NONBLOCK : 0));
     if (*fd >= 0)
         return 0;
@@ -244,7 +245,7 @@ static int open_path(const char *path, bool listed, int *fd, struct fault *fault
                      strerror(errno));
 }
 
-/* A file that cannot be read is left to the decoder, which tells why. */
+/* A file that cannot be read counts as a picture, so that the decoder reports the fault. */
 static bool begins_as_picture(int fd, bool any)
 {
     uint8_t start[PROBE_BYTES];
@@ -280,7 +281,7 @@ int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, st
     return result;
 }
 
-/* ---- results of one name ---- */
+/* ---- results with the same name ---- */
 
 struct name_key {
     uint64_t hash;
@@ -295,8 +296,8 @@ static int compare_keys(const void *a_, const void *b_)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Whether it could have a result at all, and which file it is. What is no file is not opened, since
- * a pipe's reader would be missed. */
+/* Which file an input is, if it could have a result. Only regular files are opened, since a pipe's
+ * reader would be missed. */
 static bool identify(const struct inputs *inputs, uint32_t index, bool any, struct stat *status)
 {
     char *path = inputs_path(inputs, index);
@@ -311,13 +312,13 @@ static bool identify(const struct inputs *inputs, uint32_t index, bool any, stru
     return is_picture;
 }
 
-/* What names the results. */
+/* How results get their names. */
 struct naming {
     char *(*name_result)(void *context, size_t index);
     void *context;
 };
 
-/* Of those whose results have one name, each after the first clashes with it, or is it. */
+/* Among inputs with the same result name, marks each after the first. */
 static int mark_group(struct inputs *inputs, bool any, const struct naming *naming,
                       const struct name_key *keys, size_t count, struct fault *fault)
 {
@@ -330,7 +331,7 @@ static int mark_group(struct inputs *inputs, bool any, const struct naming *nami
         char *name = naming->name_result(naming->context, keys[i].index);
         if (!name) {
             result = no_memory(fault);
-        } else if ((held && strcmp(name, held) != 0) || /* which only has the same hash */
+        } else if ((held && strcmp(name, held) != 0) || /* another name with the same hash */
                    !identify(inputs, keys[i].index, any, &status)) {
             free(name);
         } else if (!held) {

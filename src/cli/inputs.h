@@ -1,9 +1,9 @@
-/* The pictures that a command's operands mean: files, - for stdin, and what lies in folders.
+/* The pictures that a command's operands stand for: files, - for stdin, and files in folders.
  *
- * In a folder, names that begin with a dot or that watched folders ignore (*.part, *~) are passed
- * over, and so are links, pipes and devices. Whether a file there is a picture is told by its first
- * bytes when its turn comes (inputs_open); an operand has to be one. A list of a million files
- * takes 16 MB and their names. */
+ * In folders, names that begin with a dot or that watched folders ignore (*.part, *~) are left out,
+ * as are links, pipes and devices. Whether a file in a folder is a picture is decided by its first
+ * bytes when it is opened (inputs_open); an operand has to be one. A list of a million files takes
+ * 16 MB, plus their names. */
 #ifndef SLUICE_CLI_INPUTS_H
 #define SLUICE_CLI_INPUTS_H
 
@@ -14,56 +14,56 @@
 #include <sys/stat.h>
 
 struct input {
-    const char *name; /* an operand, or a file's name within its folder */
-    uint32_t folder;  /* its place in inputs.folders and 1; 0: an operand */
-    uint32_t clash;   /* the place of another one and 1 whose result would have the same name; its
-                         own place: the same file stands in the list before; 0: neither */
+    const char *name; /* an operand, or the name of a file in its folder */
+    uint32_t folder;  /* index in inputs.folders plus 1; 0: an operand */
+    uint32_t clash;   /* index plus 1 of an earlier input with the same result name; its own index
+                         plus 1: the same file is in the list before; 0: neither */
 };
 
 struct input_folder {
-    char *path;   /* as it was told, without a slash at its end; owned */
-    size_t below; /* where the part begins in it that is below the operand */
+    char *path;   /* path as given, without a slash at its end; owned */
+    size_t below; /* offset in it of the part below the operand */
 };
 
 struct input_names; /* memory for names */
 
 struct inputs {
-    struct input *list; /* by operand, in a folder by name; owned */
+    struct input *list; /* in the order of operands, and of names within a folder; owned */
     size_t count;
     struct input_folder *folders; /* owned */
     size_t n_folders;
     struct input_names *names;
-    size_t n_no_files;     /* in folders: links, pipes, devices */
-    size_t n_left_folders; /* below folders, left out because nobody asked for them */
+    size_t n_no_files;     /* links, pipes and devices in folders */
+    size_t n_left_folders; /* folders in folders that were left out, without --recursive */
 };
 
 struct inputs_rules {
-    bool recursive;         /* folders below folders, too */
-    bool verbose;           /* tell on stderr what is left out */
-    bool any;               /* files of folders are raw frames: there is no telling them */
-    const struct stat *out; /* the folder for results: nothing is taken from there; NULL: none */
+    bool recursive;         /* take folders in folders, too */
+    bool verbose;           /* report on stderr what is left out */
+    bool any;               /* take all files of folders: raw frames cannot be recognised */
+    const struct stat *out; /* the folder for results, from which nothing is taken; NULL: none */
 };
 
-/* Lists what the operands mean. A file or a folder that is missing or cannot be read is in the list
- * and is told when it is opened. FAULT_USAGE when the folder for results is a folder given. */
+/* Lists the inputs. A missing or unreadable file or folder stays in the list, and is reported when
+ * it is opened. FAULT_USAGE when the folder for results is itself an operand. */
 int inputs_gather(struct inputs *inputs, char **operands, size_t count,
                   const struct inputs_rules *rules, struct fault *fault);
 
 void inputs_finish(struct inputs *inputs);
 
-/* The path to open, which the caller frees; NULL without memory. */
+/* The path to open; the caller frees it; NULL without memory. */
 char *inputs_path(const struct inputs *inputs, size_t index);
 
-/* The folder of the file below its operand: "sub/deeper", or "". */
+/* The file's folder below the operand: "sub/deeper", or "". */
 const char *inputs_below(const struct inputs *inputs, size_t index);
 
-/* Opens it for reading; *fd is the caller's. INPUTS_OTHER, with *fd −1 and no fault: a file of a
- * folder that is no picture. */
+/* Opens an input; the caller owns *fd. INPUTS_OTHER, with *fd −1 and no fault: a file in a folder
+ * that is no picture. */
 #define INPUTS_OTHER (-1)
 int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, struct fault *fault);
 
-/* Finds files whose results would have the same name, and files that stand there twice, and marks
- * them (struct input). `name_result` gives the path of an input's result, which is freed. Files of
+/* Finds and marks inputs whose results would have the same name, and files that are in the list
+ * twice (struct input). `name_result` returns the path of a result, which is freed. Files in
  * folders that are no pictures do not count. */
 int inputs_find_clashes(struct inputs *inputs, bool any,
                         char *(*name_result)(void *context, size_t index), void *context,

@@ -15,7 +15,7 @@ static struct {
     void *context;
 } taker;
 
-/* Ends the thread; nobody else sends it. */
+/* ends the thread; nobody else sends it */
 #define WAKE SIGRTMIN
 
 static void *take_signals(void *unused)
@@ -47,7 +47,7 @@ void interrupt_begin(void (*tick)(void *context), void (*ending)(void *context),
             sigaddset(&taker.signals, signals[i]);
     pthread_sigmask(SIG_BLOCK, &taker.signals, &taker.before);
     taker.begun = pthread_create(&taker.thread, NULL, take_signals, NULL) == 0;
-    if (!taker.begun) /* then they end the process as they always do */
+    if (!taker.begun) /* without the thread, signals end the process as usual */
         pthread_sigmask(SIG_SETMASK, &taker.before, NULL);
 }
 

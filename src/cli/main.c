@@ -72,7 +72,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/* A program of its own, so that whoever has no fleet needs no library of NATS. */
+/* A program of its own, so that sluice needs no library for NATS. */
 static int command_enqueue(int argc, char **argv)
 {
     char path[4096];
@@ -80,7 +80,7 @@ static int command_enqueue(int argc, char **argv)
     (void)argc;
     if (find_program("enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
         fflush(cli_stdout);
-        dup2(fileno(cli_stdout), STDOUT_FILENO); /* the real one again */
+        dup2(fileno(cli_stdout), STDOUT_FILENO); /* the program needs the real stdout */
         execv(path, argv);
     }
     fault_set_errno(&fault, FAULT_NO_DEVICE, path);
@@ -124,7 +124,7 @@ static int command_help(int argc, char **argv)
     return 0;
 }
 
-/* The commands that are written as options, as everywhere. */
+/* --help and --version are commands, too. */
 static const char *command_name(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

@@ -1,4 +1,4 @@
-/* sluice plan: the steps and kernels that would run, from the very plan that `run` makes. */
+/* sluice plan: prints steps and kernels of the plan that `run` would make. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void print_frame(const struct frame *frame)
     fputc('\n', cli_stdout);
 }
 
-/* The step, from `index` on, whose kernels do the work of step `index`. */
+/* The step, at `index` or after it, whose kernels do the work of step `index`. */
 static size_t place_of_work(const struct plan *plan, size_t index)
 {
     while (plan->steps[index].merged)
@@ -94,7 +94,7 @@ static void print_board(const struct board *board, const struct plan *plan)
         fprintf(cli_stdout, "%.3f ms at least\n", seconds * 1e3);
 }
 
-/* What is read of a JPEG of that size, where that is not all of it. */
+/* Which part of a JPEG of that size is decoded, if not all of it. */
 static bool of_jpeg(const struct chain *chain, struct plane *plane, struct stage_source *source)
 {
     *source = chain_source(chain, plane);
@@ -130,7 +130,8 @@ static json_t *jpeg_json(const struct chain *chain, const struct plane *in)
                      (int)source.reduce, "stored_luma", (int)source.luma);
 }
 
-/* `apart`: the same with kernels of its own for each stage; NULL where that was asked for. */
+/* Prints the plan. `apart`: the plan with kernels for each stage of its own, to compare; NULL: this
+ * is that plan. */
 static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain,
                        const struct board *board)
 {
@@ -196,7 +197,7 @@ static json_t *memory_json(unsigned operand)
     return json_string(operand == OPERAND_IN ? "in" : "out");
 }
 
-/* What a kernel's parameters behind GRID get. */
+/* The values of a kernel's parameters after GRID. */
 static json_t *args_json(const struct plan_step *step, const struct pass *pass)
 {
     json_t *args = json_array();
@@ -256,13 +257,13 @@ static json_t *step_json(size_t index, const struct plan *plan, const struct boa
         json_array_append_new(passes, pass_json(plan, step, &step->work.passes[i], board));
     json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
                              frame_json(&step->out), "passes", passes);
-    if (step->merged) /* counted from 1, as the lines of the text are */
+    if (step->merged) /* steps are counted from 1, as in the text */
         json_object_set_new(json, "with_step",
                             json_integer((json_int_t)place_of_work(plan, index) + 1));
     return json;
 }
 
-/* "STAGE: what it warns of", of every step that does. */
+/* "STAGE: TEXT" for every step with a warning. */
 static json_t *warnings_json(const struct plan *plan)
 {
     json_t *warnings = json_array();
@@ -324,7 +325,7 @@ static int print_source(const struct plan *plan)
     return 0;
 }
 
-/* The board's profile, or the one asked for by name. */
+/* The profile of the board, or the one that was named. */
 static int named_profile(const struct plan_command_options *o, const struct board **board,
                          struct device_profile *profile, struct fault *fault)
 {
@@ -344,7 +345,7 @@ static int named_profile(const struct plan_command_options *o, const struct boar
     return 0;
 }
 
-/* The profile asked for, else that of the device that would be taken. */
+/* The profile that was asked for, otherwise that of the device that would be chosen. */
 static int find_profile(const struct plan_command_options *o, struct device **device,
                         const struct board **board, struct device_profile *profile,
                         struct fault *fault)
@@ -367,7 +368,7 @@ static int find_profile(const struct plan_command_options *o, struct device **de
     return result;
 }
 
-/* The plan that --no-fuse asks for, to compare with; NULL where that is the plan itself. */
+/* The plan that --no-fuse would make; NULL when it was asked for. */
 static int plan_apart(struct plan **apart, const struct chain *chain, const struct frame *frame,
                       struct plan_options how, struct fault *fault)
 {

@@ -11,9 +11,9 @@
 #include "base/text.h"
 
 #define BAR_WIDTH    30
-#define DRAWN_EVERY  100000000u   /* nanoseconds */
-#define TOLD_EVERY   10000000000u /* where nothing can be drawn over */
-#define PATIENCE     1000000000u  /* a single file shows nothing before */
+#define DRAWN_EVERY  100000000u   /* nanoseconds between two drawings of the bar */
+#define TOLD_EVERY   10000000000u /* nanoseconds between two lines, without a bar */
+#define PATIENCE     1000000000u  /* nanoseconds before a single file shows anything */
 #define WIDTH_UNSAID 80           /* columns of a terminal that does not tell */
 
 void progress_begin(struct progress *progress, bool hidden)
@@ -25,15 +25,15 @@ void progress_begin(struct progress *progress, bool hidden)
         isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(plain && plain[0]);
 }
 
-/* An estimate: to the second, a long one to the minute. */
+/* Rounds an estimate: to seconds, a long one to minutes. */
 static uint64_t estimate(double seconds)
 {
     unsigned unit = seconds < 600 ? 1 : 60;
     return (uint64_t)(seconds / unit + 0.5) * unit * UINT64_C(1000000000);
 }
 
-/* Counted from where the first files had ended, since before that kernels were compiled; until
- * there is more, from the beginning. */
+/* Rates count from the end of the first files, because kernels were compiled before that; until
+ * there are enough, from the beginning. */
 static void append_rates(const struct progress *progress, const struct progress_state *state,
                          uint64_t now, struct text *line)
 {
@@ -56,7 +56,7 @@ static void print(struct progress *progress, const struct text *line)
     struct winsize size;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
                                                                                   : WIDTH_UNSAID;
-    if (progress->bar) /* a longer line would wrap, and its beginning would stay */
+    if (progress->bar) /* a longer line would wrap and could not be erased */
         fprintf(stderr, "\r%.*s\033[K", columns - 1, text_string(line));
     else
         fprintf(stderr, "sluice: %s\n", text_string(line));

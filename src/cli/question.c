@@ -11,10 +11,9 @@
 #include "base/name.h"
 #include "worker/client.h"
 
-/* The daemon has another working directory, and knows its folders by where they lead: links on the
- * way are followed, the file's own name is not, since it may be gone, or a link that is asked
- * about.
- */
+/* Makes a path absolute for the daemon, which has another working directory and knows its folders
+ * by where they lead. Links on the way are followed; the last component is not, since the file may
+ * be gone, or be a link that is asked about. */
 static char *make_absolute(const char *path)
 {
     char folder[PATH_MAX], cwd[PATH_MAX] = "";

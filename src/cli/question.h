@@ -5,8 +5,9 @@
 #include "base/fault.h"
 #include <jansson.h>
 
-/* Asks about one file, which may be named by a relative path, or (NULL) about all that failed; the
- * answer is the object named `type` and the caller's. FAULT_NO_INPUT: the daemon knows of none. */
+/* Asks about a file, by a path that may be relative, or (NULL) about all failed files. The answer
+ * is the object of the type `type`; the caller owns it. FAULT_NO_INPUT: the daemon knows no such
+ * file. */
 int question_ask(int socket, const char *type, const char *file, json_t **answer,
                  struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* What `sluice run --timing` says about a job. */
+/* Prints a job's report for `sluice run --timing`. */
 #ifndef SLUICE_CLI_REPORT_H
 #define SLUICE_CLI_REPORT_H
 

@@ -1,4 +1,4 @@
-/* sluice requeue: files are to be done again. */
+/* sluice requeue: has files done again. */
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>

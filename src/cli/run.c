@@ -1,4 +1,4 @@
-/* sluice run: the engine, fed from the command line. */
+/* sluice run: runs the engine on the files of the command line. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cli/report.h"
 #include "worker/describe.h"
 
-/* As many descriptors are open as jobs can be under way, not as many as there are files. */
+/* Limits the open descriptors to the jobs under way. */
 #define AHEAD 32
 
 struct run_options {
@@ -53,12 +53,12 @@ struct run {
     struct chain chain;
     struct batch batch;
     struct engine *engine;
-    struct engine_job *jobs; /* by the places of their files */
-    bool verified;           /* at least one result was compared, and none was too far off */
-    double largest;          /* difference of them all */
+    struct engine_job *jobs; /* by the places of their files (batch.h) */
+    bool verified;           /* at least one result was compared, and all agree */
+    double largest;          /* the largest difference of all results */
 };
 
-/* To stderr when the picture itself goes to stdout. */
+/* stderr when the picture goes to stdout. */
 static FILE *answers(const struct run *run)
 {
     return strcmp(run->options.batch.output, "-") == 0 ? stderr : cli_stdout;
@@ -71,7 +71,7 @@ static void job_done(struct engine_job *job)
     const struct engine_report *report = &job->report;
     file->fault = job->fault;
     file->pixels = (uint64_t)report->in.width * report->in.height;
-    /* With a device, it is this picture that needs another one. */
+    /* The device works, but this picture needs another one. */
     file->is_its_own = job->fault.code == FAULT_NO_DEVICE && engine_device(run->engine);
     batch_end(file);
 }
@@ -80,7 +80,7 @@ static void told(struct batch_file *file, json_t *entry)
 {
     struct run *run = file->batch->context;
     struct engine_job *job = &run->jobs[file->place];
-    if (job->user != file) /* it was never begun */
+    if (job->user != file) /* it was never started */
         *job = (struct engine_job){0};
     if (job->report.verified) {
         run->verified = true;
@@ -133,8 +133,8 @@ static void tell_verified(const struct run *run)
         fputs("verified: equal\n", answers(run));
 }
 
-/* The program is written after pictures are done, when it is late to hear that it cannot be; one
- * that cannot be read is no picture's fault. */
+/* Checks files for program binaries early: the binary is written after pictures are done, and a
+ * binary that cannot be read is no picture's fault. */
 static int check_binaries(const char *dump, const char *load)
 {
     struct file_draft draft;

@@ -1,4 +1,4 @@
-/* sluice stages: what the parameter tables say. */
+/* sluice stages: prints the tables of stages and parameters. */
 #include <string.h>
 
 #include "chain/tried.h"

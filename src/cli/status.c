@@ -1,4 +1,4 @@
-/* sluice status: what the daemon does. */
+/* sluice status: prints what the daemon is doing. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,14 +141,15 @@ static int ask(int socket, json_t **answer, struct fault *fault)
     return result == 0 ? daemon_result(*answer, fault) : result;
 }
 
-/* On a terminal each takes the place of the one before. */
+/* On a terminal each status overwrites the one before. */
 static void tell(const struct status_options *o, const json_t *status, bool again)
 {
     const char *terminal = getenv("TERM");
     bool screen =
         o->watch && isatty(fileno(cli_stdout)) && terminal && strcmp(terminal, "dumb") != 0;
     if (screen)
-        fputs("\033[H\033[J", cli_stdout); /* to the upper left corner, and clear from there */
+        /* moves to the upper left corner and clears the screen */
+        fputs("\033[H\033[J", cli_stdout);
     if (o->common.json && o->watch) {
         json_dumpf(status, cli_stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         fputc('\n', cli_stdout);

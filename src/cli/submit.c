@@ -1,4 +1,4 @@
-/* sluice submit: pictures through the daemon, by its jobs socket. */
+/* sluice submit: sends pictures to the daemon by its jobs socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 #include "worker/client.h"
 #include "worker/describe.h"
 
-/* Requests that are under way: enough for the daemon never to wait for us. */
+/* Requests under way: enough that the daemon never waits for us. */
 #define AHEAD 8
 
-/* What a daemon takes at most (limits.max_file); a sealed file is memory of ours until then. */
+/* The largest limits.max_file; the content of a sealed file takes memory. */
 #define INPUT_MAX (4ull << 30)
 
 struct submit_options {
@@ -42,17 +42,17 @@ static const struct options_usage usage = {
 struct submit {
     struct submit_options options;
     struct batch batch;
-    const char *format; /* as it is sent */
+    const char *format; /* as sent to the daemon */
     int socket;
     struct submission {
-        struct batch_file *file; /* NULL: nothing is under way */
+        struct batch_file *file; /* NULL: no request */
         json_t *report;          /* owned */
-    } files[BATCH_FILES];        /* by their places, which are the requests' ids */
+    } files[BATCH_FILES];        /* by the files' places, which are the requests' ids */
 };
 
-/* ---- to the daemon ---- */
+/* ---- sending ---- */
 
-/* A sealed memory file, which the daemon takes as it is. */
+/* Copies the input to a sealed memory file, which the daemon takes without copying. */
 static int load(const struct batch_file *file, struct fault *fault)
 {
     static const size_t piece = 1 << 18;
@@ -88,7 +88,7 @@ static void end(struct submit *submit, struct batch_file *file)
     batch_end(file);
 }
 
-/* A fault is of the daemon; the file's own is in it. */
+/* Sends a file. Returns a fault of the daemon; the file's own fault is stored in it. */
 static int send_file(struct submit *submit, struct batch_file *file, struct fault *fault)
 {
     const struct batch_options *o = &submit->options.batch;
@@ -108,7 +108,7 @@ static int send_file(struct submit *submit, struct batch_file *file, struct faul
     return result;
 }
 
-/* ---- from the daemon ---- */
+/* ---- receiving ---- */
 
 static int copy_all(int from, int to, struct fault *fault)
 {
@@ -142,7 +142,7 @@ static void take_output(struct batch_file *file, const json_t *message, int fd)
         write_result(file, plane, fd, &file->fault);
 }
 
-/* Of a chain the daemon tells all that is wrong. */
+/* Takes over all mistakes in the chain that the daemon reports. */
 static void take_errors(struct submit *submit, const json_t *message)
 {
     const json_t *error;
@@ -158,7 +158,7 @@ static void take_done(struct submit *submit, struct batch_file *file, json_t *me
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
         write_result(file, "", fd, &file->fault);
     take_errors(submit, message);
-    if (subject && strcmp(subject, "chain") != 0) /* it marks a place in another text */
+    if (subject && strcmp(subject, "chain") != 0) /* its place is in another text */
         file->fault.position = -1;
     const json_t *in = json_object_get(message, "in");
     file->pixels = (uint64_t)json_integer_value(json_object_get(in, "width")) *
@@ -191,7 +191,7 @@ static int receive_one(struct submit *submit, struct fault *fault)
     return result;
 }
 
-/* What was under way will not come back. */
+/* Ends all requests, which will not be answered. */
 static void give_up(struct submit *submit, const struct fault *fault)
 {
     batch_give_up(&submit->batch, fault);
@@ -204,8 +204,7 @@ static void give_up(struct submit *submit, const struct fault *fault)
     }
 }
 
-/* Of the daemon's answer what `sluice run` would tell too; of a job that came to none a report of
- * nothing. */
+/* Fills in what `sluice run` reports, too; for a job without an answer, an empty report. */
 static void told(struct batch_file *file, json_t *entry)
 {
     static const struct engine_report nothing;
@@ -252,7 +251,7 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
         if (result != 0)
             give_up(submit, &fault);
     }
-    /* A chain that only the daemon knows is told as it was given. */
+    /* A chain that only the daemon knows is printed as given. */
     const char *text = o->chain ? o->chain : "";
     struct chain chain = {0};
     struct text canonical = {0};

@@ -1,4 +1,4 @@
-/* sluice warm: the compiling that sluiced would do at its start, done before. */
+/* sluice warm: compiles the kernels that sluiced would compile at its start. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +77,15 @@ static int warm_one(struct engine *engine, const struct config *config, const ch
     return result == 0 ? 0 : fault_exit_status(result);
 }
 
-/* The same chains and formats as sluiced has its worker check (daemon/crew.c). */
+/* The chains and formats that sluiced has its worker check (daemon/front/crew.c). */
 static int warm_all(struct engine *engine, const struct config *config)
 {
     const struct settings *settings = &config->settings;
     int status = 0;
     for (size_t i = 0; i < settings->n_watches; i++) {
         const struct watch_settings *watch = &settings->watches[i];
-        if (!watch->chain) /* the environment names half of a folder; the daemon refuses it */
+        /* the environment defines a folder without a chain, which sluiced refuses */
+        if (!watch->chain)
             continue;
         int one = warm_one(engine, config, watch->chain, watch->format, watch->chain_at);
         status = status ? status : one;
@@ -119,7 +120,7 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     }
 }
 
-/* A folder that sluiced would not write to is no place to leave anything in. */
+/* The cache must be where sluiced would write to. */
 static int check_cache(const struct warm_options *o)
 {
     const char *directory = device_cache_directory();
@@ -185,7 +186,7 @@ int command_warm(int argc, char **argv)
     }
     if (argc > first)
         o.common.config = argv[first];
-    /* As sluice-worker has it: PoCL's cache is below ours. */
+    /* As in sluice-worker: PoCL's cache lies below ours. */
     unsetenv("POCL_CACHE_DIR");
     if (o.cache)
         setenv("SLUICE_CACHE_DIR", o.cache, 1);

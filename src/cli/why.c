@@ -1,4 +1,4 @@
-/* sluice why: what became of a file, or why it is not done. */
+/* sluice why: tells what became of a file, or why it is not done. */
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static const struct options_usage usage = {
     .tables = {options, cli_output_options},
 };
 
-/* "STATE (REASON): MESSAGE", then what else is known, a line each. */
+/* Prints "STATE (REASON): MESSAGE", and more facts, one on each line. */
 static void print(const char *file, const json_t *answer)
 {
     static const char *const own[] = {"state", "reason", "message", "file"};
@@ -64,7 +64,7 @@ static void print(const char *file, const json_t *answer)
     }
 }
 
-/* One that is unknown is told as the others are in JSON, and complained about in words. */
+/* With --json an unknown file is an answer like others; in text it is an error. */
 static int tell(const struct why_options *o, const char *file, json_t *answer, json_t *all)
 {
     const char *state = json_string_value(json_object_get(answer, "state"));

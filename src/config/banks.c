@@ -9,7 +9,7 @@
 
 #define TAP_MAX 1e9
 
-/* Four sets of filters, as they stand in the file. */
+/* Filters as the file has them. */
 struct filter_set {
     unsigned n;
     struct bank_filter *filters; /* owned */
@@ -149,7 +149,7 @@ static const struct reader_key bank_keys[] = {
     {0},
 };
 
-/* The given keys make sense together. */
+/* Checks the given keys against each other. */
 static bool check_entry(struct reader *reader, yaml_node_t *node, const struct bank_entry *entry,
                         uint64_t given)
 {
@@ -181,7 +181,7 @@ static bool check_entry(struct reader *reader, yaml_node_t *node, const struct b
     return true;
 }
 
-/* The four sets in one piece of memory, as a definition holds them. */
+/* Copies the four sets into one block of memory, as a definition has them. */
 static bool make_bank(const struct bank_entry *entry, struct definition_bank *bank)
 {
     struct bank_direction *direction[2] = {&bank->bank.x, &bank->bank.y};
@@ -193,7 +193,7 @@ static bool make_bank(const struct bank_entry *entry, struct definition_bank *ba
         for (int way = 0; way < 2; way++) {
             const struct filter_set *set = &entry->set[way][d];
             if (!set->filters)
-                set = &entry->set[way][0]; /* vertical is as horizontal */
+                set = &entry->set[way][0]; /* the vertical set is the same as the horizontal one */
             if (set->n > 0)
                 memcpy(next, set->filters, set->n * sizeof *next);
             *(way ? &direction[d]->synthesis : &direction[d]->analysis) = next;
@@ -208,7 +208,7 @@ static bool make_bank(const struct bank_entry *entry, struct definition_bank *ba
     return true;
 }
 
-/* A bank that loses says how much whenever it is read, the others only when asked. */
+/* Logs how much a bank loses: always if it does not reconstruct, otherwise at level info. */
 static void tell_error(const struct bank *bank)
 {
     static const char format[] = "bank '%s': horizontally alias %.3g, distortion %.3g, vertically "
@@ -248,7 +248,7 @@ static void read_bank(struct reader *reader, const char *name, yaml_node_t *node
         else if (!made || !definitions_add_bank(to, &bank))
             reader->errors->failed = true;
         else
-            bank.filters = NULL; /* the definitions' own now */
+            bank.filters = NULL; /* owned by the definitions now */
     }
     free(bank.filters);
     for (int i = 0; i < 4; i++)
@@ -261,11 +261,11 @@ void config_read_banks(struct reader *reader, yaml_node_t *node, void *to)
     reader_names(reader, node, "banks", read_bank, to);
 }
 
-/* Coefficients as fir takes them. */
+/* Coefficients in the form that fir takes. */
 static const struct param kernel_param = {
     .name = "k", .type = PARAM_MATRIX, .min = -1e9, .max = 1e9};
 
-/* A kernel as chains write it, or a sequence of rows. */
+/* Reads a kernel: as chains write it, or as a sequence of rows. */
 static void read_kernel(struct reader *reader, const char *name, yaml_node_t *node, void *to)
 {
     struct definition_kernel *kernel = calloc(1, sizeof *kernel);

@@ -32,7 +32,7 @@ static void read_banks(struct reader *reader, yaml_node_t *node, void *to)
     config_read_banks(reader, node, &((struct config *)to)->definitions);
 }
 
-/* The build's list; what stages do is not known here. */
+/* Names are in the build's list; this module knows no more about stages. */
 static bool is_stage(const char *name)
 {
     size_t length = strlen(name);
@@ -77,7 +77,7 @@ static void read_chains(struct reader *reader, yaml_node_t *node, void *to)
     reader_names(reader, node, "chains", read_chain, to);
 }
 
-/* Sections whose `to` is the settings. */
+/* For sections that are read into the settings. */
 #define READ_SETTINGS(name)                                                                        \
     static void read_##name(struct reader *reader, yaml_node_t *node, void *to)                    \
     {                                                                                              \

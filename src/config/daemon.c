@@ -5,7 +5,7 @@
 
 #define KEYS_MAX 32
 
-/* ---- tables of settings as tables of keys ---- */
+/* ---- settings as keys of the file ---- */
 
 static void keep_text(struct reader *reader, struct settings *settings, const char **text)
 {
@@ -13,7 +13,7 @@ static void keep_text(struct reader *reader, struct settings *settings, const ch
         reader->errors->failed = true;
 }
 
-/* The document ends before the settings do. */
+/* The settings outlive the document, so texts are copied. */
 static void keep_texts(struct reader *reader, struct settings *settings,
                        const struct setting *table, void *section)
 {
@@ -88,7 +88,7 @@ static void read_min_free(struct reader *reader, yaml_node_t *node, void *to)
     read_parsed(reader, node, "limits", "min_free", to);
 }
 
-/* A list of texts, or one alone, with blanks between them. */
+/* Reads a list of texts, or a single text, into one text with blanks between the items. */
 static void read_list(struct reader *reader, yaml_node_t *node, const char *what,
                       struct settings *settings, const char **list)
 {
@@ -134,7 +134,7 @@ static void read_tls(struct reader *reader, yaml_node_t *node, void *to)
     keep_text(reader, to, &((struct settings *)to)->relay.ca);
 }
 
-/* Keys whose values param.h has no type for. */
+/* Keys whose values have no type in param.h. */
 static const struct {
     const char *section;
     struct reader_key key;
@@ -246,9 +246,9 @@ void config_read_listen(struct reader *reader, yaml_node_t *node, void *to)
 
 /* ---- watch ---- */
 
-/* What a watch's own functions read into: both structs by the first's address. */
+/* Passed to a watch's own functions: the first member has both addresses. */
 struct watch_target {
-    struct watch_settings watch; /* first: where the table's offsets count from */
+    struct watch_settings watch; /* must be first: offsets of the table count from here */
     struct settings *settings;
 };
 
@@ -277,7 +277,7 @@ static void read_name(struct reader *reader, yaml_node_t *node, void *to)
     parse_with(reader, node, find_setting(settings_watch.table, "name"), text, &target->watch);
 }
 
-/* The list replaces the usual patterns. Hidden names are never taken, whatever it says. */
+/* The list replaces the default patterns. Hidden names are never taken in any case. */
 static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
 {
     struct watch_target *target = to;
@@ -297,7 +297,7 @@ static void read_ignore(struct reader *reader, yaml_node_t *node, void *to)
     target->watch.ignore = list;
 }
 
-/* Values of the file that settings read from their text elsewhere. */
+/* Keys whose settings parse a text in the environment and on the command line. */
 static const struct reader_key own_keys[] = {
     {.name = "name", .read = read_name},
     {.name = "done", .read = read_done},
@@ -306,8 +306,8 @@ static const struct reader_key own_keys[] = {
     {0},
 };
 
-/* What values mean takes more than reading them: a chain takes stages, a folder the disk. Where
- * they stand is remembered, since only later can it be told whether they are right. */
+/* Notes where values stand in the file: whether a chain or a folder is right can be told only
+ * later, and the message needs the place. */
 static void note_places(struct reader *reader, const yaml_node_t *node,
                         struct watch_settings *watch)
 {
@@ -319,7 +319,7 @@ static void note_places(struct reader *reader, const yaml_node_t *node,
     }
 }
 
-/* One with errors is kept, too, so that what it says besides can be looked at. */
+/* An entry with mistakes is kept, so that the rest of it can be checked. */
 static void read_entry(struct reader *reader, yaml_node_t *node, struct settings *settings)
 {
     struct reader_key keys[KEYS_MAX] = {0};

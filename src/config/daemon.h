@@ -1,6 +1,5 @@
-/* The daemon's sections of a configuration: device, limits, listen, watch, log, state, and
- * what the relay beside it is told. `to` is
- * struct settings. */
+/* Sections of the configuration for the daemon (device, limits, listen, watch, log, state) and for
+ * the relay. `to` is struct settings. */
 #ifndef SLUICE_CONFIG_DAEMON_H
 #define SLUICE_CONFIG_DAEMON_H
 

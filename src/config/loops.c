@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/name.h"
 
-/* ---- circles: pure ---- */
+/* ---- finding circles: pure ---- */
 
 static bool is_passed_over(const char *path, const char *const *ignore)
 {
@@ -24,7 +24,7 @@ static bool is_passed_over(const char *path, const char *const *ignore)
     return false;
 }
 
-/* What of `path` is below `folder`; NULL: it is elsewhere, or the folder itself. */
+/* The part of `path` below `folder`; NULL: it is elsewhere, or the folder itself. */
 static const char *part_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
@@ -50,10 +50,10 @@ static bool takes(const struct loop_folder *folder, const char *output)
     return false;
 }
 
-/* A walk in depth. A folder on the way that is met again closes a circle. */
+/* A depth-first search: a folder that is met again on the present path closes a circle. */
 struct search {
-    size_t next;  /* the folder to look at from this one */
-    size_t depth; /* of this one on the way, from 1; 0: it is not on it */
+    size_t next;  /* the next folder to look at from this one */
+    size_t depth; /* position on the present path, from 1; 0: not on it */
     bool seen, told;
 };
 
@@ -110,7 +110,7 @@ bool loops_find(const struct loop_folder *folders, size_t count,
 
 struct mount {
     char device[24];
-    char *root, *point; /* which folder of the device stands where; "" for "/"; owned */
+    char *root, *point; /* which folder of the device is mounted where; "" for "/"; owned */
 };
 
 struct mounts {
@@ -171,7 +171,7 @@ static void forget_mounts(struct mounts *mounts)
     free(mounts->list);
 }
 
-/* The mount that a path lies on: of several at one place the last is on top. */
+/* The mount that holds a path: the longest, and the last of several at one place. */
 static const struct mount *find_mount(const struct mounts *mounts, const char *path)
 {
     const struct mount *found = NULL;
@@ -184,7 +184,7 @@ static const struct mount *find_mount(const struct mounts *mounts, const char *p
     return found;
 }
 
-/* With links followed as far as there are folders that answer, and the rest as it reads. */
+/* Follows links as far as there are folders that answer; the rest stays as written. */
 static void follow(const char *path, char real[PATH_MAX])
 {
     char begin[PATH_MAX];
@@ -233,7 +233,7 @@ static char *find_place(const struct mounts *mounts, const char *path, char real
     return print_place(mount, real + (mount ? strlen(mount->point) : 0));
 }
 
-/* What a recursive input finds below itself on other file systems. */
+/* Other file systems that a recursive input finds below itself. */
 static const char **find_mounted(const struct mounts *mounts, const char *real,
                                  const char *const *ignore)
 {
@@ -248,12 +248,12 @@ static const char **find_mounted(const struct mounts *mounts, const char *real,
     return list;
 }
 
-/* ---- all of it ---- */
+/* ---- checking the settings ---- */
 
 struct check {
     const struct settings *settings;
     size_t count;
-    const struct watch_settings **watches; /* those that are whole; owned */
+    const struct watch_settings **watches; /* those with all paths; owned */
     struct loop_folder *folders;           /* where they lead; owned, with the texts */
     struct text *errors;
 };
@@ -302,7 +302,7 @@ static void complain_of_twin(const struct check *check, size_t index)
     text_append(check->errors, "\n");
 }
 
-/* False without memory. */
+/* Returns false without memory. */
 static bool add(struct check *check, const struct mounts *mounts,
                 const struct watch_settings *watch)
 {

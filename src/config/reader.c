@@ -48,7 +48,7 @@ static void count_use(unsigned *uses, int index)
     uses[index - 1]++;
 }
 
-/* An alias shows as a node that stands in several places. */
+/* An alias appears as a node that occurs in several places. */
 static void refuse_aliases(struct reader *reader)
 {
     size_t n = count_nodes(reader);
@@ -102,7 +102,7 @@ static bool has_second_document(yaml_parser_t *parser, struct reader *reader)
     return root != NULL;
 }
 
-/* What libyaml finds wrong, as what to look for. */
+/* libyaml's message, as something that a user can look for. */
 static const char *in_plain_words(const char *problem)
 {
     static const struct {
@@ -261,7 +261,7 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
         reader_complain(reader, value, "%s", fault.text);
 }
 
-/* Whether an earlier key of the mapping reads the same. */
+/* Whether an earlier key of the mapping has the same text. */
 static bool is_duplicate(struct reader *reader, const yaml_node_t *mapping,
                          const yaml_node_pair_t *pair, const char *name)
 {
@@ -281,7 +281,7 @@ static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *wha
     return false;
 }
 
-/* The key's text, NULL with an error told when it is none or there twice. */
+/* The key's text; NULL, with an error, when it is not a text or occurs twice. */
 static const char *key_name(struct reader *reader, const yaml_node_t *mapping,
                             const yaml_node_pair_t *pair, const char *what)
 {

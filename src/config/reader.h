@@ -1,8 +1,7 @@
-/* YAML, a strict subset: mappings, sequences and scalars, read by tables. No anchors, aliases, tags
- * or merge keys; unknown and duplicate keys are errors that name the nearest key. Every error tells
- * file, line and column, and reading goes on, so that all are told at once.
- *
- * One thread a reader. */
+/* Reads a strict subset of YAML by tables: mappings, sequences and scalars. Anchors, aliases, tags
+ * and merge keys are errors; so are duplicate keys, and unknown keys, for which the nearest known
+ * key is named. Each error gives file, line and column, and reading goes on after it. One thread
+ * for a reader. */
 #ifndef SLUICE_CONFIG_READER_H
 #define SLUICE_CONFIG_READER_H
 
@@ -14,11 +13,11 @@
 struct reader {
     const char *file; /* its name in errors */
     yaml_document_t document;
-    struct text *errors; /* a line each */
+    struct text *errors; /* one on each line */
     unsigned n_errors;
 };
 
-/* A key of a mapping: an option of the table that drives chains and command lines too, or what a
+/* A key of a mapping: a parameter of a table, as for chains and command lines, or a key that a
  * function reads. Tables end with an entry without a name. */
 struct reader_key {
     const char *name;
@@ -27,8 +26,8 @@ struct reader_key {
     bool required;
 };
 
-/* Parses `size` bytes; false, with an error told, when they are no such YAML. reader_finish in
- * every case. */
+/* Parses `size` bytes. Returns false, with an error, when they are not such YAML. reader_finish
+ * must follow in any case. */
 bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
                   struct text *errors);
 void reader_finish(struct reader *reader);
@@ -39,27 +38,28 @@ yaml_node_t *reader_root(struct reader *reader);
 void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reads a mapping into `to` by a table; `what` names the mapping ("bank 'thirds'"). Which keys
- * there were, as bits in the table's order, comes back. */
+/* Reads a mapping into `to` by a table. `what` names the mapping in errors ("bank 'thirds'").
+ * Returns which keys were there, as bits in the table's order. */
 uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *what,
                         const struct reader_key *keys, void *to);
 
-/* The value of that key in a mapping, for errors that are found later; NULL: there is none. */
+/* The value of a key in a mapping, for errors that are found later; NULL: it is not there. */
 const yaml_node_t *reader_value(struct reader *reader, const yaml_node_t *mapping, const char *key);
 
-/* Calls `read` for each entry of a mapping whose keys are names of the user's own; each at most
- * PARAM_WORD_MAX − 1 of A-Z a-z 0-9 . _ - */
+/* Calls `read` for each entry of a mapping with names that users choose: at most PARAM_WORD_MAX − 1
+ * characters of A-Z a-z 0-9 . _ - */
 void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
                   void (*read)(struct reader *reader, const char *name, yaml_node_t *value,
                                void *to),
                   void *to);
 
-/* Entries of a sequence; 0, with an error told, when it is none or has not from `min` to `max`. */
+/* The number of entries of a sequence; 0, with an error, when it is no sequence or does not have
+ * `min` to `max` entries. */
 size_t reader_count(struct reader *reader, yaml_node_t *node, const char *what, size_t min,
                     size_t max);
 yaml_node_t *reader_item(struct reader *reader, const yaml_node_t *sequence, size_t index);
 
-/* The text of a scalar; NULL, with an error told, when it is none. */
+/* The text of a scalar; NULL, with an error, when it is none. */
 const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what);
 bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value);
 bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,

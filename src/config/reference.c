@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A | would end the cell. */
+/* In a table | would end the cell. */
 static void print_cell(struct text *text, const char *cell)
 {
     for (; *cell; cell++) {

@@ -1,5 +1,5 @@
-/* A configuration that is in force for somebody: what was read last, and, after a reload, what jobs
- * in flight began under. Counted; the loop's thread alone. */
+/* A rulebook: a configuration with reference counting. After a reload the old one stays until the
+ * jobs that began under it have ended. The loop's thread alone. */
 #ifndef SLUICE_CONFIG_RULEBOOK_H
 #define SLUICE_CONFIG_RULEBOOK_H
 

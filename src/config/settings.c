@@ -31,7 +31,7 @@ const char *settings_keep(struct settings *settings, const char *text)
     return kept->text;
 }
 
-/* ---- setting them ---- */
+/* ---- setting values ---- */
 
 int setting_set(const struct setting *setting, void *to, const char *text, bool bare_allowed,
                 const char *what, struct fault *fault)
@@ -100,7 +100,7 @@ struct watch_settings *settings_add_watch(struct settings *settings)
     return watch;
 }
 
-/* Without memory it stays as it is. */
+/* Without memory the path stays as it is. */
 static void make_absolute(struct settings *settings, const char **path)
 {
     char *absolute = *path ? path_absolute(*path) : NULL;
@@ -166,15 +166,15 @@ const char *setting_variable(const struct settings_section *section, const struc
     return variable;
 }
 
-/* Sets one from a variable, for which an empty one counts as not there. What the file says of it is
- * not what is wrong with it then. */
+/* Sets one from a variable; an empty variable counts as unset. The value's place in the file is
+ * forgotten. */
 static void set_from(const struct setting *setting, void *to, const char *variable,
                      const char *text, struct text *errors)
 {
     struct fault fault = FAULT_INIT;
     if (!text || !text[0])
         return;
-    if (setting->param.type == PARAM_FLAG) /* written as in the file */
+    if (setting->param.type == PARAM_FLAG) /* written as in the file: true or false */
         text = strcmp(text, "true") == 0 ? "1" : strcmp(text, "false") == 0 ? "0" : text;
     if (setting->param.type == PARAM_FLAG && strcmp(text, "1") != 0 && strcmp(text, "0") != 0)
         text_printf(errors, "%s: '%s': expected true or false\n", variable, text);
@@ -184,16 +184,16 @@ static void set_from(const struct setting *setting, void *to, const char *variab
         *(struct place *)((char *)to + setting->place) = (struct place){0};
 }
 
-/* A variable by its name: "SLUICE_WATCH_3_CHAIN" is SLUICE_WATCH_CHAIN of folder number 3. */
+/* A variable by its name: "SLUICE_WATCH_3_CHAIN" is CHAIN of folder number 3. */
 struct variable {
     const char *entry;                /* of the environment: "NAME=VALUE" */
     size_t length;                    /* of NAME */
     size_t head;                      /* of "SLUICE_SECTION_" */
-    int number;                       /* −1: none */
-    char name[SETTINGS_VARIABLE_MAX]; /* without the number; cut where it is too long */
+    int number;                       /* −1: the name has none */
+    char name[SETTINGS_VARIABLE_MAX]; /* without the number; cut if too long */
 };
 
-/* False for a variable of anything but this section. */
+/* Returns false for a variable that is not of this section. */
 static bool read_variable(struct variable *v, const char *entry,
                           const struct settings_section *section)
 {
@@ -202,7 +202,7 @@ static bool read_variable(struct variable *v, const char *entry,
     int length = snprintf(head, sizeof head, "SLUICE_%s_", section->name);
     *v = (struct variable){
         .entry = entry, .length = strcspn(entry, "="), .head = (size_t)length, .number = -1};
-    if (v->length < v->head) /* the section alone */
+    if (v->length < v->head) /* the name ends with the section */
         v->head = v->length;
     if (!section->name[0] || v->head + 1 < (size_t)length || entry[v->length] != '=' ||
         strncasecmp(entry, head, v->head) != 0)
@@ -219,8 +219,8 @@ static bool read_variable(struct variable *v, const char *entry,
     return true;
 }
 
-/* The setting that a variable means. A misspelt one would be obeyed by nobody, silently: it is an
- * error that names the nearest one. */
+/* The setting that a variable means. A misspelt variable would have no effect, so it is an error
+ * that names the nearest one. */
 static const struct setting *find_meant(const struct settings_section *section,
                                         const struct variable *v, struct text *errors)
 {
@@ -258,7 +258,7 @@ static void read_section(struct settings *settings, const struct settings_sectio
             find_meant(section, &v, errors);
 }
 
-/* One after the last, as long as a variable speaks of it. */
+/* Adds folders for variables with the number after the last. */
 static void add_watches(struct settings *settings, struct text *errors)
 {
     for (bool added = true; added && !errors->failed;) {
@@ -294,7 +294,7 @@ static void set_watch(struct settings *settings, const struct variable *v, bool 
         set_from(setting, &settings->watches[index], variable, v->entry + v->length + 1, errors);
 }
 
-/* What is said of a folder by its number comes after what is said of the only one. */
+/* Variables with a folder's number override those without. */
 static void read_watches(struct settings *settings, bool own_folder, struct text *errors)
 {
     if (own_folder) {
@@ -319,7 +319,7 @@ void settings_read_environment(struct settings *settings, bool own_folder, struc
     read_watches(settings, own_folder, errors);
 }
 
-/* ---- the relay ---- */
+/* ---- checking the relay's settings ---- */
 
 /* Names become parts of NATS subjects, which dots separate. */
 static bool is_token(const char *text, const char *also)
@@ -345,7 +345,7 @@ static bool is_authority(const char *text, size_t length)
             port >= 1 && port <= 65535);
 }
 
-/* Every item of the list is a URL of one of two schemes. */
+/* Whether every item of the list is a URL with one of the two schemes. */
 static bool is_url_list(const char *list, const char *plain, const char *secure)
 {
     for (size_t length; list && *list; list += length) {
@@ -385,14 +385,14 @@ int settings_check_relay(const struct relay_settings *relay, size_t *at, const c
     while (*at < sizeof checks / sizeof *checks) {
         size_t i = (*at)++;
         *key = checks[i].key;
-        if (!checks[i].good) /* the text itself is not told: a URL may hold a password */
+        if (!checks[i].good) /* the text is not printed, because a URL may contain a password */
             return fault_set(fault, FAULT_CONFIG, "relay: %s: expected %s", checks[i].key,
                              checks[i].expected);
     }
     return 0;
 }
 
-/* ---- names ---- */
+/* ---- templates of names ---- */
 
 int settings_check_name(const char *template, struct fault *fault)
 {

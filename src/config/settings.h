@@ -1,8 +1,9 @@
-/* What the daemon is told, wherever it was said: in the file, in the environment or on the command
- * line, the later before the earlier. One table for each section drives all three, and the
- * reference page (docs/configuration.md).
+/* The daemon's settings from the file, the environment and the command line; the command line goes
+ * first, then the environment. One table for each section serves all three, and the reference page
+ * (docs/configuration.md).
  *
- * Texts belong to the settings, or outlive them. Filled by one thread; then any may read. */
+ * Texts belong to the settings, or must outlive them. One thread fills the settings; then any may
+ * read. */
 #ifndef SLUICE_CONFIG_SETTINGS_H
 #define SLUICE_CONFIG_SETTINGS_H
 
@@ -13,120 +14,123 @@
 #include <stdint.h>
 
 enum settings_exists {
-    EXISTS_NUMBER,    /* the result is called photo-1.png */
-    EXISTS_OVERWRITE, /* it replaces what has its name */
-    EXISTS_FAIL,      /* the original goes to failed */
+    EXISTS_NUMBER,    /* the result gets a number: photo-1.png */
+    EXISTS_OVERWRITE, /* the result replaces the existing file */
+    EXISTS_FAIL,      /* the original fails */
 };
 
 enum settings_originals {
     ORIGINALS_DONE, /* moved to done */
     ORIGINALS_DELETE,
-    ORIGINALS_KEEP, /* back where it was; the ledger remembers */
+    ORIGINALS_KEEP, /* it returns to its folder; the ledger remembers it */
 };
 
 enum settings_claim {
-    CLAIM_RENAME, /* into the folder's .sluice/work */
-    CLAIM_NONE,   /* it stays where it is: a folder that is not ours to write in */
+    CLAIM_RENAME, /* into .sluice/work in the folder */
+    CLAIM_NONE,   /* it stays where it is: for folders that must not be written to */
 };
 
 enum settings_sync {
-    SYNC_EACH,  /* every result and note by itself */
-    SYNC_BATCH, /* the file system, once for all that end together */
-    SYNC_OFF,   /* when the kernel pleases */
+    SYNC_EACH,  /* each result and note by itself */
+    SYNC_BATCH, /* the file system, once for all files that end together */
+    SYNC_OFF,   /* never, except for the ledger */
 };
 
 enum settings_mode {
-    MODE_AUTO, /* inotify where it can see everything */
+    MODE_AUTO, /* inotify where it reports everything */
     MODE_INOTIFY,
     MODE_POLL,
 };
 
 enum settings_sandbox {
     SANDBOX_OFF,
-    SANDBOX_AUTO,     /* what the kernel has */
-    SANDBOX_REQUIRED, /* all of it, or no worker */
+    SANDBOX_AUTO,     /* as much as the kernel has */
+    SANDBOX_REQUIRED, /* all of it; otherwise no worker starts */
 };
 
 #define RETENTION_ALL UINT64_MAX
 
-/* What of done or failed stays; RETENTION_ALL: everything. */
+/* How much of done or failed is kept; RETENTION_ALL: everything. */
 struct retention {
     uint64_t keep; /* bytes */
     uint64_t age;  /* nanoseconds */
 };
 
-/* Below either nothing new is claimed. */
+/* With less free space than either, no new files are claimed. */
 struct free_space {
     double percent; /* of the file system */
     uint64_t bytes;
 };
 
-/* Where a text stands in the file, from 1; 0: it stands elsewhere. */
+/* A place in the file; lines and columns count from 1; 0: not in the file. */
 struct place {
     size_t line, column;
 };
 
 /* One watched folder. */
 struct watch_settings {
-    const char *input, *output; /* paths of directories; absolute after settings_complete */
-    const char *chain;          /* its text */
-    const char *chain_name;     /* as the file calls it; NULL: only the text is known */
+    const char *input, *output; /* directories; absolute after settings_complete */
+    const char *chain;          /* the chain's text */
+    const char *chain_name;     /* its name in the file; NULL: it has none */
     const char *format;
-    const char *reading; /* how to read pictures, as --input says it; NULL: as usual */
-    const char *name;    /* of results: a template */
+    const char *reading; /* options for decoding, as for --input; NULL: none */
+    const char *name;    /* template for names of results */
     int on_exists, originals, claim, sync, mode; /* enums above */
     bool recursive;
-    uint64_t settle; /* nanoseconds for which a closed file must be left alone */
-    uint64_t stable; /* nanoseconds without a change that make a found file complete */
+    uint64_t settle; /* nanoseconds for which a closed file must stay unchanged */
+    uint64_t stable; /* nanoseconds for which a file that a scan found must stay unchanged */
     struct retention done, failed;
-    struct free_space min_free; /* the limit of all; settings_complete fills it in */
-    const char **ignore;        /* patterns of names, ends with NULL; owned */
-    struct place at;            /* of the entry in the file, and of some of its values */
+    struct free_space
+        min_free;        /* of this folder; settings_complete takes the common one otherwise */
+    const char **ignore; /* patterns of names; ends with NULL; owned */
+    struct place at;     /* of the entry, and of some values, in the file */
     struct place input_at, output_at, chain_at, format_at, reading_at;
 };
 
-/* A socket to come; NULL: none. */
+/* A socket to open; path NULL: none. */
 struct socket_settings {
     const char *unix_path, *mode, *group;
 };
 
-/* What sluice-relay and sluice enqueue are told; the daemon has no use for it. Lists are texts with
- * blanks between their items. */
+/* Settings of sluice-relay and sluice enqueue; the daemon does not use them. Lists are texts with
+ * blanks between items. */
 struct relay_settings {
     const char *servers;     /* URLs of NATS servers; NULL: none */
     const char *credentials; /* file; NULL: none */
-    const char *ca;          /* file of certificates; NULL: the system's */
+    const char *ca;          /* file of certificates; NULL: those of the system */
     const char *stream, *consumer;
-    int64_t jobs_wanted;   /* 0: limits.jobs and two more */
-    unsigned jobs;         /* at once; settings_complete fills it in */
-    int64_t deliveries;    /* after which a job without a verdict goes to DEAD */
-    uint64_t inline_max;   /* bytes of a picture or result that is part of a message */
-    const char *get, *put; /* prefixes of URLs that are allowed; NULL: no URLs */
-    const char *name;      /* of this machine in results; NULL: its host name */
+    int64_t jobs_wanted;   /* 0: limits.jobs plus two */
+    unsigned jobs;         /* at once; set by settings_complete */
+    int64_t deliveries;    /* after so many a job without a verdict goes to DEAD */
+    uint64_t inline_max;   /* up to so many bytes a picture or result is part of a message */
+    const char *get, *put; /* allowed prefixes of URLs; NULL: none */
+    const char *name;      /* this machine's name in results; NULL: its host name */
     const char *metrics;   /* file; NULL: none */
-    const char *inbox;     /* prefix of the subjects of answers; NULL: _INBOX */
+    const char *inbox;     /* prefix of subjects for answers; NULL: _INBOX */
 };
 
-struct settings_text; /* a text that is owned */
+struct settings_text; /* a text that the settings own */
 
 struct settings {
-    const char *file;     /* of the configuration; NULL: there is none */
-    const char *device;   /* as --device says it */
-    const char *fallback; /* where that one fails: "native", "cpu", "reference"; NULL: nothing */
+    const char *file;   /* the configuration file; NULL: none */
+    const char *device; /* as for --device */
+    /* used when the device fails: "native", "cpu", "reference"; NULL: nothing */
+    const char *fallback;
     bool self_check;
     int sandbox;            /* enum settings_sandbox */
-    int64_t worker_jobs;    /* that one worker does before it is replaced; 0: any number */
-    uint64_t worker_time;   /* nanoseconds, likewise; 0: any time */
-    uint64_t worker_growth; /* bytes that its memory may grow by, likewise; 0: by `memory` twice */
+    int64_t worker_jobs;    /* jobs after which a worker is replaced; 0: never */
+    uint64_t worker_time;   /* nanoseconds after which it is replaced; 0: never */
+    uint64_t worker_growth; /* growth of its memory, in bytes, after which it is replaced; 0: twice
+                               `memory` */
     uint64_t max_pixels, max_file, memory;
     int64_t jobs_wanted; /* 0: as many as processors */
-    unsigned jobs;       /* at once; settings_complete fills it in */
-    int64_t queue;       /* jobs that are held at once */
-    uint64_t job_time;   /* nanoseconds that one may take */
-    uint64_t shutdown;   /* nanoseconds that jobs are given at the end */
+    unsigned jobs;       /* at once; set by settings_complete */
+    int64_t queue;       /* jobs that the daemon holds at once */
+    uint64_t job_time;   /* nanoseconds that a job may take */
+    uint64_t shutdown;   /* nanoseconds that jobs get when the daemon stops */
     struct free_space min_free;
     struct socket_settings http, jobs_socket;
-    const char *state; /* directory; NULL: found by state.h */
+    const char *state; /* directory; NULL: state.h finds it */
     int log_level;     /* enum log_level */
     struct relay_settings relay;
     size_t n_watches;
@@ -134,77 +138,77 @@ struct settings {
     struct settings_text *texts;    /* owned */
 };
 
-/* One setting, wherever it is said. */
+/* A setting, wherever it is given. */
 struct setting {
-    struct param param;     /* the key in the file, and its field in the struct of the section */
-    const char *option;     /* long option of sluiced; NULL: none */
-    char letter;            /* its short form, or 0 */
-    const char *value_name; /* in the help: "DIR" */
-    const char *variable;   /* of the environment, where it is not SLUICE_SECTION_KEY */
-    /* For what param.h has no type for: `text` to the field. */
+    struct param param;     /* its key in the file, and its field in the section's struct */
+    const char *option;     /* its long option; NULL: none */
+    char letter;            /* the short option; 0: none */
+    const char *value_name; /* for the help: "DIR" */
+    const char *variable;   /* its environment variable, if that is not SLUICE_SECTION_KEY */
+    /* Parses `text` into the field, for types that param.h does not have. */
     int (*parse)(const char *text, void *to, struct fault *fault);
-    const char *allowed; /* for the reference, where the type does not say it */
-    size_t place; /* of the struct place that remembers where the file says it; 0: none does */
+    const char *allowed; /* for the reference page, where the type does not tell */
+    size_t place;        /* offset of the struct place that notes where the file has it; 0: none */
 };
 
-/* Sections whose fields are in struct settings, and the keys of one entry of `watch`, whose fields
- * are in struct watch_settings. */
+/* A section with fields in struct settings, or the keys of an entry of `watch` with fields in
+ * struct watch_settings. */
 struct settings_section {
-    const char *name;            /* "limits"; "" for keys at the top level */
+    const char *name;            /* "limits"; "" for keys of the top level */
     const struct setting *table; /* ends with an entry without a name */
     const char *help;
 };
 extern const struct settings_section settings_sections[]; /* ends with a NULL name */
 extern const struct settings_section settings_watch;
 
-/* The keys of done and failed, whose fields are in struct retention. */
+/* Keys of done and failed, with fields in struct retention. */
 extern const struct param settings_retention[];
 
 void settings_defaults(struct settings *settings);
 void settings_finish(struct settings *settings);
 
-/* A folder of which nothing is told; its `ignore` is the caller's to free, NULL without memory. */
+/* Sets a folder's defaults. The caller frees `ignore`, which is NULL without memory. */
 void watch_defaults(struct watch_settings *watch);
 
-/* A copy that lives as long as the settings; NULL without memory. */
+/* Returns a copy that the settings own; NULL without memory. */
 const char *settings_keep(struct settings *settings, const char *text);
 
-/* Sets one from its text; `bare_allowed` as in param_set. The text must outlive the settings. */
+/* Sets a value from its text; `bare_allowed` as for param_set. The text must outlive the settings.
+ */
 int setting_set(const struct setting *setting, void *to, const char *text, bool bare_allowed,
                 const char *what, struct fault *fault);
 
-/* The variable of the environment: "SLUICE_LIMITS_MAX_PIXELS". */
+/* The name of the environment variable: "SLUICE_LIMITS_MAX_PIXELS". */
 #define SETTINGS_VARIABLE_MAX 64
 const char *setting_variable(const struct settings_section *section, const struct setting *setting,
                              char variable[SETTINGS_VARIABLE_MAX]);
 
-/* Takes what the environment says; a line in `errors` for each thing that is wrong. A key of a
- * folder is SLUICE_WATCH_N_KEY for folder number N, from 0 in the order of the file, where the next
- * number adds one; or SLUICE_WATCH_KEY where there is no other folder. With `own_folder` (the
- * command line names one) one folder takes the place of all others, and only the latter kind counts
- * for it. */
+/* Applies the environment, and appends a line to `errors` for each mistake. A folder's key is
+ * SLUICE_WATCH_N_KEY for folder number N in the order of the file, from 0; the next number adds a
+ * folder. SLUICE_WATCH_KEY is for a single folder. With `own_folder` (the command line names one)
+ * that folder replaces all others, and only SLUICE_WATCH_KEY applies to it. */
 void settings_read_environment(struct settings *settings, bool own_folder, struct text *errors);
 
 void settings_clear_watches(struct settings *settings);
 
-/* Adds a folder with defaults; NULL without memory. */
+/* Adds a folder with defaults. Returns NULL without memory. */
 struct watch_settings *settings_add_watch(struct settings *settings);
 
-/* Fills in what follows from the rest, when all has been said. */
+/* Sets what follows from other settings. To be called when all have been read. */
 void settings_complete(struct settings *settings);
 
-/* True when a folder under either is handled the same. */
+/* True when a folder is handled in the same way under both. */
 bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b);
 
-/* Whether a template of names is one; the fault says why not. */
+/* Checks a template of names. */
 int settings_check_name(const char *template, struct fault *fault);
 
-/* Looks at the relay's keys from number *at on. Returns 0 when they are right; else FAULT_CONFIG,
- * the key that is wrong, and in *at the number of the next one. */
+/* Checks the relay's keys from number *at on. Returns 0 when they are right; otherwise
+ * FAULT_CONFIG, the wrong key, and the number of the next key in *at. */
 int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
                          struct fault *fault);
 
-/* Appends docs/configuration.md's tables. */
+/* Appends the tables of docs/configuration.md. */
 void settings_print_reference(struct text *text);
 
 #endif

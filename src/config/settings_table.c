@@ -1,5 +1,5 @@
-/* Every setting of the daemon, once: what the file, the environment, the command line and the
- * reference page know of it. */
+/* The table of all settings: what the file, the environment, the command line and the reference
+ * page know about each. */
 #include "config/settings.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int parse_relay_jobs(const char *text, void *to, struct fault *fault)
     return parse_count(text, to, 100, fault);
 }
 
-/* Lists and mappings of the file, which the environment has as one text. */
+/* For lists and mappings of the file, which the environment has as one text. */
 static int parse_text(const char *text, void *to, struct fault *fault)
 {
     (void)fault;
@@ -57,7 +57,7 @@ static int parse_text(const char *text, void *to, struct fault *fault)
     return 0;
 }
 
-/* Without native kernels a processor has OpenCL's. */
+/* Without native kernels processors use OpenCL. */
 #ifdef SLUICE_NATIVE
 #define PROCESSOR "native"
 #else
@@ -259,7 +259,7 @@ static int parse_name(const char *text, void *to, struct fault *fault)
     return settings_check_name(text, fault);
 }
 
-/* "keep=1GiB:age=7d"; unlike in a chain units must be there. */
+/* Parses "keep=1GiB:age=7d"; unlike in a chain, units are required. */
 static int parse_retention(const char *text, void *to, struct fault *fault)
 {
     int result = 0;
@@ -276,7 +276,7 @@ static int parse_retention(const char *text, void *to, struct fault *fault)
     return result;
 }
 
-/* The array and the texts that it points to in one piece. The list replaces the one before. */
+/* Parses patterns into one block of memory, array and texts. They replace the previous patterns. */
 static int parse_ignore(const char *text, void *to, struct fault *fault)
 {
     size_t length = strlen(text), count = 1;

@@ -1,4 +1,4 @@
-/* Batches, which each kind of device has in its own way. */
+/* Batches: calls go to the device's back end. */
 #include "device/batch.h"
 
 #include "device/device_internal.h"

@@ -1,10 +1,10 @@
-/* A batch: all commands of one job, recorded in one go and waited for once.
+/* A batch: all commands of one job, recorded together and waited for once.
  *
  *     begin → unmap the input → launches → map the output → submit → wait
  *
- * Recording holds the device's lock (kernels keep their arguments), waiting does not, so that one
- * job's pictures are decoded and encoded while another's kernels run. Every batch that has begun
- * is ended with device_batch_finish, which also waits when that was not done. */
+ * Recording holds the device's lock, because kernels keep their arguments. Waiting does not, so
+ * that other jobs are decoded and encoded while kernels run. device_batch_finish must end every
+ * batch; it waits if nobody has. */
 #ifndef SLUICE_DEVICE_BATCH_H
 #define SLUICE_DEVICE_BATCH_H
 
@@ -30,48 +30,48 @@ struct device_arg {
 };
 
 struct device_launch {
-    const char *stage; /* whose work it is, for errors; outlives the batch */
+    const char *stage; /* whose work it is, for errors; must outlive the batch */
     const struct device_kernel *kernel;
     const struct device_arg *args;
     unsigned n_args;
     size_t global[2], local[2]; /* work-items; local divides global */
-    double work;                /* scalar operations, an estimate */
+    double work;                /* scalar operations, estimated */
 };
 
 /* How long a launch took, in nanoseconds by the device's own clock. */
 struct device_timing {
-    const char *kernel; /* lives as long as the kernel */
-    uint64_t queued;    /* in the queue, until submitted to the device */
-    uint64_t wait;      /* submitted, until started */
-    uint64_t run;       /* started, until ended */
+    const char *kernel; /* valid as long as the kernel */
+    uint64_t queued;    /* in the queue, until it was submitted to the device */
+    uint64_t wait;      /* from then until it started */
+    uint64_t run;       /* from its start to its end */
 };
 
 struct device_batch;
 
 int device_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
 
-/* Hands a mapped or wrapped buffer over to the device. This and device_batch_map are what
- * device_batch_traffic counts. */
+/* Hands a mapped or wrapped buffer to the device. device_batch_traffic counts this and
+ * device_batch_map. */
 int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault);
 
 int device_batch_launch(struct device_batch *batch, const struct device_launch *launch,
                         struct fault *fault);
 
-/* Maps the first `size` bytes for reading, once all before is done; `*data` is valid after the
- * wait, until the buffer is released. */
+/* Maps the first `size` bytes for reading, after all earlier commands. `*data` is valid from the
+ * wait until the buffer is released. */
 int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault);
 
-/* Lets other jobs record, and sends the commands off where the device has nothing else to do.
- * Where it has, they go with the next ones, or when one that was submitted is waited for: sending
- * is a call into the kernel, which for small pictures costs as much as they do. */
+/* Lets other jobs record. Submits the commands if the device has nothing else to do; otherwise they
+ * go with the next batch, or when a submitted batch is waited for. Submitting is a call into the
+ * kernel that takes as long as a small picture does. */
 int device_batch_submit(struct device_batch *batch, struct fault *fault);
 
-/* Waits for the last command; a command that failed is named with its error. */
+/* Waits for the last command. A fault names the command that failed. */
 int device_batch_wait(struct device_batch *batch, struct fault *fault);
 
-/* After the wait: the launches' times, in order. Valid until device_batch_finish. */
+/* After the wait: times of the launches in their order. Valid until device_batch_finish. */
 const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count);
 
 /* What the batch has moved so far. Valid until device_batch_finish. */

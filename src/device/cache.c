@@ -28,10 +28,10 @@ struct entry_header {
     uint64_t key_size, binary_size, checksum;
 };
 
-/* Where entries are written; and one that cannot be written to, which is looked into after it. */
+/* The directory that entries are written to; and a read-only one that is searched after it. */
 static char cache_directory[3000], cache_below[3000];
 
-/* Ours are called by 16 digits and ".bin"; whatever else somebody keeps there stays. */
+/* Our entries are named by 16 digits and ".bin"; other files are left alone. */
 static bool is_entry(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".bin") == 0;
@@ -49,7 +49,8 @@ static bool has_entries(const char *path)
     return entry != NULL;
 }
 
-/* `sluice warm` filled it, and then it became part of a system that is read-only. */
+/* Takes a directory that `sluice warm` has filled and that is read-only now, as part of a system
+ * image. */
 static bool take_below(const char *path)
 {
     if (cache_below[0] || !has_entries(path))
@@ -96,8 +97,8 @@ static void remove_temporary(void)
     remove_tree(cache_directory);
 }
 
-/* PoCL cannot work at all without a directory that it can write to, so there is always one; the
- * last resort lives as long as the process. */
+/* Finds a directory. There is always one, because PoCL cannot work without a directory to write to;
+ * the last resort exists as long as the process. */
 static void find_directory(void)
 {
     const char *own = getenv("SLUICE_CACHE_DIR");
@@ -266,7 +267,7 @@ void device_learn(const struct device *device, const char *fact)
     text_finish(&key);
 }
 
-/* PoCL's folder is moved aside first, so that another process never sees half of it. */
+/* PoCL's folder is renamed before it is removed, so that no other process sees half of it. */
 static void wipe_pocl(void)
 {
     char path[4096], aside[4096];

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* What a back end offers, asked once. */
+/* The devices of a back end, listed once. */
 struct offer {
     const struct device_backend *backend;
     struct device_info *infos;
@@ -64,7 +64,7 @@ void device_tell_fp64(const struct device_profile *profile, struct fault *fault)
     const struct device_info *list[DEVICES_MAX];
     size_t used = strlen(fault->text);
     struct fault none = FAULT_INIT;
-    const char *name = "reference"; /* the plain C ones do */
+    const char *name = "reference"; /* where there is nothing else */
     if (fault->code != FAULT_NO_DEVICE || profile->has_fp64)
         return;
     for (size_t i = device_list(list, true, &none); i-- > 0;)
@@ -93,7 +93,7 @@ static bool matches(const struct device_info *info, const struct device_options 
     return strcasestr(info->name, select) || strcasestr(info->platform, select);
 }
 
-/* Indices are those of OpenCL's platforms, and programs OpenCL's. */
+/* Platform indices, device indices and program options are OpenCL's only. */
 static bool has_program_options(const struct device_options *options)
 {
     return options->flags || options->load_binary || options->dump_binary;
@@ -111,8 +111,8 @@ static bool wants_native(const struct device_options *options)
     return is_word(options->select, "native") || (!is_another && !says_opencl(options));
 }
 
-/* Loading OpenCL maps every driver that is installed: PoCL alone takes a tenth of a second and
- * 60 MB, for nothing where there is no GPU. Without one of these no driver drives any. */
+/* Loading OpenCL loads every installed driver: PoCL alone takes a tenth of a second and 60 MB, for
+ * nothing on a machine without a GPU. No driver works without one of these device nodes. */
 static bool may_have_gpu(void)
 {
     static const char *const nodes[] = {"/dev/dri/renderD*", "/dev/mali*",   "/dev/nvidia[0-9]*",

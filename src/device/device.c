@@ -8,17 +8,18 @@ static void fill_profile(struct device *device)
     struct device_profile *profile = &device->profile;
     *profile = *device_profile_by_name(info->profile);
     if (profile->local_memory > info->local_memory || info->work_group_size < 256)
-        profile->local_memory = 0; /* kernels that use it ask for that much, and groups of 256 */
+        /* kernels that use local memory need this much, and work-groups of 256 */
+        profile->local_memory = 0;
     profile->has_fp64 = info->has_fp64;
     profile->exact_divide = info->exact_divide;
     profile->max_allocation = info->max_allocation;
     profile->memory = info->memory;
-    /* A quarter of what the cores' clock allows: drivers report the highest clock, boards run at
-     * the lowest, and no kernel is perfect. */
+    /* A quarter of what the cores' clock allows: drivers report the highest clock, boards often run
+     * at a lower one, and kernels do not reach the peak. */
     double lanes = info->kind == DEVICE_CPU ? 2 : 4;
     double clock = info->clock_mhz ? info->clock_mhz : 400;
     profile->units = info->compute_units ? info->compute_units : 1;
-    if (!profile->prebuilt) /* those launches need no end */
+    if (!profile->prebuilt) /* native kernels have no launches that a driver could kill */
         profile->work_per_second = profile->units * clock * 1e6 * lanes;
     for (int form = 0; form < KERNEL_FORMS; form++)
         while (profile->local[form][0] * profile->local[form][1] > info->work_group_size &&

@@ -1,9 +1,9 @@
-/* A device: chosen, opened, asked what it can do. There are OpenCL's, and `native`, the processor
- * with kernels that were compiled when sluice was. OpenCL is loaded when one of its devices may be
- * what is asked for, never before: all else works without it.
+/* A device: chosen, opened, described. There are OpenCL's devices, and `native`: the processor,
+ * with kernels that were compiled with sluice. OpenCL is loaded only when one of its devices may be
+ * chosen; everything else works without it.
  *
- * One process opens a device once and keeps it. Everything here may be called from any thread
- * unless a function says otherwise; CL types stay inside this folder. */
+ * A process opens a device once and keeps it. Functions may be called from any thread unless they
+ * say otherwise. CL types are not used outside this folder. */
 #ifndef SLUICE_DEVICE_DEVICE_H
 #define SLUICE_DEVICE_DEVICE_H
 
@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 struct device;
-struct device_backend; /* device/'s own */
+struct device_backend; /* private to device/ */
 
-/* In the order in which `auto` takes them. */
+/* In the order of preference of `auto`. */
 enum device_kind {
     DEVICE_GPU,
     DEVICE_ACCELERATOR,
@@ -26,18 +26,19 @@ enum device_kind {
     DEVICE_KINDS
 };
 
-/* One device as it describes itself. Lives as long as the process. */
+/* A device's description of itself. Valid as long as the process. */
 struct device_info {
     const struct device_backend *backend;
-    int platform_index, device_index; /* as --platform-index and --device-index count; -1: native */
+    /* as --platform-index and --device-index count; -1 for native */
+    int platform_index, device_index;
     enum device_kind kind;
     char platform[128], name[128], vendor[128], version[128], driver[128];
     unsigned compute_units, clock_mhz;
-    size_t work_group_size; /* items, at most */
+    size_t work_group_size; /* the largest work-group, in items */
     uint64_t memory, max_allocation;
-    uint64_t local_memory; /* bytes; 0: it is no faster than the rest */
+    uint64_t local_memory; /* bytes; 0: no faster than other memory */
     bool has_fp64, exact_divide, unified_memory;
-    const char *profile; /* the class that its kernels are planned for */
+    const char *profile; /* the class for which its kernels are planned */
 };
 
 struct device_options {
@@ -45,79 +46,79 @@ struct device_options {
                                 NULL: auto */
     int platform_index;      /* -1: any */
     int device_index;        /* -1: any */
-    const char *flags;       /* further compiler options, or NULL */
-    const char *load_binary; /* file of a program binary to take instead of compiling, or NULL */
-    const char *dump_binary; /* file to write the program's binary to, or NULL */
-    bool no_cache;           /* neither read nor write the binary cache */
+    const char *flags;       /* further compiler options; NULL: none */
+    const char *load_binary; /* file of a program binary to use instead of compiling; NULL: none */
+    const char *dump_binary; /* file to write the program's binary to; NULL: none */
+    bool no_cache;           /* do not use the binary cache */
 };
 
-/* Which programs a caller may cause. */
+/* Which programs a caller may have made. */
 enum program_use {
-    PROGRAM_ANY,     /* made where it is not there; of those nobody holds the latest 64 stay */
-    PROGRAM_KEPT,    /* made where it is not there, and stays until the device is closed */
-    PROGRAM_COUNTED, /* the same, but no more than PROGRAM_COUNTED_MAX are made this way */
-    PROGRAM_FOUND,   /* only one that stays already: *program is NULL where there is none */
+    PROGRAM_ANY,     /* made if it does not exist; of those without users the last 64 are kept */
+    PROGRAM_KEPT,    /* made if it does not exist, and kept until the device is closed */
+    PROGRAM_COUNTED, /* as KEPT, but at most PROGRAM_COUNTED_MAX are made in this way */
+    PROGRAM_FOUND,   /* only one that exists; otherwise *program is NULL */
 };
 
-/* Counts since the device was opened; read with atomic_load. */
+/* Counted since the device was opened; read with atomic_load. */
 struct device_counters {
     atomic_uint_fast64_t builds;       /* programs compiled from source */
     atomic_uint_fast64_t cache_hits;   /* programs taken from the binary cache */
-    atomic_uint_fast64_t counted;      /* programs that PROGRAM_COUNTED has made */
-    atomic_uint_fast64_t allocations;  /* buffers allocated (the pool's misses) */
-    atomic_uint_fast64_t buffer_bytes; /* held by the pool and its users now */
+    atomic_uint_fast64_t counted;      /* programs made by PROGRAM_COUNTED */
+    atomic_uint_fast64_t allocations;  /* buffers allocated because the pool had none */
+    atomic_uint_fast64_t buffer_bytes; /* of buffers in the pool and in use */
     atomic_uint_fast64_t launches;
 };
 
-/* All devices that there are, or all but OpenCL's, which is loaded for them; returns how many.
- * FAULT_NO_DEVICE tells why there are none of OpenCL's: no loader, or no platform. */
+/* Lists all devices, or all except OpenCL's, which is loaded otherwise; returns how many.
+ * FAULT_NO_DEVICE says why OpenCL has none: no loader, or no platform. */
 #define DEVICES_MAX 64
 size_t device_list(const struct device_info *list[DEVICES_MAX], bool with_opencl,
                    struct fault *fault);
 
-/* To a FAULT_NO_DEVICE of a plan for `profile`, when that has no fp64, adds which --device has it.
- */
+/* Adds to a FAULT_NO_DEVICE about fp64, for a profile without it, which --device has it. */
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault);
 
-/* Whether `options` allow a device of OpenCL's, so that a choice by them loads it with all drivers
- * that are installed. `auto` does where the kernel has a node for a GPU, where the environment names
- * drivers or layers, and where there are no native kernels. */
+/* Whether choosing by `options` loads OpenCL with all installed drivers. `auto` does so where the
+ * kernel has a device node of a GPU, where the environment names drivers or layers, and where there
+ * are no native kernels. */
 bool device_may_load(const struct device_options *options);
 
-/* The devices that `options` allow, best first. FAULT_NO_DEVICE says why there are none, or names
- * what there is when nothing fits. */
+/* Lists the devices that `options` allow, best first. FAULT_NO_DEVICE says why there are none, or
+ * lists what there is when nothing fits. */
 int device_select(const struct device_options *options,
                   const struct device_info *order[DEVICES_MAX], size_t *count, struct fault *fault);
 
-/* Opens a device of the list: context and profiled queues. `options` are kept by reference. */
+/* Opens a device of the list. `options` must outlive the device. */
 int device_open(struct device **device, const struct device_info *info,
                 const struct device_options *options, struct fault *fault);
 
-/* Waits for what runs, gives everything back. Takes NULL; clears the pointer. */
+/* Waits for running commands and frees everything. Takes NULL; clears the pointer. */
 void device_close(struct device **device);
 
 const struct device_info *device_info(const struct device *device);
 const struct device_profile *device_profile(const struct device *device);
 
-/* The same, but generic. */
+/* The device's profile for generic kernels. */
 const struct device_profile *device_generic_profile(const struct device *device);
 struct device_counters *device_counters(struct device *device);
 
-/* Where programs are cached: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or
- * ~/.cache/sluice; NULL when none of them can be had. The string lives as long as the process. */
+/* The cache directory: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or
+ * ~/.cache/sluice; NULL when none of them can be used. Valid as long as the process. */
 const char *device_cache_directory(void);
 
-/* One of these that holds programs and cannot be written to: it is read beside the next of them.
- * NULL: there is none. */
+/* One of these that holds programs and cannot be written to: it is read in addition to the next
+ * one. NULL: there is none. */
 const char *device_cache_read_only(void);
 
-/* What is known of this device with this driver and outlives the process: `fact` is any text that
- * says all that it depends on. Kept in the cache directory, and gone with it. */
+/* Facts about this device and driver that are kept in the cache directory. `fact` is text that
+ * contains everything it depends on. */
 bool device_knows(const struct device *device, const char *fact);
 void device_learn(const struct device *device, const char *fact);
 
-/* Empties the cache directory of what we put there: programs, facts, and PoCL's compiled kernels.
- * For a cache that makes every start crash. Before any device is listed. */
+/* Removes everything that we have put into the cache directory: programs, facts, and PoCL's
+ * compiled kernels. For a cache that makes every start crash. To be called before devices are
+ * listed. */
 void device_cache_wipe(void);
 
 /* "gpu", "accelerator", "cpu", "native". */

@@ -1,5 +1,5 @@
-/* Shared by the files of device/ alone: what all kinds of devices have, and the table of what each
- * kind does in its own way: native/ and opencl/. */
+/* Shared by the files of device/ alone: what all kinds of devices have in common, and the table of
+ * functions that each back end (native/, opencl/) implements. */
 #ifndef SLUICE_DEVICE_DEVICE_INTERNAL_H
 #define SLUICE_DEVICE_DEVICE_INTERNAL_H
 
@@ -17,23 +17,23 @@ struct device {
     struct device_profile profile, generic_profile;
     atomic_bool copies; /* device_copies */
     struct device_counters counters;
-    void *own; /* the back end's */
+    void *own; /* of the back end */
     pthread_mutex_t pool_lock;
-    struct device_buffer *idle; /* pool: released buffers, the latest first */
+    struct device_buffer *idle; /* the pool: buffers without a user, the latest first */
     uint64_t idle_bytes, idle_limit;
 };
 
 struct device_buffer {
-    void *handle;               /* the back end's */
-    size_t size;                /* bytes allocated */
-    void *mapped;               /* address while mapped, else NULL */
-    size_t mapped_size;         /* of it, from the beginning */
-    void *staging;              /* our memory, `size` bytes, in place of the mapped; else NULL */
-    bool is_hosts;              /* somebody else's memory: goes to no pool */
+    void *handle;       /* of the back end */
+    size_t size;        /* bytes allocated */
+    void *mapped;       /* address while mapped, else NULL */
+    size_t mapped_size; /* bytes mapped, from the beginning */
+    void *staging; /* our own memory of `size` bytes, for drivers that do not map; NULL otherwise */
+    bool is_hosts; /* memory of the caller, which goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 
-/* What a back end makes begins with these. */
+/* The first members of a program and a kernel of any back end. */
 struct device_program {
     struct device *device;
 };
@@ -44,20 +44,21 @@ struct device_batch {
     struct device *device;
 };
 
-/* One kind of devices: programs or kernels of its own, the rest all. Functions that a header of
- * device/ describes have its name without "device_". */
+/* A back end: either programs or kernels of its own, and all other functions. Functions that a
+ * header of device/ describes have that name without "device_". */
 struct device_backend {
-    /* Its devices, in an array that lives as long as the process. Called once. */
+    /* Lists its devices in an array that stays valid as long as the process. Called once. */
     int (*list)(struct device_info **list, size_t *count, struct fault *fault);
-    /* Fills device->own; close also takes one that is half filled, and waits for what runs. */
+    /* `open` sets device->own. `close` accepts one that is half set, and waits for running
+     * commands. */
     int (*open)(struct device *device, struct fault *fault);
     void (*close)(struct device *device);
 
-    /* Memory of buffer->size bytes, which is at `hosts` unless that is NULL. */
+    /* Allocates buffer->size bytes, or uses the memory at `hosts` if that is not NULL. */
     int (*buffer_create)(struct device *device, const void *hosts, struct device_buffer *buffer,
                          struct fault *fault);
     void (*buffer_destroy)(struct device_buffer *buffer);
-    /* For writing, without waiting for other buffers' commands; sets buffer->mapped. */
+    /* Maps for writing, without waiting for commands of other buffers; sets buffer->mapped. */
     int (*buffer_map)(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault);
     int (*buffer_unmap)(struct device *device, struct device_buffer *buffer, struct fault *fault);
@@ -68,7 +69,7 @@ struct device_backend {
     int (*program_kernel)(struct device_program *program, const char *name,
                           const struct device_kernel **kernel, struct fault *fault);
     int (*program_store)(struct device_program *program, struct fault *fault);
-    /* In place of programs, where kernels were compiled with sluice. */
+    /* Instead of programs, where kernels were compiled with sluice. */
     int (*kernel_find)(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault);
     int (*rows_create)(struct device *device, const struct device_part *parts, unsigned n_parts,
@@ -98,14 +99,15 @@ void device_pool_drain(struct device *device);
 struct text;
 void device_cache_key(const struct device *device, const char *source, const char *flags,
                       struct text *key);
-/* True and a binary that the caller owns when the cache has a whole entry for exactly this key. */
+/* Returns true, and a binary that the caller owns, when the cache has an intact entry for exactly
+ * this key. */
 struct bytes;
 bool device_cache_load(const struct text *key, struct bytes *binary);
 
-/* A file of a key and a binary. Read: both lie in `file`, which stays the caller's. */
+/* A file with a key and a binary. After reading, both point into `file`, which the caller owns. */
 enum entry_state {
     ENTRY_WHOLE,
-    ENTRY_FOREIGN, /* it does not begin like one of ours */
+    ENTRY_FOREIGN, /* it does not begin like one of our files */
     ENTRY_DAMAGED,
 };
 enum entry_state device_entry_read(const struct bytes *file, struct bytes *key,

@@ -6,8 +6,8 @@
 #include "base/number.h"
 #include "device/device_internal.h"
 
-/* Buffers are allocated in sizes an eighth of a power of two apart, so that pictures of nearly one
- * size share them and little is wasted. */
+/* Sizes of buffers are rounded up to an eighth of a power of two, so that pictures of nearly one
+ * size can use the same buffers. */
 static size_t size_class(size_t size)
 {
     size_t step = 4096;
@@ -58,7 +58,8 @@ void device_pool_drain(struct device *device)
     destroy_all(device, buffers);
 }
 
-/* Cuts off the buffers that were idle longest until the others fit the limit; pool_lock is held. */
+/* Takes those buffers out of the pool that have been idle longest, until the rest fits the limit.
+ * Called with pool_lock held. */
 static struct device_buffer *take_excess(struct device *device, uint64_t limit)
 {
     struct device_buffer **link = &device->idle;
@@ -80,8 +81,8 @@ void device_pool_limit(struct device *device, uint64_t bytes)
     pthread_mutex_unlock(&device->pool_lock);
 }
 
-/* Pictures of other sizes leave buffers behind that no job asks for: they go before new ones come,
- * so that what is idle and what is in use stay below the limit together. */
+/* Frees idle buffers, which pictures of other sizes have left, before a new one is allocated, so
+ * that idle and used buffers together stay below the limit. */
 static void make_room(struct device *device, size_t size)
 {
     pthread_mutex_lock(&device->pool_lock);
@@ -115,7 +116,7 @@ static int allocate(struct device *device, size_t size, struct device_buffer **b
 {
     make_room(device, size);
     int result = create(device, size, NULL, buffer, NULL);
-    if (result != 0) { /* what the pool holds idle may be what is missing */
+    if (result != 0) { /* the pool's idle buffers may be what is missing */
         device_pool_drain(device);
         result = create(device, size, NULL, buffer, fault);
     }

@@ -24,39 +24,40 @@ struct device_buffer;
 struct device_traffic {
     uint64_t crossings_in;  /* buffers handed to the device: unmapped, lent, or written */
     uint64_t crossings_out; /* buffers handed back: mapped for reading, or read */
-    uint64_t bytes_copied;  /* that had to be written or read, since the driver does not map */
+    uint64_t bytes_copied;  /* written or read, because the driver does not map */
 };
 
-/* A buffer of at least `size` bytes, contents undefined. */
+/* Returns a buffer of at least `size` bytes. Its content is undefined. */
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
                           struct fault *fault);
 
-/* A buffer that is `size` bytes of the host's own, to be read by the device where they lie; they
- * outlive the buffer and stay as they are. Where the profile says host_memory. */
+/* Makes a buffer of `size` bytes of the caller's memory, which the device reads in place. The
+ * memory must outlive the buffer and must not change. For devices whose profile says host_memory.
+ */
 int device_buffer_wrap(struct device *device, const void *data, size_t size,
                        struct device_buffer **buffer, struct fault *fault);
 
-/* Gives the buffer back to the pool, unmapping it if need be. No command may still use it. Takes
+/* Returns the buffer to the pool, unmapping it if necessary. No command may still use it. Takes
  * NULL; clears the pointer. */
 void device_buffer_release(struct device *device, struct device_buffer **buffer);
 
-/* How many bytes of idle buffers the pool keeps (256 MiB unless told); above it, those idle longest
- * are freed, as they are when a new buffer would take idle and used ones together above it. */
+/* Sets how many bytes of idle buffers the pool keeps (256 MiB by default). Beyond that, and when a
+ * new buffer would take idle and used ones together above it, those idle longest are freed. */
 void device_pool_limit(struct device *device, uint64_t bytes);
 
-/* Maps a buffer that no queued command uses, for writing; what was in it is lost. The first `size`
- * bytes are at `*data` until the buffer is unmapped by device_batch_unmap or released. */
+/* Maps a buffer that no queued command uses, for writing; its content is lost. The first `size`
+ * bytes are at `*data` until device_batch_unmap or the release. */
 int device_buffer_map(struct device *device, struct device_buffer *buffer, size_t size, void **data,
                       struct fault *fault);
 
-/* Fills the first `size` bytes from `data` (constants of a plan, not pixels). */
+/* Writes the first `size` bytes from `data`: for constants of a plan, not for pictures. */
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
                        size_t size, struct fault *fault);
 
-/* True for a driver that refuses to map: a buffer that is "mapped" takes as much of our memory. */
+/* True for a driver that refuses to map. "Mapping" then uses as much of our memory again. */
 bool device_copies(const struct device *device);
 
-/* Bytes that the buffer has, at least what was asked for. */
+/* Size of the buffer in bytes, at least what was asked for. */
 size_t device_buffer_size(const struct device_buffer *buffer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Programs and kernels, which each kind of device has in its own way. */
+/* Programs and kernels: calls go to the device's back end. */
 #include "device/program.h"
 
 #include "device/device_internal.h"

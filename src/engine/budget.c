@@ -33,7 +33,7 @@ static void wait_for_change(struct budget *budget)
         pthread_cond_wait(&budget->changed, &budget->lock);
 }
 
-/* Who is late gives up when it is its turn: others of the line are served in their order. */
+/* A thread whose deadline has passed gives up when it is first in line; others keep their order. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
 {
     if (bytes > budget->total)

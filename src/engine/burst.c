@@ -1,17 +1,16 @@
-/* Several small jobs at once on one thread. A picture of a few hundred kilobytes takes the device
- * less time than it takes a thread to be put to sleep for it and woken again. So a thread starts
- * small jobs while more of them wait in the queue, and then ends them in the same order: the device
- * goes from one to the next without anybody being woken in between, and most have ended when they
- * are waited for.
+/* Bursts: several small jobs at once on one thread. The device needs less time for a picture of a
+ * few hundred kilobytes than a thread needs to sleep and to be woken. So a thread starts small jobs
+ * while more wait in the queue, and then ends them in the same order: the device goes from one to
+ * the next while no thread wakes, and most jobs have finished by the time they are waited for.
  *
- * A thread that has to wait for anything else (memory, an input that is not a file) ends what it
- * has started first: nobody waits for what is held by somebody who waits. */
+ * A thread that has to wait for anything else (memory, an input that is not a regular file) first
+ * ends the jobs it has started: nobody then waits for memory that a waiting thread holds. */
 #include "engine/engine_internal.h"
 
-/* More would only hold more of the device's memory. */
+/* More jobs would only hold more of the device's memory. */
 #define BURST_MAX 4
 
-/* A ring: the next job is started in its place while the others may be ended. */
+/* A ring of jobs: new ones are started at one end while others are ended at the other. */
 struct burst {
     unsigned begin, end;
     struct job_state jobs[BURST_MAX];

@@ -7,7 +7,7 @@
 #include "chain/source.h"
 #include "device/memory.h"
 
-/* Noise: every value in it, and no symmetry. Floats go from 0 to 1, as in pictures. */
+/* Fills the picture with noise: all values, no symmetry. Floats go from 0 to 1, as in pictures. */
 static void fill(struct picture *picture)
 {
     uint32_t state = 12345;
@@ -22,7 +22,7 @@ static void fill(struct picture *picture)
     }
 }
 
-/* `expected` NULL: whatever comes out is fine, as long as something does. */
+/* `expected` NULL: any result will do. */
 static int run_on_device(const struct plan *plan, struct device *device,
                          const struct check_how *how, const struct picture *picture,
                          const struct picture *expected, struct fault *fault)
@@ -66,7 +66,7 @@ static int compare(const struct plan *plan, struct device *device, const struct 
     return result;
 }
 
-/* Everything that the answer depends on but the device, which device_knows adds. */
+/* Prints everything that the result of a check depends on. device_knows adds the device. */
 static bool print_fact(const struct plan *plan, const struct chain *chain,
                        const struct format *format, struct text *fact)
 {
@@ -100,7 +100,7 @@ static int plan_for(struct plan **plan, const struct chain *chain, const struct 
     return result;
 }
 
-/* The first stage after which device and reference differ. */
+/* Finds the first stage after which device and reference differ. */
 static const char *blame(struct device *device, const struct check_how *how,
                          const struct chain *chain, const struct plane *plane)
 {
@@ -117,8 +117,8 @@ static const char *blame(struct device *device, const struct check_how *how,
     return chain->steps[chain->n_steps - 1].stage->name;
 }
 
-/* Where results are known to agree kernels are run only to be loaded, which one size does for all.
- */
+/* Where results are known to agree, kernels run only in order to be loaded, for which one size is
+ * enough. */
 static bool is_to_run(const struct plane *plane, bool known)
 {
     return !known || plane->width * plane->height >= 1000;

@@ -61,15 +61,15 @@ static int start_threads(struct engine *engine, struct fault *fault)
         if (error != 0 && engine->n_threads == 0)
             return fault_set(fault, FAULT_MEMORY, "pthread_create: %s", strerror(error));
         if (error != 0)
-            break; /* fewer will do */
+            break; /* the engine works with fewer threads */
         engine->n_threads++;
     }
     return 0;
 }
 
-/* Left to itself, glibc takes ever larger blocks from its arenas, of which each thread has its own
- * and none gives back what lies between others: with pictures of several sizes the process holds
- * several times what is in use. Blocks of their own go back when they are freed. */
+/* Blocks of this size or more get a mapping of their own. By default glibc takes growing blocks
+ * from an arena for each thread, and an arena gives nothing back that lies between blocks in use:
+ * with pictures of several sizes the process would hold several times the memory in use. */
 #define BLOCK_OF_ITS_OWN (1 << 20)
 
 static void give_memory_back(void)
@@ -151,7 +151,7 @@ struct device *engine_device(struct engine *engine)
     return device;
 }
 
-/* Only a GPU that nobody asked for by name has to prove itself. */
+/* Only a GPU that nobody named has to pass a check. */
 static bool needs_check(const struct engine *engine, const struct device_info *info)
 {
     const char *select = engine->options.device.select;

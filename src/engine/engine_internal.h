@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Bytes that jobs may hold together. Who asks first gets first, so that a large job is not starved
- * by small ones. */
+/* Bytes that jobs may hold together. Requests are served in their order, so that small jobs do not
+ * starve a large one. */
 struct budget {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -19,22 +19,23 @@ struct budget {
 
 void budget_init(struct budget *budget, uint64_t total);
 void budget_finish(struct budget *budget);
-/* Waits until the bytes are free; FAULT_LIMIT when they never will be, FAULT_TIME when the thread's
- * deadline comes first. */
+/* Waits until the bytes are free. FAULT_LIMIT: there will never be so many; FAULT_TIME: the
+ * thread's deadline comes first. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault);
-/* False where that would be waiting, for the bytes or for those who wait already. */
+/* Returns false instead of waiting for the bytes, or for earlier requests. */
 bool budget_take_now(struct budget *budget, uint64_t bytes);
 void budget_give(struct budget *budget, uint64_t bytes);
 
-/* A chain made ready for pictures of one shape and one format, kept for the next such picture. */
+/* A chain planned and compiled for pictures of one shape and one format, kept for the next such
+ * picture. */
 struct prepared {
     struct text key;
     struct chain chain;
     struct device *device; /* NULL: the references run */
     struct plan *plan;
-    struct recording *recording; /* NULL: for the references, or nothing to run */
+    struct recording *recording; /* NULL: the references run, or nothing has to */
     unsigned users;
-    bool making;        /* by the first who asked for it; others wait for prepared_changed */
+    bool making; /* the first job that needs it is making it; others wait for prepared_changed */
     atomic_bool stored; /* it has run, and its program is in the binary cache */
     struct prepared *next;
 };
@@ -42,7 +43,7 @@ struct prepared {
 /* Where a chain runs. */
 enum level {
     LEVEL_DEVICE,
-    LEVEL_FALLBACK, /* the device that options.fallback names, when that is another one */
+    LEVEL_FALLBACK, /* the device that options.fallback names, if it is another one */
     LEVEL_REFERENCE,
 };
 
@@ -61,43 +62,45 @@ struct configured {
 
 struct engine {
     struct engine_options options;
-    struct budget files;  /* inputs read and not yet decoded: a quarter of the memory */
-    struct budget planes; /* planes and what decoders take: the rest. A job takes from `files` first
-                             and from `planes` once, so no two can wait for each other */
+    struct budget files; /* for inputs that are read and not decoded yet: a quarter of the memory */
+    /* for planes, and for what decoders allocate: the rest. A job takes from `files` first and then
+     * once from `planes`, so no two jobs wait for each other */
+    struct budget planes;
 
-    pthread_mutex_t device_lock; /* opening the device */
+    pthread_mutex_t device_lock; /* held while the device is opened */
     struct device *device;
     struct device *fallback; /* for chains that the device computes wrongly; NULL: not open */
 
-    pthread_mutex_t prepared_lock; /* of the lists below; never held while something compiles */
+    /* protects the lists below; never held while something compiles */
+    pthread_mutex_t prepared_lock;
     pthread_cond_t prepared_changed;
     struct demoted *demoted;
     struct configured *configured;
-    struct prepared *prepared; /* the latest used first */
+    struct prepared *prepared; /* the one used last is first */
 
     pthread_mutex_t queue_lock;
     pthread_cond_t queue_changed;
-    char preparing[ENGINE_PREPARING_MAX]; /* for engine_preparing; under queue_lock */
+    char preparing[ENGINE_PREPARING_MAX]; /* for engine_preparing; protected by queue_lock */
     struct engine_job *queue, **queue_end;
-    unsigned n_queued, n_idle; /* jobs in the queue; threads that wait for one */
+    unsigned n_queued, n_idle; /* jobs in the queue; threads that wait for a job */
     bool closing;
     unsigned n_threads;
     pthread_t *threads;
 };
 
-/* Stores what is being prepared from now on; "" for nothing any more. */
+/* Sets what is being prepared; "" for nothing. */
 void engine_tell_preparing(struct engine *engine, const char *text);
 
-/* The engine's device, opened now if it is not. A GPU that `auto` finds is tried on a small picture
- * with `chain` first. Not for an engine of references. */
+/* Returns the engine's device, opening it if necessary. A GPU that `auto` finds is first tried on a
+ * small picture with `chain`. Not for an engine that runs the references. */
 int engine_need_device(struct engine *engine, const struct chain *chain, struct device **device,
                        bool warming, struct fault *fault);
 
-/* The device that options.fallback names, opened now if it is not; FAULT_NO_DEVICE when there is
- * none but the engine's device itself. */
+/* Returns the device that options.fallback names, opening it if necessary; FAULT_NO_DEVICE when it
+ * is the engine's own device. */
 int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault);
 
-/* Where the chain runs, LEVEL_DEVICE unless it was demoted; and one level down. */
+/* Where the chain runs: LEVEL_DEVICE, unless level_demote has set it to a lower level. */
 enum level level_of(struct engine *engine, const struct chain *chain);
 bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
 void levels_destroy_all(struct engine *engine);
@@ -110,54 +113,56 @@ struct job_state {
     struct engine_job *job;
     struct burst *burst; /* the thread's other jobs; NULL: there are none */
     struct bytes file;
-    bool is_mapped; /* `file` is a sealed memory file, not our memory */
+    bool is_mapped; /* `file` is a mapping of a sealed memory file */
     bool in_place;  /* and its bytes are the input's samples: nothing is decoded */
     bool started;   /* its launches are in the device's queue */
-    bool is_small;  /* others may be started before it is ended */
+    bool is_small;  /* others may be started before it has ended */
     struct decoder decoder;
     struct prepared *prepared;
     struct device *device;
     uint64_t reserved, reserved_file;
     struct device_buffer *in_buffer;
-    struct picture host_in;  /* own memory: references, conversions, and --verify's input */
+    /* our own memory: for references, conversions, and the input kept for --verify */
+    struct picture host_in;
     struct picture host_out; /* the references' result */
     struct recording_run run;
-    struct picture result; /* what is encoded: borrowed from run, host_out or host_in */
-    uint64_t begin, mark;  /* when the job began, and the current span */
+    struct picture result; /* to be encoded: borrowed from run, host_out or host_in */
+    uint64_t begin, mark;  /* when the job began, and when the current span did */
 };
 
-/* A job in two halves: from its input's first byte to its launches in the device's queue, and from
- * there to its result's last byte. job_end follows job_start whatever that met. */
+/* A job in two halves: job_start goes from the first byte of the input to its launches in the
+ * device's queue, job_end from there to the last byte of the result. job_end must follow job_start,
+ * also after a fault. */
 void job_start(struct job_state *state, struct engine *engine, struct engine_job *job,
                struct burst *burst);
 void job_end(struct job_state *state);
 
-/* Small jobs that one thread has started and not ended (burst.c). */
+/* The small jobs that a thread has started and not ended (burst.c). */
 
-/* Takes jobs from the engine's queue until it closes; a thread's whole life. */
+/* Takes jobs from the engine's queue until that closes: all that a thread of the engine does. */
 void burst_work(struct engine *engine);
 
 /* Ends all of them. Takes NULL. */
 void burst_settle(struct burst *burst);
 
-/* The queue's next job, or NULL: with `wait` when the engine closes, else when there is none that
- * a thread without work would not take. */
+/* The next job of the queue. With `wait`, NULL means that the engine closes. Without it, NULL means
+ * that the queue is empty, or that idle threads will take what is there. */
 struct engine_job *engine_next(struct engine *engine, bool wait);
 
-/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`: for
- * engine_warm, which may compile what it likes. Ended by prepared_release. */
+/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`:
+ * called for engine_warm, which may compile any program. prepared_release must follow. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
                  const struct format *format, bool keep_input, bool warming,
                  struct prepared **prepared, struct fault *fault);
 void prepared_release(struct engine *engine, struct prepared **prepared);
 void prepared_destroy_all(struct engine *engine);
 
-/* Notes that the chain is configured. False without memory. */
+/* Notes that the chain is configured. Returns false without memory. */
 bool configured_add(struct engine *engine, const struct chain *chain);
 void configured_destroy_all(struct engine *engine);
 
-/* Plans made->chain for made->device, and makes its recording: from the chain's own program where
- * that may be compiled or is there, else from generic ones. */
+/* Plans made->chain for made->device and makes its recording: from the chain's own program if that
+ * exists or may be compiled, otherwise from generic kernels. */
 int variant_make(struct engine *engine, struct prepared *made, const struct frame *in,
                  const struct plan_options *options, bool warming, struct fault *fault);
 

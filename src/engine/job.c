@@ -17,8 +17,8 @@
 #include "chain/reference.h"
 #include "codec/output.h"
 
-/* A picture is small when all that it takes on the device is this much: starting another one takes
- * a fraction of a millisecond then, which the first one's sender will not see. */
+/* A picture is small when all that it takes on the device is at most this. Starting another one
+ * then takes a fraction of a millisecond, which delays the first one's result unnoticeably. */
 #define SMALL_BYTES (4u << 20)
 
 static uint64_t span(struct job_state *s)
@@ -36,14 +36,14 @@ static void drop_file(struct job_state *s)
         bytes_finish(&s->file);
 }
 
-/* Gives back everything, in whatever state. */
+/* Frees everything, whatever the job's state. */
 static void let_go(struct job_state *s)
 {
     if (s->prepared && s->prepared->recording)
         recording_run_finish(s->prepared->recording, &s->run);
     if (s->device)
         device_buffer_release(s->device, &s->in_buffer);
-    if (!s->in_place) /* else it is plan and file */
+    if (!s->in_place) /* otherwise it belongs to plan and file */
         picture_destroy(&s->host_in);
     picture_destroy(&s->host_out);
     s->job->report.warnings = s->decoder.warnings;
@@ -55,7 +55,7 @@ static void let_go(struct job_state *s)
     budget_give(&s->engine->planes, s->reserved);
 }
 
-/* Waiting for memory, a thread holds none but this job's own. */
+/* Reserves memory. A thread that waits for it holds none but this job's own. */
 static int take(struct job_state *s, struct budget *budget, uint64_t bytes, uint64_t *reserved,
                 struct fault *fault)
 {
@@ -69,8 +69,9 @@ static int take(struct job_state *s, struct budget *budget, uint64_t bytes, uint
     return result;
 }
 
-/* The input's bytes count until it is decoded. One larger than all that is set aside for inputs
- * goes alone. A pipe does not tell its size. What cannot change any more is used where it is. */
+/* Reads the input. Its bytes count against the budget until it is decoded. An input larger than the
+ * whole budget for inputs is read while no other is held. A pipe does not tell its size. A file
+ * that cannot change any more is used without a copy. */
 static int read_file(struct job_state *s, struct fault *fault)
 {
     struct budget *files = &s->engine->files;
@@ -79,7 +80,7 @@ static int read_file(struct job_state *s, struct fault *fault)
     if (fstat(s->job->in_fd, &status) == 0 && S_ISREG(status.st_mode))
         bytes = (uint64_t)status.st_size < limit ? (uint64_t)status.st_size : limit;
     else
-        burst_settle(s->burst); /* reading it may take any time */
+        burst_settle(s->burst); /* reading a pipe may take any time */
     if (bytes > files->total)
         bytes = files->total;
     int result = take(s, files, bytes, &s->reserved_file, fault);
@@ -134,7 +135,7 @@ static bool keeps_input(const struct engine_job *job)
     return job->verify || job->iterations > 1;
 }
 
-/* How many planes come out is known before anything is computed. */
+/* Chooses the format by the number of planes, which the plan tells before anything is computed. */
 static int choose_format(struct job_state *s, struct fault *fault)
 {
     struct engine_job *job = s->job;
@@ -149,15 +150,15 @@ static int choose_format(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* The references do, and the CPU; a chain may have been demoted to another device than the
- * engine's, which is known with the plan. */
+/* True for the references and for CPU devices. A demoted chain may run on another device than the
+ * engine's; the plan tells which. */
 static bool takes_host_memory(const struct device *device)
 {
     return !device || device_profile(device)->host_memory;
 }
 
-/* For a frame whose samples lie in a sealed file as the plan may have them. It stays as it is, so
- * its memory is not used again for what comes out. */
+/* Uses a raw frame where it lies in its sealed file, if its samples lie as the plan needs them.
+ * That memory is then never reused for results. */
 static int prepare_in_place(struct job_state *s, struct fault *fault)
 {
     struct engine *engine = s->engine;
@@ -193,7 +194,7 @@ static int prepare(struct job_state *s, struct fault *fault)
         return result;
     const struct plan *plan = s->prepared->plan;
     uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
-    if (!s->prepared->recording || s->job->verify) /* the references hold two frames more */
+    if (!s->prepared->recording || s->job->verify) /* the references hold two more frames */
         for (size_t i = 0; i < plan->n_steps; i++)
             bytes += plan->steps[i].out.size;
     if (s->prepared->recording) {
@@ -221,7 +222,7 @@ static int take_in_place(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* Decodes into mapped device memory, or where there is no device to run on into our own. */
+/* Decodes into mapped device memory, or into our own where no device runs. */
 static int decode(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
@@ -254,7 +255,7 @@ static int decode(struct job_state *s, struct fault *fault)
     if (result == 0 && s->decoder.is_copy)
         s->job->report.bytes_copied += frame_bytes(&s->decoder.frame);
     s->job->report.decode = span(s);
-    drop_file(s); /* nothing looks at it any more */
+    drop_file(s); /* it is not needed any more */
     return result;
 }
 
@@ -291,7 +292,7 @@ static int start_on_device(struct job_state *s, struct fault *fault)
 static int wait_for_device(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
-    bool is_first = !s->prepared->stored; /* PoCL compiles the rest now */
+    bool is_first = !s->prepared->stored; /* PoCL compiles the rest during the first run */
     if (is_first)
         engine_tell_preparing(s->engine, "running kernels for the first time");
     int result = recording_wait(s->prepared->recording, &s->run, fault);
@@ -330,7 +331,7 @@ static int run_on_host(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* The whole frame, or one plane, as the codec has it. */
+/* Encodes the whole frame, or one plane, as the codec takes it. */
 static int encode_into(const struct job_state *s, size_t index, struct output *output,
                        struct fault *fault)
 {
@@ -365,7 +366,7 @@ static int encode_file(struct job_state *s, size_t index, const char *name, stru
     return result ? result : closed;
 }
 
-/* Files are called after their planes. */
+/* The part of the file's name that names the plane. */
 static const char *file_name(const struct plane *plane)
 {
     return plane->name[0] ? plane->name : "image";
@@ -425,7 +426,7 @@ void job_end(struct job_state *s)
     struct fault *fault = &job->fault;
     int result = s->started ? 0 : fault->code;
     deadline_set(job->deadline);
-    s->mark = clock_now(); /* what the thread did for other jobs is none of this one's time */
+    s->mark = clock_now(); /* time for the thread's other jobs does not count */
     if (result == 0)
         result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
     if (result == 0)

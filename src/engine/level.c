@@ -1,4 +1,4 @@
-/* Which chains the device computes wrongly, and what runs them in its place. */
+/* Chains that the device computes wrongly, and what runs them instead. */
 #include "engine/engine_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static struct demoted *find(struct engine *engine, const struct text *text)
     return at;
 }
 
-/* Nothing is demoted where all is well: then no text is made. */
+/* While no chain is demoted no text has to be made for the comparison. */
 enum level level_of(struct engine *engine, const struct chain *chain)
 {
     struct text text = {0};

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-/* Plans are small; what they hold on the device are tables of constants. */
+/* Plans are small; on the device they hold tables of constants only. */
 #define PREPARED_MAX 32
 
 static void destroy(struct prepared *prepared)
@@ -27,13 +27,13 @@ void prepared_destroy_all(struct engine *engine)
     }
 }
 
-/* Everything that a plan depends on, as text. */
+/* Prints everything that a plan depends on. */
 static void make_key(const struct chain *chain, const struct frame *in, const struct format *format,
                      bool keep_input, enum level level, struct text *key)
 {
     text_printf(key, "%d ", (int)level);
     chain_print(chain, key);
-    text_printf(key, "|%p", (const void *)chain->definitions); /* which outlive the engine */
+    text_printf(key, "|%p", (const void *)chain->definitions); /* they outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
         const struct plane *p = &in->planes[i];
         text_printf(key, "|%s %ux%ux%u %s %d,%d of %ux%u @%zu+%zu", p->name, p->width, p->height,
@@ -53,7 +53,8 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     text_append(key, keep_input ? "|keep" : "|");
 }
 
-/* The entry's own chain: plans refer to it, and the caller's may be gone before the entry is. */
+/* Copies the chain: the plan refers to it, and the caller's may be destroyed before the entry is.
+ */
 static int copy_chain(const struct chain *from, struct chain *to, struct fault *fault)
 {
     struct text text = {0};
@@ -115,8 +116,8 @@ static void put_first(struct engine *engine, struct prepared *entry)
     engine->prepared = entry;
 }
 
-/* Those that are one too many, as a list of their own: to be destroyed without the lock, since that
- * waits for the device's compiler. */
+/* Takes the oldest entries beyond the limit out of the list. The caller destroys them without the
+ * lock, because that may wait for the device's compiler. */
 static struct prepared *take_oldest(struct engine *engine)
 {
     struct prepared *taken = NULL;
@@ -134,8 +135,8 @@ static struct prepared *take_oldest(struct engine *engine)
     return taken;
 }
 
-/* The entry of that key, in front of all others, once it is made. Waits, with the lock, while
- * another thread makes it; where that failed there is none. */
+/* Finds the entry of that key and moves it to the front. Waits, with the lock, while another thread
+ * makes the entry; returns NULL if that fails. */
 static struct prepared *find(struct engine *engine, const struct text *key)
 {
     struct prepared *entry;
@@ -148,8 +149,8 @@ static struct prepared *find(struct engine *engine, const struct text *key)
     return entry;
 }
 
-/* A program compiles without the lock: who needs another chain does not wait for it. A second job
- * for the same chain does, in place of compiling its own. */
+/* Programs are compiled without the lock, so that jobs with other chains go on. A second job with
+ * the same chain waits instead of compiling it again. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
                  const struct format *format, bool keep_input, bool warming,
                  struct prepared **prepared, struct fault *fault)
@@ -187,8 +188,8 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
     return result;
 }
 
-/* After the first run the program goes into the binary cache: only then is it whole on drivers that
- * compile late. */
+/* Stores the program in the binary cache after its first run: on drivers that compile late it is
+ * complete only then. */
 static void store(struct prepared *prepared)
 {
     struct fault fault = FAULT_INIT;

@@ -1,12 +1,12 @@
-/* Which kernels a chain runs on.
+/* Chooses the kernels that a chain runs on.
  *
- * An engine that serves strangers compiles a chain's own program in engine_warm alone. A job takes
- * that where it is there, which the program's text decides: so it does for a configured chain,
- * whoever asks for it, and for any other that comes to the same. All else runs on generic kernels:
- * chains that only a request names, and configured ones for kinds of pictures and formats that
- * engine_warm did not think of. Of generic kernels there are few, whatever is asked for, and the
- * device counts them (PROGRAM_COUNTED_MAX); configured chains are not counted, since what they need
- * is bounded by the configuration. */
+ * An engine that serves strangers compiles a chain's own program only in engine_warm. A job runs on
+ * that program if it exists, whoever asks for the chain: the program's text decides, so a request
+ * that amounts to the same as a configured chain uses it too. Everything else runs on generic
+ * kernels: chains that only requests contain, and configured chains for kinds of pictures or
+ * formats that engine_warm does not prepare. There are few generic kernels whatever is asked for,
+ * and the device counts them (PROGRAM_COUNTED_MAX). Configured chains are not counted, since the
+ * configuration bounds what they need. */
 #include "engine/engine_internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A chain made ready before the first job: compiled for the usual kinds of pictures, checked. */
+/* Prepares a chain before its first job: compiles it for the usual kinds of pictures, and checks
+ * it. */
 #include "engine/engine_internal.h"
 
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "base/log.h"
 #include "engine/check.h"
 
-/* One size for all that loops and edges do, one in which all is edge, one that no vector fits. */
+/* Sizes for checks: one with everything that loops and edges do, one that is all edge, one that no
+ * vector fits. */
 static const struct {
     uint32_t width, height;
 } sizes[] = {{61, 43}, {3, 5}, {1, 1}};
@@ -28,7 +30,8 @@ static int check_kind(struct engine *engine, struct device *device, const struct
     return 0;
 }
 
-/* The check comes before the program is stored: some drivers complete it at its first run. */
+/* The check comes before the program is stored, because some drivers complete it at its first run.
+ */
 static int warm_kind(struct engine *engine, const struct chain *chain, const struct format *format,
                      const struct plane *plane, struct fault *fault)
 {

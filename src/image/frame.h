@@ -1,6 +1,6 @@
-/* Frames: ordered lists of named planes, and where their samples lie in one stretch of memory.
- * An ordinary image is a frame of one unnamed plane. A frame holds no pixels; a picture is a frame
- * with the memory that its planes lie in. */
+/* Frames: lists of named planes, and where their samples lie in one block of memory. An ordinary
+ * image is a frame with one unnamed plane. A frame holds no samples; a picture is a frame together
+ * with the memory. */
 #ifndef SLUICE_IMAGE_FRAME_H
 #define SLUICE_IMAGE_FRAME_H
 
@@ -12,8 +12,8 @@
 #define PLANE_NAME_MAX     32
 #define PLANE_CHANNELS_MAX 4
 
-/* Rows and planes that we lay out ourselves begin at multiples of this many bytes: the base
- * alignment that Mali and PoCL report, two cache lines. */
+/* Alignment of rows and planes that we lay out, in bytes: the base alignment that Mali and PoCL
+ * report, two cache lines. */
 #define FRAME_ALIGNMENT 128
 
 struct plane {
@@ -21,61 +21,61 @@ struct plane {
     uint32_t width, height;    /* in pixels, at least 1 */
     uint32_t channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha; interleaved */
     enum sample_type type;
-    int32_t zero_x, zero_y; /* position of index 0, in samples; only filter banks move it */
-    uint32_t whole_width, whole_height; /* of the file's picture where this is a reduced one, which
-                                           stands for it; else 0 */
-    size_t offset;          /* of the first row, in bytes from the frame's memory */
-    size_t stride;          /* from row to row, in bytes; a multiple of the sample's size */
+    int32_t zero_x, zero_y; /* position of index 0, in samples; used by filter banks only */
+    uint32_t whole_width, whole_height; /* the size of the file's picture if this is a reduced one
+                                           of it; otherwise 0 */
+    size_t offset; /* of the first row from the start of the frame's memory, in bytes */
+    size_t stride; /* from row to row, in bytes; a multiple of the sample's size */
 };
 
-/* What a transform made some of a frame's planes from, so that its inverse needs no parameters. */
+/* What a transform made planes from, so that its inverse needs no parameters. */
 struct frame_origin {
     char stage[24];       /* "dwt" */
-    char parameters[488]; /* of it, canonical: ":wavelet=db4:levels=3:…" */
-    struct plane plane;   /* that it was made from: name, size, channels, type, zero */
-    size_t first, count;  /* planes that came out of it */
+    char parameters[488]; /* in canonical form: ":wavelet=db4:levels=3:…" */
+    struct plane plane;   /* the plane that the transform took: name, size, channels, type, zero */
+    size_t first, count;  /* the planes that it made */
 };
 
 struct frame {
     size_t n_planes;
     struct plane *planes; /* owned */
-    size_t size;          /* of the memory that all planes need, in bytes */
+    size_t size;          /* bytes of memory that all planes need */
     size_t n_origins;
     struct frame_origin *origins; /* owned */
 };
 
 struct picture {
     struct frame frame;
-    uint8_t *data; /* frame.size bytes; whoever made the picture says who owns them */
+    uint8_t *data; /* frame.size bytes; whoever made the picture says who frees them */
 };
 
 void frame_finish(struct frame *frame);
 
-/* Appends a plane, whose offset and stride are chosen here; false when memory is out. Rows begin
- * at multiples of `alignment` bytes, a power of two not below the sample's size. */
+/* Appends a plane and chooses its offset and stride. Rows begin at multiples of `alignment`, a
+ * power of two that is at least the sample's size. Returns false without memory. */
 bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alignment);
 
-/* Appends what planes came from; false when memory is out. */
+/* Appends a record of what planes came from. Returns false without memory. */
 bool frame_add_origin(struct frame *frame, const struct frame_origin *origin);
 
-/* Appends the origins of `from`, for a frame whose planes stand for the same ones. */
+/* Appends the origins of `from`, whose planes have the same meaning. */
 bool frame_copy_origins(struct frame *frame, const struct frame *from);
 
 bool frame_copy(struct frame *to, const struct frame *from);
 
-/* True when names, sizes, channels and types agree; layout in memory and origins may differ. */
+/* True when names, sizes, channels and types are equal. Memory layout and origins may differ. */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
-/* Pixels of all planes together. */
+/* Number of pixels of all planes. */
 uint64_t frame_pixels(const struct frame *frame);
 
-/* Bytes of the samples alone, without padding. */
+/* Bytes of the samples, without padding. */
 uint64_t plane_bytes(const struct plane *plane);
 uint64_t frame_bytes(const struct frame *frame);
 
 bool plane_has_alpha(const struct plane *plane);
 
-/* Reads WIDTHxHEIGHT[xCHANNELS] (1 to 4 channels, 1 unless said) into a plane of u8. */
+/* Parses WIDTHxHEIGHT[xCHANNELS] into a plane of u8; 1 to 4 channels, by default 1. */
 bool plane_parse_size(const char *text, struct plane *plane);
 
 /* The first sample of row `y` of plane `index`. */
@@ -85,8 +85,8 @@ static inline void *picture_row(const struct picture *picture, size_t index, uin
     return picture->data + plane->offset + y * plane->stride;
 }
 
-/* A picture in ordinary memory, aligned like the device's: planes laid out as `frame` says, which
- * is copied; every byte zero. */
+/* Makes a picture in ordinary memory with planes as in `frame`, which is copied, aligned as on a
+ * device. All bytes are zero. */
 bool picture_create(struct picture *picture, const struct frame *frame);
 void picture_destroy(struct picture *picture);
 

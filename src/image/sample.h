@@ -17,23 +17,23 @@ enum sample_type {
     SAMPLE_TYPES
 };
 
-/* Bytes that a sample takes. */
+/* Size of a sample in bytes. */
 size_t sample_size(enum sample_type type);
 
-/* "u8", "f32": as chains, plans and reports write it. */
+/* "u8", "f32": as in chains, plans and reports. */
 const char *sample_name(enum sample_type type);
 
 bool sample_is_integer(enum sample_type type);
 
-/* The range of an integer type, and 0 and 1 (black and white) for the floating ones. */
+/* The range of an integer type; 0 and 1 (black and white) for floating types. */
 double sample_min(enum sample_type type);
 double sample_max(enum sample_type type);
 
-/* Round to nearest, ties to even, clamped to the range of an integer type: sat(rne(v)). NaN gives
- * the least value. Integer types only. */
+/* Rounds to nearest, ties to even, and limits to the range of an integer type: sat(rne(v)). NaN
+ * becomes the least value. Integer types only. */
 int64_t sample_saturate(enum sample_type type, double value);
 
-/* One sample as a number, and back (integer types: the value must be in range already). */
+/* Reads and writes one sample. For integer types the value must be in range. */
 double sample_load(enum sample_type type, const void *at);
 void sample_store(enum sample_type type, void *at, double value);
 

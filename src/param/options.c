@@ -9,7 +9,7 @@
 
 #define OPTIONS_MAX 64
 
-/* The tables as one list, and as getopt_long wants them. */
+/* The tables as one list, and in the form that getopt_long takes. */
 struct gathered {
     const struct options_row *rows[OPTIONS_MAX];
     struct option longs[OPTIONS_MAX + 2];
@@ -20,7 +20,7 @@ struct gathered {
 static void gather(const struct options_usage *usage, struct gathered *g)
 {
     char *s = g->shorts;
-    *s++ = ':'; /* tell a missing value from an unknown option */
+    *s++ = ':'; /* distinguishes a missing value from an unknown option */
     g->count = 0;
     for (int t = 0; t < OPTIONS_TABLES_MAX && usage->tables[t]; t++) {
         for (const struct options_row *row = usage->tables[t]; row->param.name; row++) {
@@ -61,7 +61,7 @@ int options_complain(const char *program, const char *what, const struct fault *
     return fault_exit_status(fault->code);
 }
 
-/* "sluice: run: " or "sluiced: ", before what is wrong. */
+/* "sluice: run: " or "sluiced: ", the beginning of a complaint. */
 static void begin_complaint(const struct options_usage *usage)
 {
     fprintf(stderr, "%s: ", usage->program);
@@ -111,7 +111,7 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
 {
     struct gathered g;
     int value;
-    const char *given[OPTIONS_MAX] = {NULL}; /* by their rows; what has a letter is given once */
+    const char *given[OPTIONS_MAX] = {NULL}; /* by row; an option with a letter may be given once */
     gather(usage, &g);
     for (int i = 0; i < g.count; i++) {
         struct param one[2] = {g.rows[i]->param, {0}};

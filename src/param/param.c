@@ -6,7 +6,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 
-/* A stretch of the text being read, and where it began in the whole. */
+/* A part of the text, and where it begins in the whole. */
 struct span {
     const char *text;
     size_t length;
@@ -48,7 +48,7 @@ const struct param *param_find(const struct param *table, const char *name, size
     return NULL;
 }
 
-/* Says that `value` will not do for `param`, what would, and the nearest choice. */
+/* A fault that says what `param` accepts instead of `value`, and the nearest choice. */
 static int refuse(const struct param *param, struct span value, const char *what,
                   struct fault *fault)
 {
@@ -59,7 +59,7 @@ static int refuse(const struct param *param, struct span value, const char *what
         nearest_offer(&nearest, value.text, value.length, c->name);
     int shown = value.length > 60 ? 60 : (int)value.length;
     const char *words = text_string(&allowed);
-    if (allowed.length > 250) /* more than a fault's text holds: wavelets */
+    if (allowed.length > 250) /* too long for a fault's text: the list of wavelets */
         words = "one of those that sluice stages lists";
     int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
                               "%s: %s=%.*s: expected %s%s%s%s", what, param->name, shown,
@@ -99,7 +99,7 @@ static bool read_flag(struct span value, bool *result)
     return true;
 }
 
-/* Takes the part of `rest` before the first `separator`, which is dropped from it. */
+/* Takes the part of `rest` up to the first `separator`, and removes both from `rest`. */
 static struct span take(struct span *rest, char separator)
 {
     const char *at = memchr(rest->text, separator, rest->length);
@@ -228,7 +228,7 @@ void param_defaults(const struct param *table, void *config)
             read_value(p, field(p, config), (struct span){p->fallback, strlen(p->fallback)}, true);
 }
 
-/* A name that none has, or a value more than there are. */
+/* A fault about an unknown name, or a value too many. */
 static int refuse_argument(const struct param *table, struct span given, bool is_name,
                            const char *what, struct fault *fault)
 {
@@ -295,7 +295,7 @@ int param_parse_all(const struct param *table, void *config, param_given *given,
     while (more) {
         struct span argument = take(&rest, ':');
         struct fault *fault = faults_next(faults);
-        more = argument.text + argument.length < text + length; /* a colon followed */
+        more = argument.text + argument.length < text + length; /* true when a colon follows */
         int result = parse_argument(table, config, &seen, &position, argument, what, fault);
         if (result != 0 && fault && fault->position >= 0)
             fault->position += base + (int)(argument.text - text);

@@ -1,9 +1,9 @@
-/* Typed parameters: one table says what a stage, a format or a command accepts, and parsing,
- * checking, printing and explaining follow from it.
+/* Typed parameters: a table says what a stage, format or command accepts; parsing, checking,
+ * printing and explaining use it.
  *
- * A table is an array of struct param that ends with an entry without a name. Values live in a
- * struct of the table's owner, at the offsets that the table gives; there is nothing to free.
- * Everything here is pure: no globals, any thread. */
+ * A table is an array of struct param that ends with an entry without a name. Values are members of
+ * a struct of the table's owner, at the offsets in the table; nothing has to be freed. Pure, any
+ * thread. */
 #ifndef SLUICE_PARAM_PARAM_H
 #define SLUICE_PARAM_PARAM_H
 
@@ -22,23 +22,23 @@ enum param_type {         /* the C type of the field at `offset` */
     PARAM_INTEGERS,       /* struct param_integers; written 3_9_27 */
     PARAM_REALS,          /* struct param_matrix of one row; written 1_2.5_3, or a choice */
     PARAM_MATRIX,         /* struct param_matrix; written 1_2_1/2_4_2/1_2_1, a choice, or @name */
-    PARAM_WORD,           /* char[PARAM_WORD_MAX] */
-    PARAM_WORDS,          /* char[PARAM_WORDS_MAX]: words joined by _ in rows joined by / */
-    PARAM_TEXT,     /* const char *: the text itself, which must be NUL-terminated and outlive it */
+    PARAM_WORD,           /* char[PARAM_WORD_MAX]: a word */
+    PARAM_WORDS,    /* char[PARAM_WORDS_MAX]: words joined by _ in rows that are joined by / */
+    PARAM_TEXT,     /* const char *: the text itself, NUL-terminated; it must outlive the config */
     PARAM_SIZE,     /* uint64_t bytes; written 64MiB */
     PARAM_DURATION, /* uint64_t nanoseconds; written 5s */
     PARAM_PIXELS,   /* uint64_t pixels; written 100MP */
 };
 
-/* One word of a choice. Several words may have the same value: the first is the one printed, the
- * others are aliases. A list of choices ends with a NULL name. */
+/* A word of a choice. Words with the same value are aliases: the first is printed. A list ends with
+ * a NULL name. */
 struct param_choice {
     const char *name;
     int value;
 };
 
-#define PARAM_IS_NUMBER    (-1) /* `choice` of a value that was given as numbers */
-#define PARAM_IS_REFERENCE (-2) /* `choice` of a value that was given as @name */
+#define PARAM_IS_NUMBER    (-1) /* `choice` of a value given as numbers */
+#define PARAM_IS_REFERENCE (-2) /* `choice` of a value given as @name */
 
 struct param_scalar {
     int choice; /* a choice's value, or PARAM_IS_NUMBER */
@@ -58,68 +58,69 @@ struct param_matrix {
     int choice; /* a choice's value, PARAM_IS_NUMBER or PARAM_IS_REFERENCE */
     unsigned columns, rows;
     char reference[PARAM_WORD_MAX];                  /* the name after @ */
-    double v[PARAM_MATRIX_SIDE * PARAM_MATRIX_SIDE]; /* row after row, `columns` apart */
+    double v[PARAM_MATRIX_SIDE * PARAM_MATRIX_SIDE]; /* row by row */
 };
 
 struct param {
     const char *name;
     enum param_type type;
     size_t offset;
-    double min, max;                    /* of each number; both 0: no limit beyond the type's */
-    const struct param_choice *choices; /* for the types that have them */
-    const char *fallback;               /* default as text; NULL: unset unless given */
-    bool required;                      /* must be given; has no default */
-    const char *help;                   /* one sentence: meaning and unit */
+    double min, max;                    /* of each number; both 0: only the type's limits */
+    const struct param_choice *choices; /* for types with choices */
+    const char *fallback;               /* the default as text; NULL: unset unless given */
+    bool required;                      /* it must be given and has no default */
+    const char *help;                   /* meaning and unit, in a sentence */
 };
 
-/* A row of a table: PARAM(INTEGER, "radius", offsetof(…), "what it is", RANGE(0, 9), DEFAULT("1")). */
+/* A row of a table: PARAM(INTEGER, "radius", offsetof(…), "what it is", RANGE(0, 9), DEFAULT("1")).
+ */
 #define PARAM(kind, word, at, text, ...) \
     {.name = word, .type = PARAM_##kind, .offset = at, .help = text, ##__VA_ARGS__}
 #define RANGE(low, high) .min = low, .max = high
 #define DEFAULT(text)    .fallback = text
 
-/* Which parameters of a table were given: bit i for entry i. A table has at most 64 entries. */
+/* Which parameters were given: bit i for entry i. A table has at most 64 entries. */
 typedef uint64_t param_given;
 
-/* Fills `config` with the table's defaults. */
+/* Sets the table's defaults in `config`. */
 void param_defaults(const struct param *table, void *config);
 
-/* Reads one value. `what` names the owner in errors ("stage 'box'"). With `bare_allowed`, sizes,
- * durations and pixel counts may lack their unit. Positions in faults count from `text`. */
+/* Parses one value. `what` names the owner in faults ("stage 'box'"). With `bare_allowed`, units of
+ * sizes, durations and pixel counts may be missing. Positions in faults count from `text`. */
 int param_set(const struct param *param, void *config, const char *text, size_t length,
               bool bare_allowed, const char *what, struct fault *fault);
 
-/* Reads "arg:arg:..." where an arg is `value` (the next parameter in declared order that is not
- * given yet) or `name=value`, on top of what `config` holds, and adds to `given`. An empty text
- * gives nothing. Fault positions are those in `text` plus `base`. */
+/* Parses "arg:arg:...", where arg is `name=value`, or `value` for the next parameter in the table's
+ * order that is not given yet. Changes `config` and adds to `given`. Empty text gives nothing.
+ * Positions in faults count from `text`, plus `base`. */
 int param_parse(const struct param *table, void *config, param_given *given, const char *text,
                 size_t length, int base, const char *what, struct fault *fault);
 
-/* The same, and goes on behind an argument that is wrong: all that are wrong are told. Returns the
- * first one's code. */
+/* The same, and reports all wrong arguments. Returns the first one's code. */
 int param_parse_all(const struct param *table, void *config, param_given *given, const char *text,
                     size_t length, int base, const char *what, struct faults *faults);
 
-/* FAULT_CHAIN for the first required parameter that was not given. */
+/* FAULT_CHAIN for the first required parameter that is missing. */
 int param_check_required(const struct param *table, param_given given, const char *what,
                          struct fault *fault);
 
-/* Appends the value as param_set reads it. */
+/* Appends the value in the form that param_set reads. */
 void param_print_value(const struct param *param, const void *config, struct text *text);
 
-/* Appends ":name=value" for each parameter that is given or has a default, in declared order. */
+/* Appends ":name=value" for each parameter that was given or has a default, in the table's order.
+ */
 void param_print(const struct param *table, const void *config, param_given given,
                  struct text *text);
 
 /* Appends what the parameter accepts, for people: "a number from 1 to 4095", "edge, reflect or
- * zero", with the aliases of each choice in brackets. */
+ * zero"; aliases are in brackets. */
 void param_print_allowed(const struct param *param, struct text *text);
 
-/* The entry of that name, or NULL; `index` may be NULL. */
+/* Finds an entry by name; NULL: there is none. `index` may be NULL. */
 const struct param *param_find(const struct param *table, const char *name, size_t length,
                                size_t *index);
 
-/* The first word that has `value`, or NULL. */
+/* The first word with that value; NULL: there is none. */
 const char *param_choice_name(const struct param_choice *choices, int value);
 
 #endif

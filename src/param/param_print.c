@@ -1,4 +1,4 @@
-/* What parameters hold and accept, as text. */
+/* Parameters as text: what they hold, and what they accept. */
 #include "param/param_internal.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void print_choices(const struct param_choice *choices, struct text *text)
 {
     for (const struct param_choice *c = choices; c->name; c++) {
         if (param_choice_name(choices, c->value) != c->name)
-            continue; /* an alias: printed behind the word that it stands for */
+            continue; /* an alias, which is printed after the word it stands for */
         text_printf(text, "%s%s", c == choices ? "" : ", ", c->name);
         const char *open = " (";
         for (const struct param_choice *alias = c + 1; alias->name; alias++) {

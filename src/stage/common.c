@@ -57,7 +57,7 @@ int stage_require_type(const char *stage, enum sample_type type, unsigned types,
     for (int t = 0; t < SAMPLE_TYPES; t++)
         if (types & 1u << t)
             text_printf(&list, "%s%s", list.length ? ", " : "", sample_name(t));
-    /* What `convert` makes, the one that keeps most of the values first. */
+    /* The type for `convert` to make: the one that keeps most of the values. */
     const char *to = types & 1u << SAMPLE_F32 ? "f32" : types & 1u << SAMPLE_U16 ? "u16" : "u8";
     int result = fault_set(fault, FAULT_SHAPE,
                            "%s takes samples of type %s, not %s; put convert:type=%s in front",

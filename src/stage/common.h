@@ -1,4 +1,4 @@
-/* Parameters that several stages have, said once. */
+/* What several stages share: parameters, shapes, checks, references. */
 #ifndef SLUICE_STAGE_COMMON_H
 #define SLUICE_STAGE_COMMON_H
 
@@ -9,7 +9,7 @@
 extern const struct param_choice stage_border_choices[];
 extern const struct param_choice stage_border_choices_but_crop[];
 
-/* The table's entry for `border` at that offset. */
+/* A row of the table for the parameter `border`, which is at that offset. */
 #define STAGE_BORDER_PARAM(offset_)                                                                \
     {                                                                                              \
         .name = "border", .type = PARAM_CHOICE, .offset = (offset_),                               \
@@ -18,51 +18,51 @@ extern const struct param_choice stage_border_choices_but_crop[];
                 "lies inside"                                                                      \
     }
 
-/* "u8" to "f64", for parameters that say of which type a plane was. */
+/* "u8" to "f64": for parameters that name a plane's former type. */
 extern const struct param_choice stage_type_choices[];
 
-/* Adds to `out` each plane of `in` with the type and channels that `change` gives it. */
+/* Adds each plane of `in` to `out`, with its type and channels as `change` sets them. */
 int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
                      void (*change)(const void *config, struct plane *plane), const void *config,
                      struct fault *fault);
 
-/* A stage's shape() where planes stay what they are. */
+/* A shape() for stages that change no plane's shape. */
 int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
                      struct frame *out, struct fault *fault);
 
-/* The types that per-pixel stages compute with, as a bit set for stage_require_type. */
+/* The types of most per-pixel stages, as a bit set for stage_require_type. */
 #define STAGE_TYPES_BUT_F64                                                                        \
     (1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_I32 |  \
      1u << SAMPLE_F32)
 
-/* FAULT_SHAPE unless the type is one of those in `types`, a bit set (1 << SAMPLE_U8). The text
- * names the stage, the type, and `convert` as the way out. */
+/* FAULT_SHAPE unless the type is in `types`, a bit set (1 << SAMPLE_U8). The text names the stage,
+ * the type, and `convert` as a solution. */
 int stage_require_type(const char *stage, enum sample_type type, unsigned types,
                        struct fault *fault);
 
-/* The same for each plane. */
+/* The same for all planes. */
 int stage_require_types(const char *stage, const struct frame *in, unsigned types,
                         struct fault *fault);
 
-/* For references of per-pixel stages: each sample of `in` through `function`, which is told the
- * type that comes in, into `out`. With `keep_alpha`, alpha is copied. */
+/* For references of per-pixel stages: passes each sample of `in`, with its type, through `function`
+ * into `out`. With `keep_alpha`, alpha is copied. */
 void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
                            double (*function)(const void *config, enum sample_type type, double v),
                            bool keep_alpha);
 
-/* Of a stage with a parameter `background` (PARAM_REALS): FAULT_CHAIN where it has no number of
- * values that any picture's pixels have. */
+/* For a stage with the parameter `background` (PARAM_REALS): FAULT_CHAIN when it has more values
+ * than a pixel can have channels. */
 int stage_check_background(const char *stage, const struct param_matrix *background,
                            struct fault *fault);
 
-/* The background of a plane's pixels, a number for each channel: FAULT_SHAPE where the parameter has
+/* The background of a plane's pixels, a value for each channel. FAULT_SHAPE when the parameter has
  * neither one value nor one for each channel. */
 int stage_background(const char *stage, const struct param_matrix *background,
                      const struct plane *plane, double values[PLANE_CHANNELS_MAX],
                      struct fault *fault);
 
-/* The width and height that a window leaves: the plane's own, or with BORDER_CROP what is left of
- * them, FAULT_SHAPE when that is nothing. */
+/* The size of a window's result: that of the plane; with BORDER_CROP that of the positions whose
+ * whole window is inside, FAULT_SHAPE if there are none. */
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault);
 

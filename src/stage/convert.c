@@ -16,7 +16,7 @@ static const struct param params[] = {
     {0},
 };
 
-/* What of the target's range a sample of type `from` can reach. */
+/* Defines which part of the target's range samples of type `from` can reach. */
 static void define_limits(struct pixel_function *function, enum sample_type from,
                           enum sample_type to)
 {
@@ -32,7 +32,8 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     (void)fault;
     function->type = (enum sample_type)config->type;
     function->identity = function->type == type;
-    function->scalar = type == SAMPLE_F64; /* taken apart as bits, one after the other */
+    /* its bits are taken apart, one sample after the other */
+    function->scalar = type == SAMPLE_F64;
     function->work = type == SAMPLE_F64 ? 20 : 4;
     if (sample_is_integer(function->type))
         define_limits(function, sample_is_integer(type) ? type : function->type, function->type);

@@ -1,13 +1,14 @@
-/* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Three ways lead
- * there, and planning takes the first that holds:
+/* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Planning takes the
+ * first of three ways that is exact:
  *
- * - 8-bit samples whose N and D are small: the quotient in 16-bit lanes;
- * - 8 and 16 bits: in·by + offset in f32, where for every value that the type has it rounds to
- * the exact result, which is tried here;
- * - else the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
- *   saturate and the next one on either side, which keeps N below 2^63 for any factor and offset.
+ * - 8-bit samples with small N and D: the quotient in 16-bit lanes;
+ * - 8 and 16 bits: in·by + offset in f32, if that rounds to the exact result for every value of the
+ *   type, which is tried here;
+ * - the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
+ * saturate, and one more on either side, which keeps N below 2^63 for any factor and offset.
  *
- * A generic kernel takes its numbers as arguments: f32 where that is exact, else 64 bits. */
+ * A generic kernel takes its numbers as arguments: in f32 where that is exact, otherwise in 64
+ * bits. */
 #include "stage/gain.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ static const struct param params[] = {
     {0},
 };
 
-/* in·P + R over D. */
+/* The line (in·P + R) / D. */
 struct line {
     int64_t p, r, d;
 };
@@ -61,8 +62,8 @@ static int64_t limit(wide_int v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : (int64_t)v;
 }
 
-/* The samples beyond which the result is the same as at the last of them. Where it is the same
- * everywhere, the line becomes that constant. */
+/* The samples beyond which the result stays the same. Where it is the same everywhere, the line
+ * becomes that constant. */
 static void unsaturated(struct line *line, enum sample_type type, int64_t *first, int64_t *last)
 {
     int64_t min = (int64_t)sample_min(type), max = (int64_t)sample_max(type);
@@ -120,7 +121,7 @@ static void define_exact(struct pixel_function *function, const struct quotient 
     snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
 }
 
-/* Of 64 bits for every gain, so that there is one kernel. */
+/* 64 bits for every gain, so that there is one kernel. */
 static void define_generic(struct pixel_function *function, const struct quotient *quotient,
                            const struct line *line, int64_t first, int64_t last)
 {
@@ -136,7 +137,7 @@ static void define_generic(struct pixel_function *function, const struct quotien
     snprintf(function->variant, sizeof function->variant, "generic");
 }
 
-/* What stages that work on words take: the arguments, or the numbers themselves. */
+/* For kernels that work on words: arguments or, if the kernel may contain them, the numbers. */
 static void define_f32(struct pixel_function *function, const struct gain_config *config)
 {
     pixel_define(function, "GAIN", "gain");

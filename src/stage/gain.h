@@ -6,7 +6,7 @@
 #include "image/frame.h"
 
 struct gain_config {
-    double by, offset; /* taken as the decimals that they were written as */
+    double by, offset; /* as the decimals that were written */
 };
 
 /* The definition, in plain C. */

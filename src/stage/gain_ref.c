@@ -22,7 +22,7 @@ static double gain(const void *config_, enum sample_type type, double v)
         return (double)least;
     if (n >= most * d)
         return (double)most;
-    n -= least * d; /* from 0, so that division rounds down */
+    n -= least * d; /* so that the division rounds down */
     wide whole = n / d, twice_rest = n % d * 2;
     bool odd = (whole + least) % 2 != 0;
     return (double)(whole + least + (twice_rest > d || (twice_rest == d && odd)));

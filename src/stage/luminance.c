@@ -100,7 +100,8 @@ static void add_weights(struct pass *pass, const struct luminance_config *config
     }
 }
 
-/* Whether sums of the weights' low bytes times bytes fit 16 bits: see cl/luminance.cl. */
+/* Whether sums of the weights' low bytes times samples fit into 16 bits; cl/luminance.cl uses that.
+ */
 static bool low_bytes_fit(const struct luminance_config *config)
 {
     uint32_t weights[3];
@@ -122,14 +123,14 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     struct pass *pass = pass_begin(plan, "luminance", "", form, span, in->width, in->height);
     pass->goes_on = true;
     if (form == FORM_VECTOR)
-        pass->lanes = 4; /* at a time, of a work-item's span */
+        pass->lanes = 4; /* at a time, within a work-item's span */
     if (in_floats)
         pass_define(pass, "IN_FLOATS", "1");
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);
     if (form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit(config)) {
-        pass->lanes = 16; /* of what follows: they are computed 32 at a time */
+        pass->lanes = 16; /* for the stages that follow; itself computes 32 at a time */
         pass_define(pass, "IN_BYTES", "1");
         pass_name(pass, "bytes");
     }
@@ -143,7 +144,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
         add_weights(pass, config, in->type);
 }
 
-/* Grey alone needs no pass: the frame goes on as it is. */
+/* A picture with one channel needs no pass. */
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     bool needed = false;
@@ -161,7 +162,8 @@ static struct stage_reach reach(const void *config)
     return (struct stage_reach){.rows = 1};
 }
 
-/* A JPEG's own Y is what bt601 asks for. The rest is up to the stage behind. */
+/* bt601 is what a JPEG's own Y channel contains. How small the picture may be is up to the next
+ * stage. */
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct luminance_config *config = config_;

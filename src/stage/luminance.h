@@ -18,11 +18,11 @@ enum luminance_weights {
 
 struct luminance_config {
     struct param_matrix weights;
-    bool exact; /* apply the formula even where the file stores its own Y */
+    bool exact; /* compute the formula even if the file has its own Y channel */
 };
 
-/* Red, green and blue in 65536ths, which sum to 65536. Own weights are rounded by largest
- * remainder; of equal remainders the greener wins. */
+/* The weights of red, green and blue in 65536ths, with the sum 65536. A user's weights are rounded
+ * by largest remainder; of equal remainders green comes first. */
 void luminance_weights(const struct luminance_config *config, uint32_t weights[3]);
 
 /* The definition, in plain C. */

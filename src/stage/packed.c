@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a work-item of cl/columns.cl: 10 lines are loaded for 8. */
+/* Rows that a work-item of cl/columns.cl computes: it loads 10 for 8. */
 enum {
     COLUMNS_ROWS = 8
 };
@@ -63,7 +63,7 @@ const char *packed_word(int place)
 
 void packed_lane(int offset, bool odd, const char **vector, const char **words)
 {
-    int sample = offset + odd + 16; /* from the first of four words before the result's */
+    int sample = offset + odd + 16; /* from the first of four words in front of the result's */
     int lane = sample / 2 - 8, is_odd = sample % 2;
     int word = (lane + 8) / 2 - 4, half = (lane + 8) % 2;
     static const char *const vectors[] = {"e", "o", "p", "q"};

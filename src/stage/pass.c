@@ -78,7 +78,7 @@ static void add_lines(char defines[PASS_DEFINES_MAX], const char *lines)
 {
     size_t used = strlen(defines), more = strlen(lines);
     if (used + more >= PASS_DEFINES_MAX)
-        abort(); /* a stage that defines more than PASS_DEFINES_MAX was never tried */
+        abort(); /* a stage that needs more than PASS_DEFINES_MAX fails at its first test */
     memcpy(defines + used, lines, more + 1);
 }
 
@@ -155,7 +155,7 @@ uint64_t pass_hash(const struct pass *pass)
 static struct pass_arg *add_arg(struct pass *pass)
 {
     if (pass->n_args == PASS_ARGS_MAX)
-        abort(); /* as above: a kernel's argument list is fixed when it is written */
+        abort(); /* as above: the number of arguments is fixed when a kernel is written */
     struct pass_arg *arg = &pass->args[pass->n_args++];
     *arg = (struct pass_arg){0};
     return arg;
@@ -231,7 +231,7 @@ unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t he
 
 void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes)
 {
-    /* Rows of so many bytes that no count of samples overflows. */
+    /* Long rows whose number of samples still fits an int. */
     const uint32_t row = 1 << 20;
     uint64_t rows = (bytes + row - 1) / row;
     if (*operand == 0)
@@ -251,7 +251,7 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
             return OPERAND_TABLE + i;
     }
     if (plan->n_tables == STAGE_TABLES_MAX)
-        abort(); /* more kinds of planes than there are */
+        abort(); /* there are no more kinds of planes */
     struct stage_table *table = &plan->tables[plan->n_tables];
     *table = (struct stage_table){malloc(size), size};
     if (table->data)
@@ -261,7 +261,7 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
     return OPERAND_TABLE + plan->n_tables++;
 }
 
-/* The largest vector that kernels access: 16 bytes, but never fewer than 4 samples. */
+/* Kernels access vectors of at most 16 bytes, but of at least 4 samples. */
 bool pass_is_aligned(const struct plane *plane)
 {
     size_t size = sample_size(plane->type), bytes = size > 4 ? 4 * size : 16;
@@ -284,7 +284,7 @@ unsigned pass_vector_length(const struct device_profile *profile, enum sample_ty
     return length < 4 ? 4 : (unsigned)length;
 }
 
-/* Names arg0, arg1 … for the function's parameters, in the kernel's list and in its call. */
+/* Names the function's parameters arg0, arg1 … in the kernel's list and in the call. */
 static void define_pixel_call(struct pass *pass, const char *stage,
                               const struct pixel_function *function)
 {
@@ -319,8 +319,8 @@ void pixel_add_table(struct pixel_function *function, const void *data, size_t s
         .kind = PASS_TABLE, .operand = stage_plan_table(function->plan, data, size)};
 }
 
-/* The form, and the samples that a work-item takes: whole vectors on a GPU, where the row has one.
- */
+/* Chooses the form, and how many samples a work-item takes: on a GPU a whole vector, if a row has
+ * one. */
 static enum kernel_form choose_pixel_form(const struct device_profile *profile,
                                           const struct plane *in, const struct plane *out,
                                           const struct pixel_function *function, unsigned *span)
@@ -329,7 +329,8 @@ static enum kernel_form choose_pixel_form(const struct device_profile *profile,
     *span = 0;
     if (form != FORM_VECTOR)
         return form;
-    struct device_profile wide = *profile; /* no stencil: 16 bytes are few registers anywhere */
+    /* without a window, 16 bytes need few registers on any device */
+    struct device_profile wide = *profile;
     wide.vector_bytes = 16;
     *span = pass_vector_length(&wide, in->type, out->type);
     if (!function->scalar && in->width * in->channels >= *span)

@@ -1,8 +1,8 @@
-/* Passes: what a stage has the device do, as data.
+/* Passes: what a stage has a device do, as data.
  *
- * A pass is one kernel over a grid. Its kernel is an instance of a template in a .cl file: the same
- * text under different definitions (sample types, channels, form). cl/prelude.cl says what a
- * template may use and how its argument list begins. */
+ * A pass is a kernel over a grid of positions. The kernel is an instance of a template in a .cl
+ * file: the template's text under the pass's definitions (sample types, channels, form).
+ * cl/prelude.cl says what a template may use, and how its argument list begins. */
 #ifndef SLUICE_STAGE_PASS_H
 #define SLUICE_STAGE_PASS_H
 
@@ -18,21 +18,22 @@
 #define STAGE_SCRATCH_MAX 8
 #define STAGE_TABLES_MAX  12
 
-/* A span that holds any row: kernels depend on no picture's width. */
+/* A span longer than any row, so that kernels do not depend on a picture's width. */
 #define PASS_WHOLE_ROW (1u << 30)
 
-/* The memory that an argument lies in. */
+/* The memory to which an argument refers. */
 enum operand {
     OPERAND_IN,      /* the stage's input frame */
     OPERAND_OUT,     /* its output frame */
-    OPERAND_SCRATCH, /* + index: a frame of its own, undefined at the start */
-    OPERAND_TABLE = OPERAND_SCRATCH + STAGE_SCRATCH_MAX, /* + index: constants */
+    OPERAND_SCRATCH, /* plus an index: a frame for intermediate results; undefined at first */
+    OPERAND_TABLE = OPERAND_SCRATCH + STAGE_SCRATCH_MAX, /* plus an index: constants */
 };
 
 enum pass_arg_kind {
-    PASS_PLANE,  /* three kernel arguments: base pointer, offset and stride in samples */
-    PASS_BUFFER, /* one: the pointer to the operand's memory */
-    PASS_TABLE,  /* the same for per-pixel functions: all of it, not the int that stands first */
+    PASS_PLANE,  /* three kernel arguments: pointer, offset and stride, the latter in samples */
+    PASS_BUFFER, /* one argument: the pointer to the operand's memory */
+    PASS_TABLE, /* for per-pixel functions: the pointer, where PASS_BUFFER passes the memory's first
+                   int */
     PASS_INT,
     PASS_UINT,
     PASS_FLOAT,
@@ -42,8 +43,8 @@ enum pass_arg_kind {
 
 struct pass_arg {
     enum pass_arg_kind kind;
-    unsigned operand; /* PASS_PLANE, PASS_BUFFER, PASS_TABLE */
-    unsigned plane;   /* PASS_PLANE: index within the operand's frame */
+    unsigned operand; /* for PASS_PLANE, PASS_BUFFER, PASS_TABLE */
+    unsigned plane;   /* for PASS_PLANE: index in the operand's frame */
     union {
         int32_t i;
         uint32_t u;
@@ -56,21 +57,23 @@ struct pass_arg {
 struct fused;
 
 struct pass {
-    const char *stage;              /* whose work this is, for errors and reports */
-    const char *source;             /* name of the .cl file */
-    char name[PASS_NAME_MAX];       /* of the kernel, readable: "sobel_magnitude_u8_c1_rows" */
-    char defines[PASS_DEFINES_MAX]; /* "SRC uchar\nCH 1\n": one definition a line */
+    const char *stage;        /* the stage whose work this is, for errors and reports */
+    const char *source;       /* name of the .cl file, without .cl */
+    char name[PASS_NAME_MAX]; /* name of the kernel, for people: "sobel_magnitude_u8_c1_rows" */
+    char defines[PASS_DEFINES_MAX]; /* one definition on each line: "SRC uchar\nCH 1\n" */
     enum kernel_form form;
-    uint32_t grid_width;  /* positions in x (samples, pixels, as the kernel says) */
-    uint32_t grid_height; /* in y; a launch may be split there, so none needs another */
-    uint32_t span;        /* positions in x that one work-item covers */
-    uint32_t group[2];    /* the work-group's shape, where the kernel asks for one; else 0 */
-    uint32_t lanes;       /* LANES: samples in a vector of the kernel's code; 0: it has none */
-    unsigned ring; /* of a part of another kernel: lines that its source is a ring of, or 0 */
-    double work;   /* scalar operations for one position; an estimate */
-    bool goes_on;  /* its kernel stores through THEN, so more can be done there (cl/prelude.cl) */
-    struct fused *fused; /* owned by the pass: what its kernel is made of besides (chain/fuse.c) */
-    uint64_t bytes_read, bytes_written; /* that must move: each sample once */
+    uint32_t grid_width;  /* positions in x: samples or pixels, as the kernel's comment says */
+    uint32_t grid_height; /* positions in y; a long launch is split there, so no row may depend on
+                             another */
+    uint32_t span;        /* positions in x for each work-item */
+    uint32_t group[2];    /* shape of work-groups, for kernels that need a certain one; else 0 */
+    uint32_t lanes;       /* LANES, the samples in a vector of the kernel; 0: it has no vectors */
+    unsigned ring; /* for a part of a fused kernel: lines of the ring that it reads; 0: no ring */
+    double work;   /* estimate of scalar operations for one position */
+    bool goes_on; /* the kernel stores its result through THEN, so other stages can go on from there
+                     (cl/prelude.cl) */
+    struct fused *fused;                /* other parts of its kernel (chain/fuse.c); owned */
+    uint64_t bytes_read, bytes_written; /* that the pass must move, counting each sample once */
     unsigned n_args;
     struct pass_arg args[PASS_ARGS_MAX];
 };
@@ -81,7 +84,7 @@ struct stage_table {
     size_t size;
 };
 
-/* What a stage's passes() fills. */
+/* Filled by a stage's passes(). */
 struct stage_plan {
     const struct device_profile *profile;
     const struct frame *in, *out;
@@ -92,76 +95,78 @@ struct stage_plan {
     struct stage_table tables[STAGE_TABLES_MAX];
     unsigned n_passes;
     struct pass *passes; /* owned */
-    const char *warning; /* static text that a user should read before running this; NULL: none */
-    bool out_of_memory;  /* a helper below could not get memory; the caller of passes() checks */
+    /* text that a user should read before running this, a constant; NULL: none */
+    const char *warning;
+    bool out_of_memory; /* set by the functions below; the caller of passes() checks it */
 };
 
 void stage_plan_finish(struct stage_plan *plan);
 
-/* A per-pixel function: `NAME_pixel` of cl/NAME.cl, with its parameters. A PASS_BUFFER among them
- * is passed as the int that stands first in its memory, where an earlier pass put it. */
+/* A per-pixel function, `NAME_pixel` of cl/NAME.cl, with its parameters. For a PASS_BUFFER the
+ * function gets the int at the beginning of that memory, which an earlier pass has stored there. */
 #define PIXEL_ARGS_MAX 12
 struct pixel_function {
-    enum sample_type type;          /* that comes out */
-    char defines[PASS_DEFINES_MAX]; /* definitions that the function's text asks for, besides types
-                                     */
-    char variant[24];               /* for the kernel's name; may be empty */
-    double work;                    /* scalar operations a sample */
-    bool keep_alpha;                /* alpha is copied, not computed */
-    bool identity;                  /* gives back what it is given: needs no pass */
-    bool scalar;                    /* written for one sample, not for vectors */
-    bool generic;                   /* given: `defines` must not depend on the parameters */
-    struct stage_plan *plan;        /* given: where tables go; NULL: the type alone is asked for */
+    enum sample_type type;          /* type of the result */
+    char defines[PASS_DEFINES_MAX]; /* definitions that the function's text needs besides types */
+    char variant[24];               /* part of the kernel's name; may be empty */
+    double work;                    /* scalar operations for a sample */
+    bool keep_alpha;                /* alpha is copied instead of computed */
+    bool identity;                  /* the result equals the input, so no pass is needed */
+    bool scalar;                    /* the function takes one sample, not a vector */
+    bool generic;                   /* set by the caller: `defines` must not depend on parameters */
+    /* set by the caller: where tables are added; NULL: only the type is wanted */
+    struct stage_plan *plan;
     unsigned n_args;
-    struct pass_arg args[PIXEL_ARGS_MAX]; /* values and buffers */
-    char call[512]; /* of several functions, each of the result of the one before: `v` through all
-                       of them, parameters as arg0, arg1 …; empty: NAME_pixel */
+    struct pass_arg args[PIXEL_ARGS_MAX]; /* values, buffers and tables */
+    char call[512]; /* for several functions, each applied to the result of the one before: an
+                       expression of `v`, with parameters arg0, arg1 …; empty: NAME_pixel */
 };
 
-/* Definitions for a per-pixel function's text, as pass_define makes them. */
+/* Adds a definition, as pass_define does. */
 void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds a table of the plan as the function's next parameter, `__global const uchar *restrict`. */
+/* Adds a table to the plan, as the function's next parameter: `__global const uchar *restrict`. */
 void pixel_add_table(struct pixel_function *function, const void *data, size_t size);
 
-/* Begins a pass: kernel template `source`.cl, entry `variant` (part of its name; may be ""), in
- * `form`, over a grid of which each work-item covers `span` positions of a row (0: what the profile
- * says for FORM_ROWS, 1 else). Arguments and definitions are added to the one returned, which stays
- * valid until the next pass begins. Never NULL: when memory is out, plan->out_of_memory is set and
- * a pass that nobody will run is returned. */
+/* Begins a pass with the kernel template `source`.cl, its entry `variant` (which becomes part of
+ * the name; may be ""), and `form`. A work-item covers `span` positions of a row (0: the profile's
+ * number for FORM_ROWS, otherwise 1). The caller then adds arguments and definitions to the
+ * returned pass, which is valid until the next pass begins. Never NULL: without memory
+ * plan->out_of_memory is set, and the returned pass is not part of the plan. */
 struct pass *pass_begin(struct stage_plan *plan, const char *source, const char *variant,
                         enum kernel_form form, uint32_t span, uint32_t grid_width,
                         uint32_t grid_height);
 
-/* The work-group's shape on such a device. */
+/* The shape of the pass's work-groups on such a device. */
 void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2]);
 
-/* Adds to the kernel's name, behind an underscore. */
+/* Adds an underscore and `part` to the kernel's name. */
 void pass_name(struct pass *pass, const char *part);
 
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds definitions that stand ready, one a line. */
+/* Adds finished definitions, one on each line. */
 void pass_define_lines(struct pass *pass, const char *lines);
 
-/* Defines NAME as the OpenCL type of samples (uchar) and NAME_IS_uchar, and adds "_u8" to the
+/* Defines NAME as the OpenCL type of the samples (uchar), and NAME_IS_uchar; adds "_u8" to the
  * kernel's name. */
 void pass_define_type(struct pass *pass, const char *name, enum sample_type type);
 
-/* Defines CH and DST_CH, the channels of a pixel in the source and in the destination, and ALPHA as
- * 1 where both end in alpha; adds "_c3" to the kernel's name. */
+/* Defines CH and DST_CH, the channels of a pixel of source and destination, and ALPHA as 1 if both
+ * have alpha; adds "_c3" to the kernel's name. */
 void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 
-/* As pass_define_type, but f64 is defined as ulong, the bits of a double (with NAME_IS_double), for
- * kernels that must do without fp64: saturate_f64 and float_of_f64 in cl/prelude.cl read them. */
+/* As pass_define_type, but f64 becomes ulong, the bits of a double (and NAME_IS_double is defined),
+ * for kernels without fp64; saturate_f64 and float_of_f64 in cl/prelude.cl read such bits. */
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
 
-/* A plane that lies in the operand's memory as `plane` says, whatever the operand's frame says. */
+/* Adds a plane that lies in the operand's memory as `plane` says, not as the operand's frame says.
+ */
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane);
 void pass_int(struct pass *pass, int32_t value);
 void pass_uint(struct pass *pass, uint32_t value);
@@ -169,43 +174,42 @@ void pass_float(struct pass *pass, float value);
 void pass_long(struct pass *pass, int64_t value);
 void pass_double(struct pass *pass, double value);
 
-/* A scratch frame of one plane of that shape; returns its operand. */
+/* Adds a scratch frame of one plane; returns its operand. */
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
                             uint32_t channels, enum sample_type type);
 
-/* Scratch memory without a shape, of at least `bytes`: makes it where *operand is 0, and sets that;
- * else it grows. */
+/* Adds scratch memory of at least `bytes`: makes it if *operand is 0, and sets that; otherwise
+ * makes it larger if necessary. */
 void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes);
 
-/* A table of `size` bytes that holds what `data` does, which is copied; returns its operand. Tables
- * that are alike are one, so planes can each ask for theirs. */
+/* Adds a table with a copy of `data`; returns its operand. Equal tables become one, so that each
+ * plane may ask for its own. */
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size);
 
-/* The form that suits plane and profile: the profile's own, but not vectors on rows that are not
+/* The form for a plane on a device: that of the profile, but no vectors for rows that are not
  * aligned for them. */
 enum kernel_form pass_form_for(const struct device_profile *profile, const struct plane *in,
                                const struct plane *out);
 
-/* Whether the rows of a plane begin where the largest vectors of its type may. */
+/* Whether all rows of a plane are aligned for the largest vectors of its type. */
 bool pass_is_aligned(const struct plane *plane);
 
-/* Samples that one work-item of FORM_VECTOR takes of planes of these types: as many as one access
- * of the profile's width holds of the larger. */
+/* How many samples of these types a work-item of FORM_VECTOR takes: as many of the larger type as
+ * one access has. */
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
                             enum sample_type out);
 
-/* Defines IN_WORDS where the pass's vectors are whole words of bytes, for per-pixel functions (see
- * cl/prelude.cl). */
+/* Defines IN_WORDS if the pass's vectors are whole words of bytes, for per-pixel functions
+ * (cl/prelude.cl). */
 void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out);
 
-/* The pass of a per-pixel stage for one plane: `function` of the plan's stage within cl/point.cl.
- */
+/* Adds a per-pixel stage's pass for one plane: `function` of the plan's stage in cl/point.cl. */
 void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_function *function);
 
-/* Of all that the text of the pass's kernel depends on. */
+/* A hash of everything that the text of the pass's kernel depends on. */
 uint64_t pass_hash(const struct pass *pass);
 
-/* "uchar" for u8: the OpenCL C name of a sample type. */
+/* The type's name in OpenCL C: "uchar" for u8. */
 const char *pass_type_name(enum sample_type type);
 
 #endif

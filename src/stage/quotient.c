@@ -15,13 +15,13 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
     least += constant;
     most += constant;
     wide_int zero = least < 0 ? (-least + d - 1) / d : 0;
-    if (zero < -min) /* the least result is not negative either */
+    if (zero < -min) /* then the least result is not negative either */
         zero = -min;
     zero += zero % 2;
     wide_int top = most + zero * d + d / 2;
     if (top > UINT64_MAX || max + zero > INT64_MAX)
         return false;
-    /* Products of 16-bit samples would not stay within C's int. */
+    /* Products of 16-bit samples would overflow C's int. */
     bool fits_16 = top <= UINT16_MAX && sample_size(in) == 1;
     *quotient = (struct quotient){
         .in = in,
@@ -62,7 +62,7 @@ static const char *value_name(const struct quotient *q)
     return is_signed(q->out) ? num_name(q) + 1 : num_name(q); /* short, int, long */
 }
 
-/* What EXACT_RESULT limits quotients to. */
+/* The range to which EXACT_RESULT limits quotients. */
 static void limits(const struct quotient *q, uint64_t *low, uint64_t *high)
 {
     *low = q->zero + (uint64_t)(int64_t)sample_min(q->out);
@@ -119,7 +119,7 @@ void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT
     while (shift < 63 && UINT64_C(1) << shift < q->divisor)
         shift++;
     unsigned __int128 power = (unsigned __int128)1 << (q->bits - 1 + shift);
-    uint64_t rest = ((UINT64_C(1) << shift) - q->divisor) << 16; /* of 16 bits: d <= 2^16 */
+    uint64_t rest = ((UINT64_C(1) << shift) - q->divisor) << 16; /* for 16 bits: d <= 2^16 */
     numbers[0] = q->offset & all_ones(q->bits);
     numbers[1] = q->divisor;
     numbers[2] =

@@ -1,9 +1,9 @@
-/* Exact integer results: sat(rne(N/D)) for whole numbers N that depend on samples and a constant D,
- * computed on the device in the narrowest unsigned integers that hold them.
+/* Exact integer results: sat(rne(N/D)), where N is a whole number that depends on samples, and D a
+ * constant. The device computes in the narrowest unsigned integers that are large enough.
  *
- * A kernel sums N + OFFSET modulo 2^bits, where OFFSET holds what N's constant part is and
- * ZERO · D, which makes the sum positive; the quotient is then rounded and ZERO taken off again.
- * ZERO is even, so ties stay even. EXACT_RESULT in cl/prelude.cl is the last part. */
+ * A kernel sums N + OFFSET modulo 2^bits. OFFSET contains the constant part of N, and ZERO · D,
+ * which makes the sum positive. The quotient is rounded, and ZERO is subtracted again. ZERO is
+ * even, so ties stay even. EXACT_RESULT in cl/prelude.cl does the rounding and what follows. */
 #ifndef SLUICE_STAGE_QUOTIENT_H
 #define SLUICE_STAGE_QUOTIENT_H
 
@@ -18,22 +18,22 @@ struct quotient {
     enum sample_type in, out;
     unsigned bits; /* of the unsigned type: 16, 32 or 64 */
     uint64_t divisor, zero, offset;
-    bool limited; /* results can lie outside the range of `out` */
-    uint64_t top; /* the largest sum that is divided, rounding included */
+    bool limited; /* results may be outside the range of `out` */
+    uint64_t top; /* the largest sum that is divided, including what is added for rounding */
 };
 
-/* For numerators from `least` to `most`, to which `constant` is still added, and D = divisor > 0.
- * False when 64 bits do not hold them. */
+/* Plans for numerators from `least` to `most`, to which the kernel adds `constant`, and D = divisor
+ * > 0. Returns false when 64 bits are not enough. */
 bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wide_int constant,
                    uint64_t divisor, enum sample_type in, enum sample_type out);
 
-/* Writes the definitions that EXACT_RESULT asks for, and beside them WIDEN(v), a sample as V(NUM)
- * modulo 2^bits, and NUM_BITS; one a line. */
+/* Writes the definitions that EXACT_RESULT needs, and WIDEN(v), which makes V(NUM) of samples
+ * modulo 2^bits, and NUM_BITS; one on each line. */
 void quotient_define(const struct quotient *quotient, char *lines, size_t size);
 
-/* For kernels that take all numbers as arguments, `QUOTIENT_PARAMETERS` in cl/prelude.cl: makes a
- * quotient of 16, 32 or 64 bits, no fewer than `least`, of the one planned. False where 63 bits do
- * not hold its numerators. */
+/* For kernels that take these numbers as arguments (`QUOTIENT_PARAMETERS` in cl/prelude.cl):
+ * changes the planned quotient to one of 16, 32 or 64 bits, but at least `least`. Returns false
+ * when 63 bits are not enough for its numerators. */
 #define QUOTIENT_NUMBERS 7
 bool quotient_make_generic(struct quotient *quotient, unsigned least);
 void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size);

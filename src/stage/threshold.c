@@ -1,7 +1,7 @@
-/* threshold with a number is per-pixel. With t=otsu each plane takes some passes more, which find
- * its threshold on the device and leave it there: the range of the samples, how many fall into each
- * of 256 bins, and the best place to split them. cl/threshold/otsu.cl says how;
- * docs/stages/threshold.md what. */
+/* With a number, threshold is per-pixel. With t=otsu each plane takes more passes, which find the
+ * threshold on the device and leave it there: the range of the samples, how many of them are in
+ * each of 256 bins, and the best place to split the bins. The algorithm is in cl/threshold/otsu.cl,
+ * the definition in docs/stages/threshold.md. */
 #include "stage/threshold.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static int32_t bits_of(float value)
     return bits;
 }
 
-/* A number as the kernel takes it: an integer of the type's range, or the bits of a float. */
+/* The number for the kernel: an integer within the type's range, or the bits of a float. */
 static int32_t as_sample(enum sample_type type, double value)
 {
     if (type == SAMPLE_F32)
@@ -76,7 +76,7 @@ static int pixel(const void *config_, enum sample_type type, struct pixel_functi
     fill_function(config, type, function);
     double t = sample_is_integer(type) ? ceil(config->t.value) : config->t.value;
     function->args[0] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, t)};
-    if (sample_is_integer(type) && t > sample_max(type)) /* no sample reaches it */
+    if (sample_is_integer(type) && t > sample_max(type)) /* no sample is so large */
         function->args[2] = function->args[1];
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
@@ -98,14 +98,13 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return result;
 }
 
-/* How a plane is cut for counting: bands of rows, each counted by one work-item on a CPU, by one
- * for each column, or each 16 of bytes, on a GPU. `parts` histograms take the counts, on a CPU four
- * to a band, whose stores do not wait for each other. */
+/* How a plane is divided for counting. On a CPU, a work-item counts a band of rows; on a GPU, a
+ * column of a band, or 16 columns of bytes. Counts go to `parts` histograms: on a CPU four for each
+ * band, so that stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
-    bool local; /* GPUs' local memory takes counts of levels, and one histogram those of all groups
-                 */
-    uint32_t span; /* columns of a work-item */
+    bool local; /* on a GPU: counts go to local memory, and those of all groups to one histogram */
+    uint32_t span; /* columns for each work-item */
     uint32_t rows, bands, parts;
 };
 
@@ -138,7 +137,7 @@ static struct pass *begin(struct stage_plan *plan, const char *part, const struc
     return pass;
 }
 
-/* A pass over all samples of the plane, band by band. */
+/* Adds a pass over all samples of the plane, band by band. */
 static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
                      unsigned index, unsigned state)
 {
@@ -170,7 +169,7 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     struct pass *clear = begin(plan, "clear", &cut, plane, OTSU_BINS, cut.parts + 1);
     clear->bytes_written = state_bytes;
     pass_plane(clear, state, 0);
-    if (sample_size(plane->type) > 1) /* of 8 bits every value is counted: the range shows there */
+    if (sample_size(plane->type) > 1) /* with 8 bits each value is counted, so no range is needed */
         add_scan(plan, "range", &cut, index, state);
     add_scan(plan, "count", &cut, index, state);
     struct pass *split = begin(plan, "split", &cut, plane, 1, 1);

@@ -7,18 +7,18 @@
 #include "param/param.h"
 
 enum {
-    THRESHOLD_OTSU = 0, /* choice of t */
-    THRESHOLD_MAX = 0,  /* choice of high */
+    THRESHOLD_OTSU = 0, /* as the choice of t */
+    THRESHOLD_MAX = 0,  /* as the choice of high */
     OTSU_BINS = 256,
 };
 
-/* More samples than this in a plane, and the sums of Otsu's method leave 64 bits. */
+/* With more samples in a plane the sums of Otsu's method could exceed 64 bits. */
 #define OTSU_SAMPLES_MAX (UINT64_C(1) << 29)
 
 struct threshold_config {
-    struct param_scalar t;    /* a number, or Otsu's method */
-    double low;               /* what comes out below t */
-    struct param_scalar high; /* what comes out else: a number, or the type's largest */
+    struct param_scalar t;    /* a number; or Otsu's method chooses */
+    double low;               /* the result below t */
+    struct param_scalar high; /* the result from t on: a number, or the type's largest value */
 };
 
 /* The definition, in plain C. */

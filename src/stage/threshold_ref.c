@@ -29,7 +29,7 @@ static double edge(const struct samples *s, int i)
         float step = (float)i * width;
         return (float)s->least + step;
     }
-    return s->least + ceil((s->most - s->least) * i / 256); /* exact in a double */
+    return s->least + ceil((s->most - s->least) * i / 256); /* exact in double */
 }
 
 static void each(struct samples *s, void (*visit)(struct samples *, double v, void *),
@@ -62,7 +62,7 @@ static void count(struct samples *s, double v, void *context)
     counts[bin]++;
 }
 
-/* a²/b as whole part and rest, so that fractions compare exactly. */
+/* a²/b as whole part and remainder, so that fractions can be compared exactly. */
 struct variance {
     wide whole, rest, divisor;
 };
@@ -72,8 +72,8 @@ static bool is_greater(struct variance a, struct variance b)
     return a.whole != b.whole ? a.whole > b.whole : a.rest * b.divisor > b.rest * a.divisor;
 }
 
-/* The last bin of the lower class. Between the classes the variance is, but for a factor,
- * (s·n0 − s0·n)² / (n0·n1). */
+/* The last bin of the lower class. Apart from a constant factor, the variance between the classes
+ * is (s·n0 − s0·n)² / (n0·n1). */
 static int best_split(const uint64_t counts[OTSU_BINS])
 {
     uint64_t n = 0, s = 0, n0 = 0, s0 = 0;
@@ -105,7 +105,7 @@ static double otsu(const struct picture *picture, size_t plane)
     struct samples s = {picture, plane, picture->frame.planes[plane].type, INFINITY, -INFINITY};
     each(&s, widen_range, NULL);
     if (s.least > s.most)
-        return 0; /* nothing counts */
+        return 0; /* no sample is counted */
     each(&s, count, counts);
     return edge(&s, best_split(counts) + 1);
 }

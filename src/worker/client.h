@@ -7,7 +7,7 @@
 #include "param/options.h"
 #include <jansson.h>
 
-/* For the tables of options: `member` is a const char *. */
+/* A row for a command's table of options. `member` is a const char *. */
 #define DAEMON_SOCKET_OPTION(at)                                                                   \
     {                                                                                              \
         's', "SOCKET",                                                                             \
@@ -21,16 +21,17 @@
 /* A connected socket. FAULT_NO_DEVICE (exit 69): there is no daemon; FAULT_PERMISSION. */
 int daemon_connect(const char *path, int *fd, struct fault *fault);
 
-/* Sends an object, which is released, and up to two borrowed descriptors. */
+/* Sends an object, whose reference is released, and up to two borrowed descriptors. */
 int daemon_send(int socket, json_t *object, const int *fds, size_t n_fds, struct fault *fault);
 
-/* Waits for a message; *fd is the descriptor that came with it, or −1. Both are the caller's. */
+/* Waits for a message. *fd becomes the descriptor that came with it, or −1. The caller owns both.
+ */
 int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault);
 
-/* What an object of the daemon says is wrong: its `text`, and the place. */
+/* Sets a fault from an object of the daemon: from its `text`, and the place in the chain. */
 int daemon_fault(const json_t *object, enum fault_code code, struct fault *fault);
 
-/* How a `done` or `status` ended. */
+/* The result of a `done` or `status`, as a fault. */
 int daemon_result(const json_t *object, struct fault *fault);
 
 #endif

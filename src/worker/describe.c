@@ -83,7 +83,7 @@ static json_t *launches_json(const struct engine_report *r, size_t max)
     return launches;
 }
 
-/* Launches of one stage in a row are its passes. */
+/* Consecutive launches of one stage are its passes. */
 static json_t *times_of_stages(const struct engine_report *r, size_t max)
 {
     json_t *stages = json_array();
@@ -167,8 +167,8 @@ static json_t *all_devices(const struct device_info *taken, bool with_opencl)
 
 int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault)
 {
-    json_t *all = json_pack("{s:o, s:o}", "stages", all_stages(), "devices",
-                            all_devices(taken, with_opencl));
+    json_t *all =
+        json_pack("{s:o, s:o}", "stages", all_stages(), "devices", all_devices(taken, with_opencl));
     char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     if (!text)

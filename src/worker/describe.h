@@ -9,15 +9,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A new reference; NULL without memory. */
+/* Returns a new reference; NULL without memory. */
 json_t *describe_stage(const struct stage *stage);
 json_t *describe_device(const struct device_info *info, bool taken);
 
-/* With the first `max` launches and stages: a message between processes has a limit. */
+/* Only the first `max` launches and stages are included, since a message between processes has a
+ * limit. */
 json_t *describe_report(const struct engine_report *report, size_t max);
 
 /* Writes {"stages": […], "devices": […]} to `fd`, which stays open. `taken` is the device in use,
- * or NULL; without `with_opencl` that is left alone, and its devices are not among them. */
+ * or NULL. Without `with_opencl` OpenCL is not loaded, and its devices are left out. */
 int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault);
 
 #endif

@@ -27,7 +27,7 @@ static void take_kill_signal(void)
     sigaction(MESSAGE_KILL_SIGNAL, &action, NULL);
 }
 
-/* Kernels without CONFIG_PROC_CHILDREN: whoever says that we are its parent. */
+/* For kernels without CONFIG_PROC_CHILDREN: kills every process whose parent we are. */
 static void kill_by_parent(void)
 {
     DIR *stream = opendir("/proc");
@@ -49,13 +49,13 @@ static void kill_by_parent(void)
         closedir(stream);
 }
 
-/* What is left of a child's children comes to us when it is dead: until there is none. */
+/* Children of a child that died become ours; this goes on until there are none. */
 static void kill_the_rest(void)
 {
     char path[60];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     for (int rounds = 0; waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR; rounds++) {
-        if (rounds > 1000) /* whoever still forks is slower, and others take their time to end */
+        if (rounds > 1000) /* whoever still forks loses, and others need time to end */
             usleep(1000);
         FILE *file = fopen(path, "re");
         int pid;
@@ -71,7 +71,7 @@ static void kill_the_rest(void)
 static void end_as_it_did(int status)
 {
     if (WIFSIGNALED(status)) {
-        prctl(PR_SET_DUMPABLE, 0); /* one core of it is enough */
+        prctl(PR_SET_DUMPABLE, 0); /* one core file is enough */
         signal(WTERMSIG(status), SIG_DFL);
         kill(getpid(), WTERMSIG(status));
     }
@@ -87,12 +87,13 @@ static void keep(pid_t front)
     prctl(PR_SET_PDEATHSIG, MESSAGE_KILL_SIGNAL);
     if (getppid() != front)
         on_kill(0);
-    for (int fd = 0; fd < 64; fd++) /* the worker's alone: the front sees their end */
+    /* the worker's own: the front must see when the worker closes them */
+    for (int fd = 0; fd < 64; fd++)
         close(fd);
     do
         ended = waitpid(-1, &status, 0);
     while (ended != worker && (ended > 0 || errno == EINTR));
-    signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may be another one's now */
+    signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may belong to another process now */
     kill_the_rest();
     end_as_it_did(status);
 }
@@ -117,10 +118,10 @@ void keeper_stay_behind(char **argv, int socket)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     worker = fork();
     if (worker < 0)
-        return; /* it does without one, and nobody is told of any */
+        return; /* the worker has no keeper, and the front is told of none */
     if (worker > 0)
         keep(front);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execv("/proc/self/exe", again);
-    tell_front(socket); /* a copy does as well, where the program cannot be started again */
+    tell_front(socket); /* if the program cannot be started again, this copy is the worker */
 }

@@ -1,17 +1,18 @@
-/* What a worker starts ends with it, whatever that did to get away: fork twice, begin a session of
- * its own, have the front for its parent (CLONE_PARENT). A process stays behind as the worker's
- * parent and as the one that orphans below it come to (PR_SET_CHILD_SUBREAPER); when the worker has
- * ended, or the front has, it kills all that is left, and then ends the same way as the worker did.
- * That takes no privilege and no namespace, in which drivers that look for themselves below /proc
- * would be lost. */
+/* The keeper: a process that ends everything the worker has started when the worker ends, whatever
+ * those processes did to escape: fork twice, begin a session, or make the front their parent
+ * (CLONE_PARENT). It is the worker's parent, and adopts orphans below it (PR_SET_CHILD_SUBREAPER).
+ * When the worker or the front has ended, it kills all that is left, and then ends in the same way
+ * as the worker did. This needs neither privileges nor a namespace; in a namespace, drivers that
+ * look for themselves in /proc would fail. */
 #ifndef SLUICE_WORKER_KEEPER_H
 #define SLUICE_WORKER_KEEPER_H
 
 /* The only argument of a worker that has a keeper. */
 #define KEEPER_KEPT "--kept"
 
-/* Has the program started once more, with that argument, and stays behind as its keeper. What comes
- * back is the worker, and has told the front who it is. At the very start of the program. */
+/* Starts the program again with that argument, and stays behind as its keeper. This returns in the
+ * worker only, which has told the front about its keeper. To be called at the very start of the
+ * program. */
 void keeper_stay_behind(char **argv, int socket);
 
 #endif

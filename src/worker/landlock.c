@@ -10,9 +10,9 @@
 
 #include "base/log.h"
 
-/* From the kernel's include/uapi/linux/landlock.h, by number: the headers that we build with may be
- * older than the kernel that we run on. The system calls have these numbers on all architectures
- * but alpha. */
+/* Constants of the kernel's include/uapi/linux/landlock.h: the headers of the build may be older
+ * than the kernel that runs. These system calls have the same numbers on all architectures except
+ * alpha. */
 #define SYSTEM_CALL_CREATE   444
 #define SYSTEM_CALL_ADD_RULE 445
 #define SYSTEM_CALL_RESTRICT 446
@@ -78,8 +78,8 @@ int landlock_begin(struct landlock *landlock, int version, struct fault *fault)
     return landlock->rules >= 0 ? 0 : fault_set_errno(fault, FAULT_INTERNAL, "landlock");
 }
 
-/* procfs makes its nodes anew when nobody has looked for a while, and a rule for the old one would
- * be lost; an open descriptor keeps the node. */
+/* procfs recreates nodes that nobody has used for a while, and a rule about the old node would be
+ * lost. An open descriptor keeps the node. */
 static bool is_made_anew(int fd)
 {
     struct statfs status;

@@ -1,8 +1,7 @@
-/* Landlock, by its system calls: from when it is enforced on, this thread, the threads that it
- * starts and their children reach no path but those that were allowed before. Documented in
- * landlock(7) and Documentation/userspace-api/landlock.rst of the kernel.
- *
- * It holds for the calling thread and what comes of it, never for threads that exist already. */
+/* Landlock, by its system calls: once enforced, this thread, the threads that it starts, and their
+ * children can use only the paths that were allowed before. Threads that exist already are not
+ * limited. Documented in landlock(7) and in the kernel's Documentation/userspace-api/landlock.rst.
+ */
 #ifndef SLUICE_WORKER_LANDLOCK_H
 #define SLUICE_WORKER_LANDLOCK_H
 
@@ -10,31 +9,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What may be done with a path and, where it is a directory, with all below it. */
+/* What is allowed with a path and, if it is a directory, with everything below it. */
 enum landlock_access {
-    LANDLOCK_READ,    /* files are read, directories listed */
-    LANDLOCK_RUN,     /* also executed */
-    LANDLOCK_DEVICE,  /* device nodes: read, written, ioctl */
-    LANDLOCK_CONTENT, /* read, written, made, renamed, removed; no device nodes, nothing executed */
+    LANDLOCK_READ,    /* reading files, listing directories */
+    LANDLOCK_RUN,     /* the same, and executing */
+    LANDLOCK_DEVICE,  /* device nodes: reading, writing, ioctl */
+    LANDLOCK_CONTENT, /* reading, writing, making, renaming, removing; no device nodes, no executing
+                       */
 };
 
 /* The kernel's version of Landlock; 0: it has none, or it is switched off. */
 int landlock_version(void);
 
-/* An empty set of rules: everything that this version knows of is refused. */
+/* Begins an empty set of rules: everything that this version handles is refused. */
 struct landlock {
     int version;
     int rules;
-    int pinned[32]; /* what must stay open so that its rule goes on to hold */
+    int pinned[32]; /* descriptors that keep nodes alive for their rules */
     unsigned n_pinned;
 };
 
 int landlock_begin(struct landlock *landlock, int version, struct fault *fault);
 
-/* A path that is not there needs no rule. */
+/* Allows access to a path. A path that does not exist is left out. */
 void landlock_allow(struct landlock *landlock, const char *path, enum landlock_access access);
 
-/* Ends it in any case. No_new_privs must be set. */
+/* Enforces the rules; `landlock` is finished in any case. No_new_privs must be set. */
 int landlock_enforce(struct landlock *landlock, struct fault *fault);
 
 #endif

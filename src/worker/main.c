@@ -1,4 +1,4 @@
-/* sluice-worker: the engine behind the job messages. sluiced starts it; it is no user's command. */
+/* sluice-worker: runs jobs that arrive as messages. sluiced starts it; users do not. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +38,12 @@ int main(int argc, char **argv)
     signals_forget_inherited();
     signals_settle();
     keeper_stay_behind(argv, MESSAGE_WORKER_FD);
-    unsetenv("POCL_CACHE_DIR");             /* it is below our own cache, so that we may empty it */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);       /* the socket's end of file says the same, later */
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* what a driver starts (PoCL: ld) gains nothing */
-    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { /* drivers print banners */
+    /* PoCL's cache then lies below ours, so that we may empty it */
+    unsetenv("POCL_CACHE_DIR");
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the socket's end of file tells the same, but later */
+    /* programs that a driver starts (PoCL: ld) gain no rights */
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { /* drivers print banners to stdout */
         log_error("stdout cannot be moved aside");
         return 74;
     }

@@ -12,7 +12,7 @@
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
-    FIELD_WORD, /* becomes part of a file's name: letters and digits */
+    FIELD_WORD, /* becomes part of a file name: letters and digits only */
     FIELD_PLANE,
     FIELD_PLANES,
     FIELD_REPORT,
@@ -23,10 +23,10 @@ struct field {
     const char *name;
     enum field_type type;
     size_t offset;      /* in struct message */
-    unsigned required;  /* kinds that must have it, a bit each */
-    unsigned optional;  /* kinds that may */
-    int64_t min, limit; /* of an integer; the longest text in bytes */
-    int64_t absent;     /* an integer that is not sent */
+    unsigned required;  /* the kinds that must have it, one bit each */
+    unsigned optional;  /* the kinds that may have it */
+    int64_t min, limit; /* range of an integer; limit: the longest text in bytes */
+    int64_t absent;     /* value of an integer that is not in the message */
 };
 
 #define AT(member)   offsetof(struct message, member)
@@ -34,9 +34,9 @@ struct field {
 #define ABOUT_A_JOB  (BIT(BEGAN) | BIT(NEED_OUTPUT) | BIT(OUTPUT) | BIT(DONE))
 #define ANSWER       (BIT(CHECKED) | BIT(DONE) | BIT(DESCRIBED))
 #define SIZE_LIMIT   (INT64_C(1) << 50)
-#define CHAIN_LIMIT  60000 /* longer ones than chain/ takes arrive there, and are refused there */
+#define CHAIN_LIMIT  60000 /* more than chain/ accepts, which refuses the chains in between */
 #define FORMAT_LIMIT 1000
-#define WARNING_MAX  200 /* bytes; a decoder's are shorter */
+#define WARNING_MAX  200 /* bytes; the decoders' warnings are shorter */
 #define WARNINGS_MAX 16
 
 static const struct field fields[] = {
@@ -81,7 +81,8 @@ static const struct field fields[] = {
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
-/* Names, and how many descriptors come with each kind. An output without one is a refusal. */
+/* Names of the kinds, and how many descriptors come with each. An `output` without a descriptor is
+ * a refusal. */
 static const struct {
     const char *name;
     unsigned min_fds, max_fds;
@@ -186,7 +187,7 @@ void message_get_faults(const struct message *message, struct faults *faults)
         message_get_fault(message, faults_next(faults));
 }
 
-/* A text of ours may hold bytes of a file's name, or end in the middle of a character. */
+/* Our own texts may contain bytes of a file name, or be cut within a character. */
 static json_t *make_text(const char *string)
 {
     struct text valid = {0};
@@ -311,7 +312,7 @@ static int read_planes(struct message *message, const json_t *value, struct faul
     return 0;
 }
 
-/* Times and counts, in objects and lists however deep the reader of JSON lets them be. */
+/* Looks for negative numbers in objects and lists, as deep as the JSON reader allows. */
 static bool has_negative(const json_t *value)
 {
     const char *key;
@@ -323,7 +324,7 @@ static bool has_negative(const json_t *value)
     return found;
 }
 
-/* They go into headers and logs as they are. */
+/* Warnings go into headers and logs unchanged, so they must be printable. */
 static bool are_warnings(const json_t *list)
 {
     const json_t *line;
@@ -410,7 +411,7 @@ static const struct field *find_field(const char *name)
     return NULL;
 }
 
-/* A message without a type is a job. */
+/* An object without a type is a job. */
 static int read_kind(struct message *message, const json_t *object, struct fault *fault)
 {
     const json_t *type = json_object_get(object, "type");
@@ -468,7 +469,7 @@ int message_decode(struct message *message, const char *json, size_t size, struc
     return result;
 }
 
-/* Room for the descriptors of one message; the union aligns it. */
+/* Buffer for the descriptors of a message; the union aligns it. */
 union control {
     char bytes[CMSG_SPACE(MESSAGE_FDS_MAX * sizeof(int))];
     struct cmsghdr header;
@@ -498,7 +499,7 @@ int message_send_encoded(int socket, const struct text *json, const int *fds, si
     if (sent >= 0)
         return 0;
     bool full = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ||
-                errno == ETOOMANYREFS; /* too many descriptors are on their way already */
+                errno == ETOOMANYREFS; /* too many descriptors are in flight already */
     return fault_set(fault, full ? FAULT_BUSY : FAULT_IO, "sendmsg: %s", strerror(errno));
 }
 
@@ -512,7 +513,8 @@ int message_send(int socket, const struct message *message, struct fault *fault)
     return result;
 }
 
-/* Takes the descriptors out of what recvmsg filled in; those beyond our room are closed. */
+/* Takes the descriptors out of what recvmsg returned. Those for which there is no room are closed.
+ */
 static size_t take_rights(struct msghdr *header, int *fds)
 {
     size_t count = 0;
@@ -535,7 +537,8 @@ static size_t take_rights(struct msghdr *header, int *fds)
 static ssize_t receive_bytes(int socket, struct msghdr *header)
 {
     ssize_t got;
-    bool reset = false; /* told once, before what is still in the queue */
+    /* an error of the socket is reported once, before messages still in the queue */
+    bool reset = false;
     do
         got = recvmsg(socket, header, MSG_CMSG_CLOEXEC);
     while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
@@ -572,7 +575,7 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
     *n_fds = take_rights(&header, fds);
     if (got > 0 && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
         return 0;
-    bool empty = *n_fds > 0 && got == 0; /* else it is the end */
+    bool empty = *n_fds > 0 && got == 0; /* otherwise it is the end of file */
     while (*n_fds > 0)
         close(fds[--*n_fds]);
     if (got == 0)

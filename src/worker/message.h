@@ -40,10 +40,10 @@
 #define MESSAGE_FDS_MAX    2
 #define MESSAGE_PLANES_MAX 256
 
-/* The descriptor at which the worker finds its end of the socket pair. */
+/* The worker's end of the socket pair is this descriptor. */
 #define MESSAGE_WORKER_FD 3
 
-/* What the front kills a worker's keeper with: it kills the worker, and ends when that has. */
+/* The signal by which the front has a keeper kill its worker. The keeper ends after the worker. */
 #define MESSAGE_KILL_SIGNAL SIGALRM
 
 enum message_kind {
@@ -64,60 +64,60 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
-/* A message, to be sent or received. Which members a kind has is the table in message.c; those that
- * it does not have stay as message_init leaves them: NULL, 0, position −1. Texts of a message to be
- * sent are borrowed; those of a received one live until message_finish. */
+/* A message. The table in message.c says which members each kind has; other members stay as
+ * message_init sets them: NULL, 0, position −1. Texts of a message to be sent are borrowed; those
+ * of a received one are valid until message_finish. */
 struct message {
     enum message_kind kind;
-    int64_t id; /* which job or check this is about: the asker's own number */
+    int64_t id; /* of the job or check, chosen by the asker */
 
     /* setup */
-    const char *device;    /* as --device says it; in `checked` the name of the one that is used */
+    const char *device;    /* as --device takes it; in `checked` the name of the device in use */
     const char *log_level; /* "error", "warning", "info", "debug" */
     int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
     int64_t threads;                      /* jobs at once */
-    const char
-        *fallback;      /* what runs a chain that the device computes wrongly: "native", "cpu", "reference";
-                           NULL: nothing. In `checked`: why the chain runs there; NULL: it does not */
-    int64_t self_check; /* 1: kernels are checked against their references at the first start */
-    int64_t wipe;       /* 1: kernel caches are emptied first; a worker died while it started */
-    int64_t sandbox;    /* enum settings_sandbox: off, what there is, or all of it */
+    const char *fallback; /* what runs a chain that the device computes wrongly: "native", "cpu",
+                             "reference"; NULL: nothing. In `checked`: why the fallback runs the
+                             chain; NULL: it does not */
+    int64_t self_check;   /* 1: kernels are compared with the references when they are first used */
+    int64_t wipe; /* 1: the kernel caches are emptied first, since a worker died while it started */
+    int64_t sandbox; /* enum settings_sandbox: off, as much as the kernel has, or all of it */
 
     /* kept */
     int64_t pid;
 
     /* check and job */
     const char *chain, *format;
-    const char *input; /* how to read: "partial=1"; NULL: as usual */
-    int64_t time;      /* job: nanoseconds that it may take, 0: any; then the worker stops it */
-    int64_t say_began; /* job: 1: the worker says when it looks at the input's bytes */
+    const char *input; /* options of decoding: "partial=1"; NULL: as usual */
+    int64_t time;      /* job: nanoseconds after which the worker stops it; 0: no limit */
+    int64_t say_began; /* job: 1: the worker says when it begins to read the input */
 
     /* working: programs that are ready, of those that the check takes */
     int64_t prepared, to_prepare;
 
     /* checked */
-    const char *level; /* of the sandbox: "whole: landlock 7, seccomp, limits" */
+    const char *level; /* what the sandbox consists of: "whole: landlock 7, seccomp, limits" */
 
     /* checked and done */
-    const char *result;  /* "ok" or the word of a fault's code */
-    const char *text;    /* why not */
+    const char *result;  /* "ok", or the name of a fault's code */
+    const char *text;    /* the fault's text */
     const char *subject; /* what `text` and `position` are about: "chain", "format", "input" */
     int64_t position, length;
-    struct faults faults;       /* all that is wrong with the chain, when that is told apart */
-    const char *step;           /* what the job was at when it failed */
-    const char *extension;      /* that files of the format get */
-    int64_t builds, cache_hits; /* programs compiled and found in the cache since the start */
-    int64_t buffer_bytes;       /* of device memory that are held now */
-    int64_t client_kernels;     /* made for chains that are not configured */
+    struct faults faults;       /* all mistakes in the chain, where there may be several */
+    const char *step;           /* what the job was doing when it failed */
+    const char *extension;      /* of files in that format */
+    int64_t builds, cache_hits; /* since the start */
+    int64_t buffer_bytes;       /* device memory held now */
+    int64_t client_kernels;     /* programs compiled for chains that are not configured */
 
     /* need-output and output: the plane's name; done: all of them in their order */
     const char *plane;
     const char *planes[MESSAGE_PLANES_MAX];
     size_t n_planes;
 
-    /* done: what was written; nanoseconds that the worker took; and the job's report, a json_t as
-     * worker/describe.h makes it, of which the numbers (none is negative) and the warnings are
-     * checked. NULL: none. Borrowed in a message to be sent, and the message's in a received one */
+    /* done: what was written, how many nanoseconds the worker took, and the job's report: a json_t
+     * made by worker/describe.h, whose numbers (never negative) and warnings are checked on
+     * arrival. NULL: none. Borrowed in a message to be sent, owned by a received one. */
     const char *media_type;
     int64_t total;
     void *report;
@@ -125,24 +125,24 @@ struct message {
     int fds[MESSAGE_FDS_MAX]; /* received: owned until taken; to be sent: borrowed */
     size_t n_fds;
 
-    void *json; /* received: what the texts belong to */
+    void *json; /* received: owns the texts */
 };
 
 void message_init(struct message *message, enum message_kind kind);
 
-/* Closes descriptors that nobody took, frees the texts. For received messages. */
+/* Closes descriptors that were not taken, and frees the texts. For received messages. */
 void message_finish(struct message *message);
 
-/* Hands a received descriptor over to the caller; −1 when there is none at that place. */
+/* Hands a received descriptor to the caller; −1 when there is none at that index. */
 int message_take_fd(struct message *message, size_t index);
 
-/* Appends the message's JSON. FAULT_LIMIT when it is larger than a message may be. */
+/* Appends the message as JSON. FAULT_LIMIT: it is too large for a message. */
 int message_encode(const struct message *message, struct text *json, struct fault *fault);
 
-/* Reads a message's JSON; n_fds is left to message_receive. FAULT_DATA tells what is wrong. */
+/* Reads a message from JSON; message_receive sets n_fds. FAULT_DATA says what is wrong. */
 int message_decode(struct message *message, const char *json, size_t size, struct fault *fault);
 
-/* Sends an encoded message and borrowed descriptors. FAULT_BUSY: a non-blocking socket is full;
+/* Sends an encoded message with borrowed descriptors. FAULT_BUSY: a non-blocking socket is full;
  * FAULT_IO: the other side is gone. */
 int message_send_encoded(int socket, const struct text *json, const int *fds, size_t n_fds,
                          struct fault *fault);
@@ -150,37 +150,38 @@ int message_send_encoded(int socket, const struct text *json, const int *fds, si
 /* Encodes and sends. */
 int message_send(int socket, const struct message *message, struct fault *fault);
 
-/* Receives one message. 0: it is filled in, to be ended by message_finish. FAULT_BUSY: nothing has
- * arrived at a non-blocking socket. FAULT_NO_INPUT: the other side has closed. FAULT_DATA: no
- * message that we know, which was dropped with its descriptors. */
+/* Receives a message, which message_finish must end when this returns 0. FAULT_BUSY: nothing has
+ * arrived at a non-blocking socket. FAULT_NO_INPUT: the other side has closed the socket.
+ * FAULT_DATA: not a valid message; it was dropped with its descriptors. */
 int message_receive(int socket, struct message *message, struct fault *fault);
 
-/* The same without a look at what it says: the bytes, for which `size` tells the room, and the
- * descriptors, which are the caller's then. */
+/* Receives bytes, at most *size of them, and descriptors without reading them. The caller owns the
+ * descriptors. */
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
                           size_t *n_fds, struct fault *fault);
 
-/* True for what a report may call a stage: "sobel", and of fused ones "luminance+sobel". */
+/* True for a valid name of a stage in a report: "sobel", or "luminance+sobel" for stages that share
+ * a kernel. */
 bool message_is_stage_label(const char *label);
 
-/* What the report says is odd about the input, printable ASCII; NULL behind the last. */
+/* Warning number `index` of the report about the input, in printable ASCII; NULL after the last. */
 const char *message_warning(const struct message *message, size_t index);
 
-/* A number of the report; 0 when it has none of that name. */
+/* A number of the report; 0 without one of that name. */
 double message_figure(const struct message *message, const char *name);
 
-/* A result in `checked` and `done`, from a fault and back. An unknown word becomes FAULT_INTERNAL.
- */
+/* The result in `checked` and `done`, from a fault and to a fault. An unknown word becomes
+ * FAULT_INTERNAL. */
 void message_set_fault(struct message *message, const struct fault *fault);
 int message_get_fault(const struct message *message, struct fault *fault);
 
-/* All that is wrong, at least that one. */
+/* All faults of the message, at least the one. */
 void message_get_faults(const struct message *message, struct faults *faults);
 
 /* "job", "setup", … */
 const char *message_kind_name(enum message_kind kind);
 
-/* True for what may stand as a plane's name in a file's name: 1 to 31 of A-Z a-z 0-9 _ -. */
+/* True for a name of a plane that may be part of a file name: 1 to 31 of A-Z a-z 0-9 _ -. */
 bool message_is_plane_name(const char *name);
 
 #endif

@@ -11,9 +11,9 @@
 #include "worker/sandbox_calls.h"
 #include "worker/sandbox_paths.h"
 
-#define FILE_SIZE_FLOOR (UINT64_C(1) << 30) /* drivers' caches */
+#define FILE_SIZE_FLOOR (UINT64_C(1) << 30) /* drivers write caches of this size */
 
-/* Landlock and the threads that exist already: they would stay outside. */
+/* Landlock would not limit threads that exist already, so there must be none. */
 static bool is_alone(void)
 {
     unsigned threads = 0;
@@ -26,8 +26,8 @@ static bool is_alone(void)
     return threads == 1;
 }
 
-/* Version 1 refuses every rename from one directory to another, which is how PoCL keeps a kernel
- * that it has compiled. */
+/* Version 1 forbids renaming from one directory to another, which PoCL needs to store a compiled
+ * kernel. */
 static bool is_too_old(int version, bool driver)
 {
     return version < (driver ? 2 : 1);
@@ -68,9 +68,9 @@ static void limit_one(int which, uint64_t value)
     setrlimit(which, &limit);
 }
 
-/* Not RLIMIT_NPROC, which counts all that the user has, nor RLIMIT_AS, since GPU drivers reserve
- * far more addresses than they use. A file that grows too large is an error of write(2), because
- * SIGXFSZ is ignored (signals.h). */
+/* RLIMIT_NPROC is left out because it counts all processes of the user, RLIMIT_AS because GPU
+ * drivers reserve far more addresses than they use. A file that grows too large makes write(2)
+ * fail, since SIGXFSZ is ignored (signals.h). */
 static void limit_resources(uint64_t memory)
 {
     limit_one(RLIMIT_CORE, 0);
@@ -81,7 +81,7 @@ void sandbox_put_on(struct sandbox *sandbox, const struct sandbox_needs *needs)
 {
     char paths[60], calls[40] = "seccomp";
     struct fault fault = FAULT_INIT;
-    device_cache_directory(); /* is found and made now */
+    device_cache_directory(); /* found, and made, before paths are limited */
     if (needs->driver)
         sandbox_place_caches();
     limit_resources(needs->memory);

@@ -1,9 +1,9 @@
-/* A list of what is allowed. What is not in it fails, with ENOSYS where a library may ask for it
- * and knows another way (clone3, calls of newer kernels), with EPERM where a plain no is the better
- * answer; nothing is killed, since drivers try what they can do without.
+/* A list of allowed system calls. Others fail: with ENOSYS where a library knows another way
+ * (clone3, calls of newer kernels), otherwise with EPERM. No process is killed for a call, since
+ * drivers try calls that they can do without.
  *
- * The list is below systemd's @system-service, under which GPU services run anyway (our own unit
- * among them), less everything that Landlock does not see: sockets, and changes of mode, owner,
+ * The list is a part of systemd's @system-service, under which services with GPUs commonly run
+ * (ours among them), without what Landlock does not cover: sockets, and changes of mode, owner,
  * times and attributes by path. */
 #include "worker/sandbox_calls.h"
 
@@ -23,7 +23,7 @@
      CLONE_NEWNET | CLONE_PARENT)
 #define IOCTL_TIOCLINUX 0x541c /* puts text into a console's input, as TIOCSTI does */
 
-/* Names, so that what an architecture lacks is passed over. */
+/* Calls by name; an architecture may lack some. */
 static const char *const for_all[] = {
     /* memory */
     "brk", "mmap", "mmap2", "munmap", "mprotect", "mremap", "madvise", "mincore", "msync", "mlock",
@@ -120,9 +120,9 @@ static int add_list(scmp_filter_ctx filter, uint32_t action, const char *const *
 }
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 
-/* Threads only; with a driver processes, too, but none in a namespace of its own, nor one that is
- * not its child. clone3 has its flags in memory, where a filter cannot see them: it fails with
- * ENOSYS, and glibc takes clone. */
+/* Allows new threads and, with a driver, new processes, but none in a namespace of its own and none
+ * that is not our child. clone3 passes its flags in memory, which a filter cannot read: it fails
+ * with ENOSYS, and glibc then uses clone. */
 static int add_clone(scmp_filter_ctx filter, bool driver)
 {
     static const uint64_t namespaces[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
@@ -141,7 +141,7 @@ static int add_clone(scmp_filter_ctx filter, bool driver)
     return error;
 }
 
-/* Signals to ourselves (abort, pthread_kill); limits of our own to be read. */
+/* Allows signals to ourselves (abort, pthread_kill) and reading our own limits. */
 static int add_ours(scmp_filter_ctx filter)
 {
     static const char *const signals[] = {"kill", "tgkill"};
@@ -172,10 +172,10 @@ static int fill(scmp_filter_ctx filter, bool driver)
     return error ? error : add_ours(filter);
 }
 
-/* ioctl is the drivers' own language and allowed, but for what types into a terminal that may be
- * our stderr, and, as with fcntl, what has the kernel send signals of our choice to others when
- * something happens to a descriptor. The kernel compares 32 bits of the number, so we do. Without
- * a driver nobody makes code, so no memory is made executable. */
+/* Allows ioctl, which drivers need, except calls that type into a terminal (which stderr may be)
+ * and, as for fcntl, those by which the kernel sends signals of our choice to others. The kernel
+ * uses 32 bits of the request number, so 32 bits are compared. Without a driver no memory may be
+ * made executable. */
 static int fill_odd(scmp_filter_ctx filter, bool driver)
 {
     static const uint32_t ioctls[] = {TIOCSTI, IOCTL_TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP};
@@ -203,15 +203,15 @@ static int fill_odd(scmp_filter_ctx filter, bool driver)
     return error;
 }
 
-/* The attributes that may be missing from old kernels or libraries are no reason to go without. */
+/* Begins a filter. Attributes that an old kernel or library lacks are left out. */
 static scmp_filter_ctx begin(uint32_t otherwise, bool log_refused)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
     if (!filter)
         return NULL;
     seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, log_refused);
-    seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
-    seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);    /* threads that exist, too */
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* as a binary tree */
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);    /* for threads that exist, too */
     return filter;
 }
 
@@ -223,8 +223,8 @@ static int load(scmp_filter_ctx filter, int error)
     return error;
 }
 
-/* Two filters, since a call cannot be both allowed and refused in one; the list is the last, as it
- * refuses further ones. */
+/* Two filters, because one filter cannot both allow and refuse a call by its arguments. The list is
+ * loaded last, because it refuses loading another filter. */
 int sandbox_limit_calls(bool driver, bool log_refused, struct fault *fault)
 {
     scmp_filter_ctx odd = begin(SCMP_ACT_ALLOW, log_refused);

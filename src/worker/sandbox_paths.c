@@ -7,12 +7,12 @@
 
 #include "device/device.h"
 
-/* Patterns as in glob(7). Software that packages install is readable: a driver loads what it needs
- * of it when it first compiles. It holds no secrets. Most of /etc, /run and /proc, and all of
- * /home, /root, /srv, /tmp and /var (but for the cache) are not in the list.
+/* Patterns as in glob(7). Installed software is readable, because a driver loads parts of it when
+ * it first compiles, and contains no secrets. Not in the list: most of /etc, /run and /proc, and
+ * all of /home, /root, /srv, /tmp and /var (except the cache).
  *
- * Tried: PoCL 3.1, NVIDIA 580. Known from their documentation alone: Mesa,
- * Arm's drivers (/dev/mali0, /dev/dma_heap), AMD's and Intel's. */
+ * Tried: PoCL 3.1, NVIDIA 580. From documentation only: Mesa, Arm's drivers (/dev/mali0,
+ * /dev/dma_heap), AMD's and Intel's. */
 static const struct {
     const char *pattern;
     enum landlock_access access;
@@ -60,8 +60,8 @@ static const struct {
     {"/dev/dma_buf_te", LANDLOCK_DEVICE},
     {"/dev/ion", LANDLOCK_DEVICE},
     {"/dev/udmabuf", LANDLOCK_DEVICE},
-    /* PoCL links each kernel by starting ld, or the compiler's driver that does; either needs the
-     * loader of dynamic programs. */
+    /* PoCL links each kernel with ld, or with a compiler driver that runs ld; both need the dynamic
+     * loader. */
     {"/usr/bin/ld", LANDLOCK_RUN},
     {"/usr/bin/ld.*", LANDLOCK_RUN},
     {"/usr/bin/*-ld", LANDLOCK_RUN},
@@ -84,7 +84,7 @@ static void allow_matching(struct landlock *landlock, const char *pattern,
     globfree(&found);
 }
 
-/* Whoever starts the daemon may name directories and libraries of drivers by the environment. */
+/* Allows directories and libraries that the environment names for drivers. */
 static void allow_listed(struct landlock *landlock, const char *variable)
 {
     char path[4096];
@@ -99,8 +99,8 @@ static void allow_listed(struct landlock *landlock, const char *variable)
     }
 }
 
-/* An .icd file holds the name of one library, where it is not in the loader's path its whole path.
- * Links in that directory lead to other libraries of the same driver. */
+/* Allows the library that an .icd file names, by its path or by its name for the loader. Links in
+ * that library's directory lead to other libraries of the driver. */
 static void allow_icd(struct landlock *landlock, const char *file)
 {
     char line[4096];

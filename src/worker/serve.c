@@ -1,5 +1,6 @@
-/* The main thread reads messages and never waits for a job; jobs run on the engine's threads, which
- * send their own messages. What the two share is the list of jobs, under one lock. */
+/* The worker's main thread: reads messages, and never waits for a job. Jobs run on the engine's
+ * threads, which send messages of their own. The two share the list of jobs, protected by a lock.
+ */
 #include "worker/serve.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ int serve_parse(const struct server *server, const struct message *message, stru
     return result;
 }
 
-/* The front gives a start a limit; it begins anew with every program. */
+/* Tells the front how many programs are ready: its time limit is for one program at a time. */
 static void tell_working(void *context, unsigned done, unsigned of)
 {
     struct message message;
@@ -66,9 +67,8 @@ static void tell_working(void *context, unsigned done, unsigned of)
     serve_send(context, &message);
 }
 
-/* Parses, compiles what pictures of the usual kinds need, and has the device checked. Jobs that run
- * go on meanwhile, but no message is read: the front checks what is configured before it sends
- * jobs. */
+/* Checks a chain: parses it, compiles it for the usual kinds of pictures, and compares the device
+ * with the references. No message is read meanwhile: the front sends jobs after its checks. */
 static int check(struct server *server, const struct message *message, struct message *answer,
                  struct fault *wrong, struct fault *fault)
 {
@@ -79,7 +79,7 @@ static int check(struct server *server, const struct message *message, struct me
                              &answer->subject, &answer->faults, fault);
     if (result == 0) {
         answer->subject = NULL;
-        answer->extension = format.extension; /* a constant of the codec's */
+        answer->extension = format.extension; /* a constant string of the codec */
         result = engine_warm(server->engine, &chain, &format, wrong, fault);
     }
     format_finish(&format);
@@ -109,7 +109,7 @@ static void take_check(struct server *server, const struct message *message)
     serve_send(server, &answer);
 }
 
-/* Stages and devices into the file that came with the message. */
+/* Writes stages and devices to the file that came with the message. */
 static void take_describe(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
@@ -117,8 +117,7 @@ static void take_describe(struct server *server, struct message *message)
     int fd = message_take_fd(message, 0);
     message_init(&answer, MESSAGE_DESCRIBED);
     const struct device *device = engine_device(server->engine);
-    describe_write(fd, device ? device_info(device) : NULL,
-                   server->loads, &fault);
+    describe_write(fd, device ? device_info(device) : NULL, server->loads, &fault);
     close(fd);
     message_set_fault(&answer, &fault);
     signals_settle();
@@ -132,7 +131,8 @@ static void take_ping(struct server *server)
     serve_send(server, &answer);
 }
 
-/* What chains refer to as @name. The front has read the same text without an error. */
+/* Reads the configuration, for @names in chains. The front has read the same text without an error.
+ */
 static int take_config(struct server *server, struct message *message, struct fault *fault)
 {
     struct text errors = {0};
@@ -150,8 +150,8 @@ static int take_config(struct server *server, struct message *message, struct fa
     return result;
 }
 
-/* Before the engine starts its threads and loads a driver, so that both are inside, and nothing
- * that a cache holds is ever run outside. */
+/* Puts on the sandbox before the engine starts threads and loads a driver, so that both are inside,
+ * and no file of a cache is ever executed outside. */
 static int put_on_sandbox(struct server *server, const struct message *message)
 {
     struct sandbox_needs needs = {.driver = server->loads,
@@ -194,9 +194,8 @@ static int take_setup(struct server *server, struct message *message, struct fau
     server->loads = !options.reference && (cpu || device_may_load(&options.device));
     int result = take_config(server, message, fault);
     if (result == 0 && put_on_sandbox(server, message) != 0)
-        return 0; /* the checks are answered with it */
-    if (result == 0 &&
-        message->wipe) /* what lies there is not to be trusted with what is outside */
+        return 0;                     /* checks are answered with the fault */
+    if (result == 0 && message->wipe) /* what is in the caches must not run outside the sandbox */
         device_cache_wipe();
     return result ? result : engine_open(&server->engine, &options, fault);
 }

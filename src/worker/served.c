@@ -1,4 +1,4 @@
-/* Jobs on their way through the engine: from their message to their answer. */
+/* Jobs in the engine, from their message to the answer. */
 #include "worker/serve_internal.h"
 
 #include <stdio.h>
@@ -11,26 +11,26 @@
 #include "worker/describe.h"
 #include "worker/signals.h"
 
-/* The front sends no more than it was told threads; this only bounds a front gone wild. */
+/* The front sends at most as many as it told `threads`; this bounds a front that does not. */
 #define JOBS_MAX 1024
 
-/* Of a report: with names at their longest they take half of a message. */
+/* In a report: with the longest names they fill half a message. */
 #define LAUNCHES_MAX 100
 
-/* A job on its way through the engine. */
+/* A job in the engine. */
 struct served {
     struct server *server;
     int64_t id;
     struct chain chain;
     struct format format, frame_format;
     struct engine_job job;
-    int first_output; /* owned until it is handed to the engine */
+    int first_output; /* owned until the engine has it */
     size_t n_planes;
-    char (*planes)[PLANE_NAME_MAX]; /* owned: of the outputs so far */
+    char (*planes)[PLANE_NAME_MAX]; /* names of the outputs so far; owned */
     pthread_cond_t answered;
     bool has_answer;
-    int answer_fd;       /* the output that was asked for; −1: refused */
-    struct fault answer; /* why */
+    int answer_fd;       /* the output that was asked for; −1: refused, … */
+    struct fault answer; /* … for this reason */
     struct served *next;
 };
 
@@ -62,7 +62,7 @@ static void began(struct engine_job *job)
     serve_send(served->server, &message);
 }
 
-/* Asks the front for a further output and waits; the main thread hands it over. */
+/* Asks the front for a further output and waits; the main thread passes it on. */
 static int ask_for_output(struct served *served, const char *plane, int *fd, struct fault *fault)
 {
     struct server *server = served->server;
@@ -101,7 +101,7 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
         return ask_for_output(served, plane, fd, fault);
     *fd = served->first_output;
     served->first_output = -1;
-    /* It may be a client's own file, or hold what an earlier try left. */
+    /* the file may be a client's own, or hold what an earlier try left */
     if (lseek(*fd, 0, SEEK_SET) == 0 && ftruncate(*fd, 0) == 0)
         return 0;
     fault_set_errno(fault, FAULT_CREATE, "the output cannot be emptied");
@@ -109,7 +109,7 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
     return fault->code;
 }
 
-/* The front syncs what was written and gives it its name, once the job is done. */
+/* Nothing to do: the front syncs the file and gives it its name when the job is done. */
 static int close_output(void *context, int fd, bool good, struct fault *fault)
 {
     (void)context;
@@ -131,8 +131,8 @@ static void forget(struct served *served)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* The job leaves the list after its answer was sent: while the list is not empty the main thread
- * does not take the front's end for an orderly one. */
+/* Takes the job off the list after its answer was sent: while the list is not empty, the main
+ * thread treats end of file as the front's death. */
 static void done(struct engine_job *job)
 {
     struct served *served = job->user;

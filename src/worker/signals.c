@@ -9,7 +9,7 @@ void signals_forget_inherited(void)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL); /* fails for those that cannot be set: as wished */
+        signal(number, SIG_DFL); /* fails for signals that cannot be set, which is fine */
 }
 
 void signals_settle(void)

@@ -1,4 +1,4 @@
-/* The worker of one configuration. */
+/* A crew: the supervised workers of one configuration, and the chains that they have to accept. */
 #include "daemon/front/front_internal.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "param/options.h"
 
-/* ---- what is wrong with a chain, said where it stands ---- */
+/* ---- messages about a wrong chain, with the place where it is written ---- */
 
 static const char *source_of(const struct worker_check *check, const char *subject)
 {
@@ -38,7 +38,7 @@ static struct place place_of(const struct config *config, size_t index, const ch
     return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
 }
 
-/* "FILE:LINE:COLUMN: " for what the file says; else "". */
+/* "FILE:LINE:COLUMN: " for a text of the configuration file; otherwise "". */
 static void print_place(const struct crew *crew, const struct worker_check *check,
                         const char *subject, struct text *text)
 {
@@ -62,7 +62,7 @@ static void complain(const struct crew *crew, const struct worker_check *check, 
     text_finish(&what);
 }
 
-/* ---- news of the worker ---- */
+/* ---- events of the supervisor ---- */
 
 static void on_ready(void *context)
 {
@@ -125,8 +125,8 @@ static const struct supervisor_events events = {.ready = on_ready,
 
 /* ---- life ---- */
 
-/* What a worker is asked where no chain is configured and clients bring their own: a device that
- * cannot be used shows before READY, not to the first of them. */
+/* The check where no chain is configured, since clients bring their own: a device that cannot be
+ * used is then noticed at the start, not by the first client. */
 #define ANY_CHAIN "invert"
 
 static size_t count_checks(const struct config *config)
@@ -135,8 +135,7 @@ static size_t count_checks(const struct config *config)
     return configured > 0 ? configured : 1;
 }
 
-/* Every chain of the file is compiled before the worker counts as ready, whether a folder uses it
- * or not. */
+/* Every chain of the file is checked, even if no folder uses it. */
 static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
@@ -149,14 +148,14 @@ static void fill_checks(struct crew *crew)
     }
     for (size_t i = 0; i < config->n_chains; i++, check++) {
         check->chain = config->chains[i].text;
-        check->format = "npz"; /* which any result fits */
+        check->format = "npz"; /* any result can be written as npz */
     }
     if (check == crew->checks)
         *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
-/* Workers read for themselves what chains refer to as @name: from the text that was accepted, not
- * from a file that may have changed since. */
+/* Workers read @names for themselves, from a copy of the text that was accepted: the file may have
+ * changed since. */
 static int open_source(const struct config *config, int *fd, struct fault *fault)
 {
     if (!config->source)
@@ -258,7 +257,8 @@ static bool has_check(const struct settings *settings, const struct watch_settin
     return false;
 }
 
-/* What stands behind @name is not compared: any other text of a file that defines some counts. */
+/* Compares the texts only: a file that defines any @name counts as different when anything in it
+ * has changed. */
 static bool same_definitions(const struct config *a, const struct config *b)
 {
     size_t defined = a->definitions.n_banks + a->definitions.n_kernels + b->definitions.n_banks +

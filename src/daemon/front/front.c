@@ -12,11 +12,12 @@
 #include "daemon/work/metrics.h"
 #include "param/options.h"
 
-/* How long after a cancel everything may take that cannot be hurried: then what is on disk is left
- * to the next start. Milliseconds. */
+/* Milliseconds from the cancel to the end of the process. Work that waits for a disk longer than
+ * that is left to the next start. */
 #define CANCEL_LIMIT 15000
 
-/* What a service manager is told that the end takes beyond `shutdown`: the cancel, and leaving. */
+/* What a service manager is told that stopping may take beyond `shutdown`: the cancel, and closing.
+ */
 #define STOP_REST (CANCEL_LIMIT + 5000)
 
 static const struct settings *settings_of(const struct front *front)
@@ -24,7 +25,7 @@ static const struct settings *settings_of(const struct front *front)
     return &front->book->config.settings;
 }
 
-/* ---- the end ---- */
+/* ---- stopping ---- */
 
 static void close_all(struct front *front)
 {
@@ -56,9 +57,9 @@ void front_leave_if_done(struct front *front)
         errands_count(front->errands) > 0)
         return;
     if (front->state == FRONT_DRAINING && !sockets_are_idle(&front->sockets))
-        return; /* the last answers go out */
+        return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
-    crew_stop(front->crew); /* → front_stopped, at once when there is no worker */
+    crew_stop(front->crew); /* front_stopped follows, at once when there is no worker */
 }
 
 void front_stopped(struct front *front)
@@ -82,7 +83,7 @@ static void drain(struct front *front)
         front_leave_if_done(front);
 }
 
-/* What the workers have is given back as they die. */
+/* Kills the workers; their jobs are given back as they die. */
 static void cancel(struct front *front)
 {
     front->state = FRONT_CANCELLED;
@@ -110,7 +111,7 @@ static void stop_with(struct front *front, int status)
         drain(front);
 }
 
-/* There may be no folder, only sockets. */
+/* There may be sockets only, and no folder. */
 static void be_ready_if_scanned(struct front *front)
 {
     if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
@@ -122,7 +123,7 @@ static void be_ready_if_scanned(struct front *front)
         reload_begin(front);
 }
 
-/* ---- news of the worker ---- */
+/* ---- events of the worker ---- */
 
 void front_ready(struct front *front)
 {
@@ -143,7 +144,7 @@ void front_refused(struct front *front, const struct fault *fault)
         stop_with(front, fault_exit_status(fault->code));
 }
 
-/* ---- news of folders and queue ---- */
+/* ---- events of folders and the queue ---- */
 
 static void on_scanned(void *context)
 {
@@ -152,7 +153,7 @@ static void on_scanned(void *context)
     be_ready_if_scanned(front);
 }
 
-/* A reload goes on in the queue's next turn: this may come from within anything. */
+/* The reload goes on in the queue's next turn, since this may be called from within anything. */
 static void on_folder_stopped(void *context, struct folder *folder)
 {
     struct front *front = context;
@@ -185,7 +186,7 @@ static bool is_quiet(void *context)
     return true;
 }
 
-/* ---- signals: only what is wanted is kept; the loop acts on it ---- */
+/* ---- signals: a handler only notes what is wanted, and the loop does it ---- */
 
 static void log_metrics(struct front *front)
 {
@@ -271,7 +272,7 @@ static int watch_signals(struct front *front)
     return error;
 }
 
-/* ---- the beginning ---- */
+/* ---- starting ---- */
 
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault)
@@ -310,14 +311,15 @@ void front_set_queue(struct front *front)
                                                        (unsigned)front->n_folders);
 }
 
-/* All handles exist after this, or none could be made and the fault says why; then nothing runs. */
+/* Makes all handles. After a fault none is left open. */
 static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
     front->world = (struct folder_world){.loop = &front->loop,
                                          .queue = &front->queue,
                                          .spools = *spools,
-                                         /* Whoever names one there wants it to be used now. One of
-                                          * a configuration may be a disk that is not mounted. */
+                                         /* A folder on the command line is to be used now, so it is
+                                          * made. One of a configuration file may be a disk that is
+                                          * not mounted yet. */
                                          .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
@@ -344,7 +346,7 @@ static int start(struct front *front, const struct spool_world *spools, struct f
 {
     int result = wire(front, spools, fault);
     if (result != 0)
-        abort(); /* no descriptor is left for a loop: nothing to unwind with */
+        abort(); /* no descriptor left for a loop */
     result = open_folders(front, fault);
     if (result == 0)
         result = front_open_sockets(front, fault);
@@ -373,7 +375,8 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
     struct front front = {.options = options};
     struct fault fault = FAULT_INIT;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGIO, SIG_IGN); /* somebody waits for the lease of a look (spool.c) */
+    /* sent to whoever opens a file while a look holds a lease on it (spool.c) */
+    signal(SIGIO, SIG_IGN);
     front.metrics = metrics_create();
     front_measure_once(front.metrics);
     if (!front.metrics || uv_loop_init(&front.loop) != 0) {

@@ -1,5 +1,5 @@
-/* The front: one loop that owns the folders, the queue and the worker, from the first check of the
- * chains to the last job's end. */
+/* The front: the loop's owner, which wires folders, queue, sockets and workers together, from the
+ * check of the chains to the end of the last job. */
 #ifndef SLUICE_DAEMON_FRONT_H
 #define SLUICE_DAEMON_FRONT_H
 
@@ -7,8 +7,9 @@
 
 struct spool_world;
 
-/* Runs until it is told to stop (SIGTERM, SIGINT) or cannot start; returns the exit status. The
- * options are read again at SIGHUP. There may be no ledger where no folder depends on one. */
+/* Runs until it is told to stop (SIGTERM, SIGINT), or cannot start; returns the exit status. SIGHUP
+ * has the options' configuration read again. There may be no ledger where no folder depends on one.
+ */
 int front_run(const struct daemon_options *options, struct rulebook *book,
               const struct spool_world *spools);
 

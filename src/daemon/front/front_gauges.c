@@ -1,4 +1,4 @@
-/* Metrics that nobody counts: measured when somebody asks. */
+/* Metrics that are measured when somebody asks for them. */
 #include "daemon/front/front_internal.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ static void set_files(struct metrics *metrics, const char *dir, const char *stat
     text_finish(&labels);
 }
 
-/* A word as a label; the value is 1. */
+/* Sets a gauge with value 1 that has a word as its label. */
 static void set_word(struct metrics *metrics, enum metric metric, const char *dir, const char *name,
                      const char *word)
 {
@@ -26,7 +26,8 @@ static void set_word(struct metrics *metrics, enum metric metric, const char *di
     text_finish(&labels);
 }
 
-/* After a reload a folder may be there twice, until the jobs of the old one have ended: the sum. */
+/* Measures the folders. After a reload a folder may exist twice until the jobs of the old one have
+ * ended; then their sum counts. */
 static void measure_folders(struct front *front)
 {
     struct metrics *metrics = front->metrics;
@@ -90,6 +91,7 @@ void front_measure_once(struct metrics *metrics)
     metrics_label(&labels, "version", SLUICE_VERSION);
     metrics_set(metrics, METRIC_BUILD_INFO, text_string(&labels), 1);
     metrics_set(metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
-    measure_process(metrics); /* among it when it started, by a clock that may be set later */
+    /* the start time is among them: it was read once, since the clock may be set later */
+    measure_process(metrics);
     text_finish(&labels);
 }

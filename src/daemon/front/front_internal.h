@@ -10,47 +10,47 @@
 
 enum front_state {
     FRONT_STARTING,  /* the worker opens the device and checks the chains */
-    FRONT_SCANNING,  /* the folders are read for the first time */
-    FRONT_READY,     /* … */
-    FRONT_DRAINING,  /* nothing new; what runs may finish */
-    FRONT_CANCELLED, /* nothing may finish any more */
-    FRONT_LEAVING,   /* all jobs have left; the worker ends */
+    FRONT_SCANNING,  /* folders are scanned for the first time */
+    FRONT_READY,     /* files and clients are served */
+    FRONT_DRAINING,  /* nothing new is begun; running jobs may finish */
+    FRONT_CANCELLED, /* workers are killed and jobs given back */
+    FRONT_LEAVING,   /* no jobs are left; the worker ends */
     FRONT_CLOSED,
 };
 
-/* A supervised worker under one configuration, with what it has to accept of that. After a reload
- * there may be two of them: the one with the jobs, and the one that is to take over. */
+/* The supervised workers of one configuration, with the chains they have to accept. During a reload
+ * there may be two crews: the one with the jobs, and the one that takes over. */
 struct crew {
     struct front *front;
-    struct rulebook *book; /* used */
-    int config_fd;         /* the file's text, for workers; −1: there is none */
+    struct rulebook *book; /* counted reference */
+    int config_fd; /* a file with the configuration's text, for workers; −1: there is none */
     struct supervisor supervisor;
     size_t n_checks;
-    struct worker_check *checks; /* one a folder, then one a chain; owned */
+    struct worker_check *checks; /* one for each folder, then one for each chain; owned */
     bool stopped;                /* its handles are closed, or closing */
 };
 
-/* A watched folder, and where it stands in a reload. */
+/* A watched folder, and its place in a reload. */
 struct front_folder {
     struct folder *folder;
-    bool waits;    /* to be started when those before it have stopped */
-    bool retiring; /* not wanted any more; it is stopping */
-    bool stopped;  /* … and has stopped */
+    bool waits;    /* to be started when the folders it replaces have stopped */
+    bool retiring; /* not in the new configuration; it is stopping */
+    bool stopped;  /* it has stopped */
 };
 
 enum reload_state {
     RELOAD_NONE,
-    RELOAD_READING,  /* an errand reads and checks the file */
+    RELOAD_READING,  /* an errand reads and checks the configuration */
     RELOAD_WARMING,  /* a new worker compiles the new chains */
     RELOAD_RETIRING, /* jobs in flight finish under the old settings */
 };
 
 struct front {
     const struct daemon_options *options;
-    struct rulebook *book; /* in force; used */
+    struct rulebook *book; /* the one in force; counted reference */
     uv_loop_t loop;
     enum front_state state;
-    int status; /* to exit with */
+    int status; /* exit status */
     struct queue queue;
     struct metrics *metrics; /* owned */
     struct folder_world world;
@@ -58,19 +58,19 @@ struct front {
     struct sockets sockets;
     size_t n_folders;
     struct front_folder *folders; /* owned */
-    uv_timer_t limit;             /* of draining, then of cancelling */
+    uv_timer_t limit;             /* of draining, then of the cancel */
     uv_signal_t signals[4];
     size_t n_signals;
-    size_t n_scanned; /* first scans of folders; those of the start are waited for */
+    size_t n_scanned; /* folders whose first scan is over */
 
-    struct errands *errands; /* of no folder */
+    struct errands *errands; /* threads that belong to no folder */
     enum reload_state reload;
-    bool reload_again;       /* SIGHUP came meanwhile */
-    struct rulebook *wanted; /* while reloading; used */
-    struct crew *next_crew;  /* … NULL: the present one does */
+    bool reload_again;       /* another SIGHUP came meanwhile */
+    struct rulebook *wanted; /* the new one while reloading; counted reference */
+    struct crew *next_crew;  /* NULL: the present crew serves the new configuration too */
 
-    uv_timer_t tick; /* what a service manager is told from time to time */
-    char told[300];  /* the status that it was told last */
+    uv_timer_t tick; /* for what a service manager is told regularly */
+    char told[300];  /* the status it was told last */
 };
 
 /* crew.c: makes one for a configuration, and starts its worker (crew_start). */
@@ -78,19 +78,19 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book,
                 struct fault *fault);
 void crew_start(struct crew *crew);
 
-/* It ends by itself; then crew_close is called. */
+/* The workers end when they have no jobs; then crew_close is called. */
 void crew_stop(struct crew *crew);
 
-/* Clears the pointer. The loop frees it, when nothing that called this is under way any more. */
+/* Clears the pointer. The loop frees the crew later, since this may be called from within it. */
 void crew_close(struct crew **crew);
 
-/* What results of the folder with these settings get. */
+/* The extension of results of the folder with these settings. */
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch);
 
-/* True when another configuration asks the worker for nothing else. */
+/* True when the two configurations ask the same of a worker. */
 bool crew_serves(const struct rulebook *a, const struct rulebook *b);
 
-/* front.c: news of crews that have jobs or are to get them. */
+/* front.c: events of the crew that has jobs, or of the one that is to take over. */
 void front_ready(struct front *front);
 void front_refused(struct front *front, const struct fault *fault);
 void front_stopped(struct front *front);
@@ -101,17 +101,17 @@ int front_add_folder(struct front *front, struct rulebook *book,
 void front_leave_if_done(struct front *front);
 const char *front_state_name(const struct front *front);
 
-/* front_sockets.c: those that the configuration asks for at the start; later ones do not change
- * them, but what is told about chains and limits. */
+/* front_sockets.c: opens the sockets of the first configuration. A reload changes what they tell
+ * about chains and limits, not the sockets. */
 int front_open_sockets(struct front *front, struct fault *fault);
 void front_sockets_reloaded(struct front *front);
 
-/* front_gauges.c: what is measured when somebody asks for metrics, and what never changes. */
+/* front_gauges.c: measures what metrics show, and sets those that never change. */
 void front_measure(struct front *front);
 void front_measure_once(struct metrics *metrics);
 
-/* front_manager.c: nothing, unless a service manager listens. `refused`: why a reload changed
- * nothing, or NULL. `patience`: nanoseconds that the end may take. */
+/* front_manager.c: nothing happens without a service manager. `refused`: why a reload changed
+ * nothing, or NULL. `patience`: nanoseconds that stopping may take. */
 int front_manager_init(struct front *front);
 void front_manager_starting(struct front *front);
 void front_manager_ready(struct front *front);
@@ -123,7 +123,7 @@ void front_manager_stopping(struct front *front, uint64_t patience);
 void reload_begin(struct front *front);
 void reload_crew_ready(struct front *front);
 void reload_crew_refused(struct front *front);
-void reload_go_on(struct front *front); /* something has stopped, or a job has left */
+void reload_go_on(struct front *front); /* a folder or crew has stopped, or a job has left */
 void reload_abandon(struct front *front);
 
 #endif

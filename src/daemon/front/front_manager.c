@@ -1,6 +1,5 @@
-/* What the front tells a service manager: that it is ready, reads its configuration again or ends;
- * how it is, in words; that it is alive; and that a start takes longer because there is something
- * to compile. */
+/* What a service manager is told: that the daemon is ready, reloads or stops; its status in words;
+ * that it is alive; and that the start takes longer while programs are compiled. */
 #include "daemon/front/front_internal.h"
 
 #include <inttypes.h>
@@ -13,8 +12,8 @@
 /* Milliseconds. */
 #define TICK_STARTING 2000
 #define TICK_READY    10000
-/* Seconds that a start is given beyond the last sign of it. Signs end with the supervisor's own
- * patience, so a start that hangs does end. */
+/* Seconds by which each sign of progress extends the start. The supervisor kills a worker that
+ * shows none, so a start that hangs does end. */
 #define MORE_TIME 30
 
 static void describe(const struct front *front, char *text, size_t size)
@@ -34,8 +33,8 @@ static void describe(const struct front *front, char *text, size_t size)
     else
         snprintf(text, size, "%s%s on %s; %u jobs held, %" PRIu64 " done, %" PRIu64 " failed",
                  front_state_name(front), front->reload != RELOAD_NONE ? ", reloading" : "",
-                 worker && worker->name[0] ? worker->name : "no device", queue->n_jobs, queue->n_done,
-                 queue->n_failed);
+                 worker && worker->name[0] ? worker->name : "no device", queue->n_jobs,
+                 queue->n_done, queue->n_failed);
 }
 
 static void say_status(struct front *front)
@@ -58,8 +57,7 @@ static void on_tick(uv_timer_t *timer)
         manager_say("WATCHDOG=1");
 }
 
-/* The watchdog is fed three times in its time, so that one late turn of the loop is none too many.
- */
+/* The watchdog is fed three times in its period, so that one late turn of the loop does no harm. */
 static void tick_ready(struct front *front)
 {
     uint64_t every = manager_watchdog() / 3000000;
@@ -99,7 +97,7 @@ void front_manager_reloading(void)
                 (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 }
 
-/* READY in any case: a configuration that is refused leaves a daemon that works. */
+/* READY in any case: after a refused reload the daemon works with the old configuration. */
 void front_manager_reloaded(struct front *front, const char *refused)
 {
     front->told[0] = '\0';

@@ -1,4 +1,4 @@
-/* The sockets as part of the front. */
+/* Gives the sockets what they need to know of the front. */
 #include "daemon/front/front_internal.h"
 
 #include "base/log.h"
@@ -9,7 +9,7 @@ static const char *state(void *context)
     return front_state_name(context);
 }
 
-/* Those with a name first, then what folders run without one. */
+/* Chains with names come first, then those that folders have without a name. */
 static bool chain(void *context, size_t index, const char **name, const char **text)
 {
     const struct front *front = context;
@@ -31,7 +31,7 @@ static bool chain(void *context, size_t index, const char **name, const char **t
     return false;
 }
 
-/* Those that are to be started after a reload, or have stopped, have no files. */
+/* Folders that are not started yet, or have stopped, have no files. */
 static struct folder *folder(void *context, size_t index)
 {
     const struct front *front = context;

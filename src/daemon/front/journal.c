@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
-#define SD_JOURNAL_SUPPRESS_LOCATION /* where this file sends from says nothing */
+#define SD_JOURNAL_SUPPRESS_LOCATION /* the place in this file would say nothing */
 #include <systemd/sd-journal.h>
 
 #include "base/log.h"
 
 enum {
     FIELDS_MAX = 6,
-    FIELD_SIZE = 4700 /* a path and its field's name */
+    FIELD_SIZE = 4700 /* room for a path and a field name */
 };
 
 struct entry {
@@ -20,7 +20,7 @@ struct entry {
     int count;
 };
 
-/* A field that does not fit is left out whole. */
+/* Adds a field; one that does not fit is left out. */
 static void add(struct entry *entry, const char *field, const char *value)
 {
     char *text = entry->text[entry->count];
@@ -54,7 +54,7 @@ static bool send_line(enum log_level level, const char *program, const char *lin
     add(&entry, "SYSLOG_IDENTIFIER", program);
     if (about)
         add_subject(&entry, about);
-    return sd_journal_sendv(entry.fields, entry.count) == 0; /* else stderr is another way */
+    return sd_journal_sendv(entry.fields, entry.count) == 0; /* otherwise the line goes to stderr */
 }
 
 void journal_attach(void)

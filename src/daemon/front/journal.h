@@ -2,8 +2,8 @@
 #ifndef SLUICE_DAEMON_FRONT_JOURNAL_H
 #define SLUICE_DAEMON_FRONT_JOURNAL_H
 
-/* Sends what is logged from here on to the journal, when stderr is the journal; otherwise nothing
- * changes. After log_init. */
+/* From here on sends log lines to the journal, if stderr is connected to it. To be called after
+ * log_init. */
 void journal_attach(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* For builds without libsystemd: lines go to stderr, wherever that leads. */
+/* For builds without libsystemd: log lines go to stderr. */
 #include "daemon/front/journal.h"
 
 void journal_attach(void)

@@ -1,4 +1,4 @@
-/* sluiced: the daemon's front. It never parses a pixel, and loads neither OpenCL nor a codec. */
+/* sluiced: the daemon. This process decodes no picture, and loads neither OpenCL nor a codec. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #include "daemon/spool/state.h"
 #include "param/options.h"
 
-/* A job of many planes has a descriptor for each; the usual soft limit is for programs that use
- * select(2). */
+/* A job with many planes needs a descriptor for each. The usual soft limit exists for programs that
+ * use select(2). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         return receiver_run();
     log_show_time();
     log_never_wait();
-    log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration says more */
+    log_init("sluiced", LOG_LEVEL_WARNING); /* until the configuration sets the level */
     manager_init();
     int status = daemon_options_read(&options, argc, argv);
     if (status < 0)

@@ -12,7 +12,7 @@
 #include "version.h"
 
 #define AT(member)      offsetof(struct daemon_options, member)
-#define CHAIN_BYTES_MAX 50000 /* what fits a message; a chain may be shorter still */
+#define CHAIN_BYTES_MAX 50000 /* fits into a message; a chain's own limit may be lower */
 #define HELP_MAX        300
 
 static const struct options_row other_rows[] = {
@@ -24,12 +24,12 @@ static const struct options_row other_rows[] = {
     {0},
 };
 
-/* ---- settings as options: their texts are kept, and set after file and environment ---- */
+/* ---- options for settings: their texts are kept, and applied after file and environment ---- */
 
 struct rows {
     struct options_row watch[DAEMON_OPTIONS_MAX], others[DAEMON_OPTIONS_MAX];
     char help[DAEMON_OPTIONS_MAX][HELP_MAX];
-    const struct setting *settings[DAEMON_OPTIONS_MAX]; /* by their place in daemon_options.texts */
+    const struct setting *settings[DAEMON_OPTIONS_MAX]; /* in the order of daemon_options.texts */
     size_t count;
 };
 
@@ -108,7 +108,7 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
     return -1;
 }
 
-/* ---- all that is told ---- */
+/* ---- applying file, environment and command line ---- */
 
 static void set_one(const struct setting *setting, void *to, const char *text, struct text *errors)
 {
@@ -120,7 +120,7 @@ static void set_one(const struct setting *setting, void *to, const char *text, s
         text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
 }
 
-/* The options of a folder come first. */
+/* True when the command line has an option of a folder; these are the first options. */
 bool daemon_options_name_folder(const struct daemon_options *options)
 {
     size_t i = 0;
@@ -131,7 +131,7 @@ bool daemon_options_name_folder(const struct daemon_options *options)
     return has;
 }
 
-/* A folder of the command line is the only one by now. */
+/* A folder on the command line replaces all folders of the file. */
 static void set_all(const struct daemon_options *options, struct settings *settings,
                     struct text *errors)
 {
@@ -185,7 +185,7 @@ static void check_watches(const struct settings *settings, bool own_folder, stru
         check_watch(&settings->watches[i], i, own_folder, errors);
 }
 
-/* From the defaults to what is in force. Each step may add to `errors`, and is the last then. */
+/* From the defaults to the configuration in force. A step that adds to `errors` is the last. */
 static int load(const struct daemon_options *options, struct config *config, struct text *errors,
                 struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* The command line of sluiced, and all that it is told: file, environment, command line, the later
- * before the earlier. */
+/* The command line of sluiced, and the whole configuration: the command line goes before the
+ * environment, which goes before the file. */
 #ifndef SLUICE_DAEMON_FRONT_OPTIONS_H
 #define SLUICE_DAEMON_FRONT_OPTIONS_H
 
@@ -8,7 +8,8 @@
 #define DAEMON_OPTIONS_MAX 48
 
 struct daemon_options {
-    const char *texts[DAEMON_OPTIONS_MAX]; /* of settings, in the order of the tables */
+    const char *texts[DAEMON_OPTIONS_MAX]; /* values of options that stand for settings, in the
+                                              order of the tables */
     const char *config;
     bool quiet, verbose, version;
 };
@@ -16,12 +17,12 @@ struct daemon_options {
 /* Returns −1, or the exit status when there is nothing to run. */
 int daemon_options_read(struct daemon_options *options, int argc, char **argv);
 
-/* True when the command line names a folder, which takes the place of all others. */
+/* True when the command line names a folder, which replaces all folders of the file. */
 bool daemon_options_name_folder(const struct daemon_options *options);
 
-/* Reads the file, if there is one, the environment and the options into a new rulebook with one
- * user. On a fault (FAULT_CONFIG, FAULT_USAGE, FAULT_NO_INPUT, …) `errors` has a line for each
- * thing that is wrong. May be called again, to reload. */
+/* Reads the file (if there is one), the environment and the options into a new rulebook, to which
+ * the caller has the one reference. On a fault (FAULT_CONFIG, FAULT_USAGE, FAULT_NO_INPUT, …)
+ * `errors` has a line for each mistake. May be called again, for a reload. */
 int daemon_options_load(const struct daemon_options *options, struct rulebook **book,
                         struct text *errors, struct fault *fault);
 

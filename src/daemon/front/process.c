@@ -11,7 +11,7 @@
 
 #include "base/disk.h"
 
-/* Descriptors that the count itself opens: the directory's two. */
+/* descriptors that counting opens for /proc/self/fd */
 #define OWN 2
 
 static double seconds_of(clockid_t clock)
@@ -21,7 +21,7 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The text of a file of /proc/self. False when there is none. */
+/* Reads a file of /proc/self. False when there is none. */
 static bool read_own(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -32,7 +32,7 @@ static bool read_own(const char *path, char *text, size_t size)
     return length > 0;
 }
 
-/* Not from /proc/self/stat, most of which emulators of a user's side make up. */
+/* Reads /proc/self/statm: emulators make up most of /proc/self/stat. */
 static void measure_memory(struct process_figures *figures)
 {
     char text[256];
@@ -45,8 +45,9 @@ static void measure_memory(struct process_figures *figures)
     figures->resident = (double)resident * page;
 }
 
-/* The kernel counts from the machine's start. Told once, since the clock may be set later. Field
- * numbers are those of proc(5); the program's name, the second, may hold anything. */
+/* Finds the start time, once, since the clock may be set later. The kernel gives it from the
+ * machine's start. Field numbers are those of proc(5); the second field, the program's name, may
+ * hold any character. */
 static void find_start(struct process_figures *figures)
 {
     static double started;

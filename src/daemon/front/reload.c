@@ -1,6 +1,6 @@
-/* SIGHUP. The new configuration is read and checked; if the worker is asked for anything new, a new
- * one compiles it; only then do folders change. Until the last of these steps everything may be
- * called off, and the old configuration stays. */
+/* The reload at SIGHUP. The new configuration is read and checked; if the worker needs to know new
+ * chains, a new crew compiles them; only then do folders change. Until that last step the reload
+ * may fail, and the old configuration stays in force. */
 #include "daemon/front/front_internal.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void end(struct front *front, const char *refused)
         reload_begin(front);
 }
 
-/* Nothing has changed yet. */
+/* Ends a reload before anything has changed. */
 static void call_off(struct front *front, const char *why)
 {
     log_error("%s: the configuration that was in force stays", why);
@@ -51,14 +51,15 @@ static bool is_there(const struct front *front, size_t count, const struct watch
     return false;
 }
 
-/* Those that were added in vain; the loop frees them. */
+/* Removes folders that were added for a reload that failed; the loop frees them. */
 static void drop_added(struct front *front, size_t count)
 {
     while (front->n_folders > count)
         folder_destroy(&front->folders[--front->n_folders].folder);
 }
 
-/* Before anything else is touched: without memory for one all is called off. */
+/* Adds the new folders before anything else changes, so that a lack of memory can still end the
+ * reload. */
 static bool add_folders(struct front *front)
 {
     const struct settings *wanted = &front->wanted->config.settings;
@@ -86,7 +87,7 @@ static void retire_folders(struct front *front)
     }
     for (size_t i = 0; i < front->n_folders; i++)
         if (front->folders[i].retiring && !front->folders[i].stopped)
-            folder_stop(front->folders[i].folder); /* → folder's stopped, perhaps at once */
+            folder_stop(front->folders[i].folder); /* on_folder_stopped follows, perhaps at once */
 }
 
 static void change_folders(struct front *front)
@@ -144,7 +145,7 @@ static void after_reading(struct errand *errand)
 {
     struct reading *r = (struct reading *)errand;
     struct front *front = r->front;
-    if (front->reload != RELOAD_READING) /* the daemon ends */
+    if (front->reload != RELOAD_READING) /* the daemon stops */
         rulebook_leave(&r->book);
     else if (r->book)
         take_file(front, r->book);

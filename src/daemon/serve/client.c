@@ -14,17 +14,18 @@
 
 #define STATUS_MAX 60000 /* bytes of a status that fits into a message */
 
-/* A request for a job: first its input may have to be copied, then it is in the queue. */
+/* A request for a job. If its input has to be copied that comes first; then the job is in the
+ * queue. */
 struct jobs_request {
-    struct jobs_client *client; /* NULL: it has gone */
+    struct jobs_client *client; /* NULL: it has disconnected */
     struct jobs_socket *server;
     struct account *account;
     int64_t id;
     struct ask ask;
-    int in_fd, out_fd;           /* owned until the job has them; −1: none */
+    int in_fd, out_fd;           /* owned until the job takes them; −1: none */
     uint64_t copied;             /* bytes of the input that a receiver copied */
-    uint64_t taken;              /* the service's */
-    struct reception *reception; /* NULL but while it copies */
+    uint64_t taken;              /* counted against the user's account */
+    struct reception *reception; /* NULL except while a receiver copies the input */
     struct fault fault;
     struct client_job *job;
     LIST_ENTRY(jobs_request) in_list;
@@ -70,7 +71,7 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
     client_send(client, answer, -1, 0);
 }
 
-/* To what the worker says comes what the job had behind it when it got there. */
+/* Adds to the worker's report what happened to the job before the worker had it. */
 static void complete_report(const struct jobs_request *request, const struct message *report)
 {
     double queue = message_figure(report, "queue_s") + job_queue_seconds(&request->job->job);
@@ -95,7 +96,8 @@ static json_t *report_json(const struct jobs_request *request, const struct mess
     return answer;
 }
 
-/* One file goes with the answer itself; of several each goes with a message of its own before. */
+/* A single file is sent with the answer; of several, each is sent with a message of its own before
+ * the answer. */
 static void send_result(struct jobs_request *request, const struct message *report)
 {
     struct jobs_client *client = request->client;
@@ -183,7 +185,7 @@ static void start_job(struct jobs_request *request)
         refuse(request);
 }
 
-/* ---- the input's own copy, which a receiver makes ---- */
+/* ---- copying the input, by a receiver ---- */
 
 static void on_copied(struct reception *reception, const struct receipt *receipt, const int fds[2])
 {
@@ -215,7 +217,7 @@ static void on_copy_lost(struct reception *reception, const struct fault *fault)
         jobs_break(client);
 }
 
-/* ---- what comes in ---- */
+/* ---- messages of the client ---- */
 
 static bool has_id(const struct jobs_client *client, int64_t id)
 {
@@ -249,7 +251,7 @@ static int check_job(struct jobs_client *client, const struct ask *ask,
     return 0;
 }
 
-/* Takes the descriptors over, and the ask. */
+/* Takes over the descriptors and the ask. */
 static void take_job(struct jobs_client *client, struct ask *ask, struct reception *reception,
                      const struct receipt *receipt, int fds[2])
 {
@@ -287,7 +289,8 @@ static void take_job(struct jobs_client *client, struct ask *ask, struct recepti
     reception_copy(reception);
 }
 
-/* A message holds about a hundred folders; HTTP tells of any number. */
+/* Leaves folders out so that the status fits into a message, which holds about a hundred. HTTP has
+ * all. */
 static void cut_folders(json_t *status)
 {
     json_t *folders = json_object_get(status, "folders");
@@ -345,7 +348,8 @@ void client_cancel_all(struct jobs_client *client)
     struct jobs_request *request, *next;
     for (request = LIST_FIRST(&client->requests); request; request = next) {
         next = LIST_NEXT(request, in_list);
-        if (request->reception) { /* a receiver is at it → on_copied, or on_copy_lost */
+        /* a receiver copies its input; on_copied or on_copy_lost follows */
+        if (request->reception) {
             LIST_REMOVE(request, in_list);
             request->client = NULL;
             continue;

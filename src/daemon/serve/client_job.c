@@ -13,10 +13,10 @@
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-/* Tries after trouble that may pass: with the queue's pauses of 1 s and 5 s. */
+/* Tries again after faults that may pass, after the queue's pauses of 1 s and 5 s. */
 #define RETRIES_MAX 2
 
-/* How much a new time counts in the mean. */
+/* Weight of a new time in the mean. */
 #define MEAN_WEIGHT 0.1
 
 int client_job_memory(const char *name)
@@ -75,7 +75,7 @@ void client_job_destroy(struct client_job **job)
     free(j);
 }
 
-/* ---- what the queue asks ---- */
+/* ---- requests of the queue ---- */
 
 static void leave_queue(struct client_job *job)
 {
@@ -84,7 +84,7 @@ static void leave_queue(struct client_job *job)
     job->in_queue = false;
 }
 
-/* `ended` may destroy it. */
+/* `ended` may destroy the job. */
 static void end(struct client_job *job, const struct message *report)
 {
     leave_queue(job);
@@ -94,13 +94,13 @@ static void end(struct client_job *job, const struct message *report)
         client_job_destroy(&job);
 }
 
-/* A client's own output is emptied by the worker: that may wait for whoever holds the file. */
+/* The worker truncates a client's own output: that may wait for whoever holds the file. */
 static void open_job(struct job *queued)
 {
     struct client_job *job = (struct client_job *)queued;
     int out = job->how.out_fd;
     drop_planes(job);
-    if (!job->how.ended) { /* its worker died, and nobody waits for it any more */
+    if (!job->how.ended) { /* its worker died, and its client has gone */
         fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
     } else if (service_check_results(job->service, job->how.account, &queued->fault) == 0 &&
                out < 0 && add_plane(job, "", &queued->fault) == 0) {
@@ -138,7 +138,8 @@ static void note_time(struct service *service, const struct message *report)
                                : (1 - MEAN_WEIGHT) * service->job_seconds + MEAN_WEIGHT * seconds;
 }
 
-/* A chain that is not configured counts as "custom": clients make no labels. */
+/* Counts a job. All chains that are not configured count as "custom", so that clients make no
+ * labels. */
 static void count(const struct client_job *job)
 {
     struct service *service = job->service;
@@ -151,7 +152,7 @@ static void count(const struct client_job *job)
     metrics_count_job(service->metrics, job->job.source->name, label, good ? "done" : "failed");
 }
 
-/* Its size is known from here on, and counts as what the user has. */
+/* Seals a memory file. Its size is known now, and counts against the user's account. */
 static void seal_plane(struct client_job *job, struct client_plane *plane)
 {
     struct stat status;
@@ -206,7 +207,7 @@ const struct job_source client_job_jobs = {.name = "jobs",
                                            .done = done,
                                            .give_back = give_back};
 
-/* ---- what its client asks ---- */
+/* ---- requests of the client ---- */
 
 int client_job_start(struct client_job **job, struct service *service,
                      const struct client_job_how *how, struct fault *fault)
@@ -279,6 +280,6 @@ void client_job_cancel(struct client_job **job)
         client_job_destroy(&j);
         return;
     }
-    j->how.ended = NULL; /* the worker has its descriptors: what it makes is dropped */
+    j->how.ended = NULL; /* the worker has its descriptors: its result is dropped */
     j->job.flow = &j->service->nobody;
 }

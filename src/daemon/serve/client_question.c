@@ -1,4 +1,4 @@
-/* What a client of the jobs socket asks about files. */
+/* Questions of a client of the jobs socket about files. */
 #include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>

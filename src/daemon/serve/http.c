@@ -1,4 +1,4 @@
-/* Connections: accepted, counted, driven, cut off. */
+/* HTTP connections: accepting, counting, deadlines, closing. */
 #include "daemon/serve/http_internal.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
 #define IDLE_SECONDS     15
-#define BODY_RATE        1024         /* bytes a second that a body has to come with, … */
+#define BODY_RATE        1024         /* bytes a second that a client must send of a body, … */
 #define BODY_RATE_AFTER  5            /* … after so many seconds */
 #define TICK             250          /* milliseconds */
 #define CONNECTION_BYTES (128 * 1024) /* of headers, and of a piece of a body */
@@ -35,7 +35,8 @@ void http_enter(struct http_connection *connection, enum http_phase phase, uint6
     connection->deadline = seconds > 0 ? connection->since + seconds * SECOND : 0;
 }
 
-/* Into a socket buffer that is empty: a client that cannot take it gets nothing. */
+/* Writes an answer if the socket buffer is empty. A client that has not read earlier data gets
+ * none. */
 static void write_past(int fd, const struct problem *problem)
 {
     char *document = problem_print(problem, NULL);
@@ -93,7 +94,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
         if (over)
             http_cut(c, NULL);
         break;
-    case HTTP_RUNNING: /* the job has a deadline of its own once a worker has it */
+    case HTTP_RUNNING: /* once a worker has it the job has a deadline of its own */
         if (now - c->since > c->http->service->queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
             !supervisor_main(c->http->service->queue->supervisor))
@@ -115,10 +116,9 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-/* ---- hang-ups ----
- * While a job runs its connection is suspended, and libmicrohttpd does not look at the socket. An
- * edge-triggered entry without events tells of nothing but a full hang-up: a client that has only
- * shut its sending side down still waits for its answer. */
+/* ---- hang-ups ---- While a job runs its connection is suspended, and libmicrohttpd does not watch
+ * the socket. An edge-triggered epoll entry without events reports a full hang-up only: a client
+ * that has shut down its sending side still waits for its answer. */
 
 void http_watch_hangup(struct http_connection *connection, bool watch)
 {
@@ -194,7 +194,7 @@ static void forget(struct http_connection *connection)
     free(connection);
 }
 
-/* libmicrohttpd 1.0 begins a connection in its next turn, not in MHD_add_connection. */
+/* libmicrohttpd 1.0 starts a connection in its next turn, not within MHD_add_connection. */
 static struct http_connection *connection_of(struct http *http, struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
@@ -260,7 +260,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     http->service->n_http++;
     connection->account->n_connections++;
     http->adding = connection;
-    /* closes the descriptor itself when it does not take it */
+    /* libmicrohttpd closes the descriptor when it refuses it */
     if (MHD_add_connection(http->daemon, fd, &address, sizeof address) != MHD_YES && http->adding)
         forget(http->adding);
     http->adding = NULL;
@@ -379,7 +379,7 @@ void http_close(struct http **http)
     if (connection->phase == HTTP_RUNNING)
         http_process_cancel(connection->request);
     if (count > 0)
-        uv_poll_stop(&h->poll); /* before its descriptor is closed */
+        uv_poll_stop(&h->poll); /* before libmicrohttpd closes its descriptor */
     if (h->daemon)
         MHD_stop_daemon(h->daemon);
     if (h->hangup_fd >= 0 && count > 1)

@@ -1,4 +1,4 @@
-/* What the watched folders hold, and what is to be done again. */
+/* Requests about files of watched folders, and requeuing. */
 #include "daemon/serve/http_internal.h"
 
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static void start(struct http_request *request, struct inquiry_ask *ask)
     struct fault fault = FAULT_INIT;
     ask->ended = on_ended;
     ask->user = request;
-    if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask, &fault) != 0)
+    if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask,
+                      &fault) != 0)
         explain(request, &fault);
 }
 
@@ -76,7 +77,7 @@ void http_files(struct http_request *request)
     start(request, &ask);
 }
 
-/* `{"file": PATH}` or `{"failed": true}`; what the query says may be said there, too. */
+/* Reads the body: `{"file": PATH}` or `{"failed": true}`; the query may say the same. */
 static json_t *read_body(struct http_request *request)
 {
     struct bytes bytes = {0};

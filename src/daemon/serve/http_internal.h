@@ -11,20 +11,21 @@
 
 struct message;
 
-/* What a connection is at; each phase but one has a deadline that no trickle of bytes puts off. */
+/* The phase of a connection. Each phase except HTTP_RUNNING has a deadline, which further bytes do
+ * not extend. */
 enum http_phase {
-    HTTP_HEADER,  /* the first request's header is awaited */
-    HTTP_IDLE,    /* a further request may come */
-    HTTP_BODY,    /* the body comes */
-    HTTP_RUNNING, /* a job runs: nothing is expected of the client */
-    HTTP_ANSWER,  /* the answer goes out */
-    HTTP_CUT,     /* shut down; libmicrohttpd has yet to see it */
+    HTTP_HEADER,  /* waits for the header of the first request */
+    HTTP_IDLE,    /* waits for a further request */
+    HTTP_BODY,    /* receives the body */
+    HTTP_RUNNING, /* a job runs; the client only waits */
+    HTTP_ANSWER,  /* sends the answer */
+    HTTP_CUT,     /* shut down; libmicrohttpd has not noticed yet */
 };
 
 struct http_connection {
     struct http *http;
     struct MHD_Connection *mhd;
-    int fd; /* libmicrohttpd's */
+    int fd; /* owned by libmicrohttpd */
     struct peer peer;
     enum http_phase phase;
     uint64_t since, deadline; /* monotonic nanoseconds */
@@ -40,15 +41,15 @@ struct http_request {
     struct query query;
     struct fault query_fault;
     const struct http_route *route;  /* NULL: none, or none yet */
-    bool begun;                      /* its header is there */
-    struct problem problem;          /* the answer, if it has a status */
-    struct faults faults;            /* of the chain, where that is what is wrong */
+    bool begun;                      /* the header has arrived */
+    struct problem problem;          /* the answer, if its status is set */
+    struct faults faults;            /* mistakes in the chain, if that is the problem */
     int body_fd;                     /* owned; −1: none */
-    uint64_t body_bytes, body_taken; /* in it; of these the service's */
+    uint64_t body_bytes, body_taken; /* its size; how much of it the user's account has counted */
     uint64_t dropped_bytes;
     struct client_job *job; /* while it runs */
     bool job_ended;
-    struct inquiry *inquiry;       /* while its answer is looked for */
+    struct inquiry *inquiry;       /* while it is being answered */
     struct MHD_Response *response; /* owned; NULL: none yet */
     unsigned status;
 };
@@ -58,12 +59,12 @@ struct http_route {
     const char *methods;    /* as Allow says them */
     const char *parameters; /* of the query, separated by blanks */
     bool takes_body;
-    /* The whole request is there: makes an answer or a problem, or starts a job. */
+    /* Called when the whole request has arrived: makes an answer or a problem, or starts a job. */
     void (*handle)(struct http_request *request);
 };
 
-extern const struct http_route http_routes[]; /* ends with a NULL path */
-extern const char http_openapi[];             /* what docs/openapi.json says of them */
+extern const struct http_route http_routes[]; /* ends with a row without a path */
+extern const char http_openapi[]; /* what docs/openapi.json says, as the daemon serves it */
 
 struct http {
     struct service *service;
@@ -72,23 +73,23 @@ struct http {
     struct listener listener;
     struct MHD_Daemon *daemon;
     LIST_HEAD(, http_connection) connections;
-    struct http_connection *adding; /* while libmicrohttpd is told of it */
+    struct http_connection *adding; /* while MHD_add_connection runs */
     unsigned n_requests;
-    int hangup_fd; /* an epoll set that knows of nothing but hang-ups */
+    int hangup_fd; /* an epoll set that reports hang-ups only */
     uv_poll_t poll, hangup_poll;
     uv_timer_t timer;   /* libmicrohttpd's */
     uv_timer_t tick;    /* deadlines */
-    uv_idle_t kick;     /* it is to run once more */
-    unsigned n_handles; /* of those above that are open */
-    unsigned n_users;   /* while closing: whose memory this still is */
+    uv_idle_t kick;     /* libmicrohttpd has to run once more */
+    unsigned n_handles; /* open ones of the above */
+    unsigned n_users;   /* while closing: handles and connections that still use this memory */
     bool closed;
 };
 
 /* http.c */
 void http_enter(struct http_connection *connection, enum http_phase phase, uint64_t seconds);
 void http_kick(struct http *http);
-/* Writes an answer past libmicrohttpd, which has no way to answer before the body is there, and
- * ends the connection. */
+/* Writes an answer without libmicrohttpd, which cannot answer before the body has arrived, and ends
+ * the connection. */
 void http_cut(struct http_connection *connection, const struct problem *problem);
 void http_watch_hangup(struct http_connection *connection, bool watch);
 
@@ -99,25 +100,25 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
                                    size_t *size, void **request);
 void http_request_end(void *context, struct MHD_Connection *mhd, void **request,
                       enum MHD_RequestTerminationCode why);
-/* The answer of a request: takes the response over. */
+/* Answers a request; takes over the response. */
 void http_answer(struct http_request *request, unsigned status, struct MHD_Response *response);
-/* Of text that is copied. */
+/* The same with a text, which is copied. */
 void http_answer_text(struct http_request *request, unsigned status, const char *media_type,
                       const char *text);
 
 /* http_files.c: questions about files. */
 void http_files(struct http_request *request);
 void http_requeue(struct http_request *request);
-/* Takes the document over. */
+/* Takes over the document. */
 void http_answer_json(struct http_request *request, json_t *json);
 
 /* http_process.c */
 void http_process(struct http_request *request);
-/* The answer is there, or nobody waits for it. */
+/* The answer is ready, or nobody waits for it: libmicrohttpd goes on with the connection. */
 void http_resume(struct http_request *request);
-/* Nobody waits any more: the client has hung up. */
+/* The client has hung up, so nobody waits for the answer. */
 void http_process_cancel(struct http_request *request);
-/* It has waited for a worker too long. */
+/* The request has waited for a worker for too long. */
 void http_process_give_up(struct http_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* The paths, and those that are answered at once: health and discovery. */
+/* The table of paths, and pages that are answered at once: health and discovery. */
 #include "daemon/serve/http_internal.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const struct service *service_of(const struct http_request *request)
     return request->connection->http->service;
 }
 
-/* The loop turns: that is all that this says. */
+/* That this answers means that the loop runs; it says nothing more. */
 static void livez(struct http_request *request)
 {
     http_answer_text(request, 200, "text/plain; charset=utf-8", "ok\n");

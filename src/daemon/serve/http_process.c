@@ -1,4 +1,4 @@
-/* POST /v1/process: the body through a chain, the result as the answer. */
+/* POST /v1/process: runs the body through a chain and answers with the result. */
 #include "daemon/serve/http_internal.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "worker/message.h"
 
-#define CHAIN_MAX  50000 /* what fits a message; a chain may be shorter still */
+#define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
 #define FORMAT_MAX 1000
 
 void http_resume(struct http_request *request)
@@ -26,7 +26,7 @@ static void add_span(struct text *text, const char *name, double seconds)
     text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, seconds * 1e3);
 }
 
-/* Names of metrics are tokens of RFC 9110; so are those of stages. */
+/* Names of metrics must be tokens of RFC 9110, as names of stages are. */
 static void add_stages(struct text *text, const struct message *report)
 {
     size_t i;
@@ -39,7 +39,7 @@ static void add_stages(struct text *text, const struct message *report)
     }
 }
 
-/* Sluice-Counts is a dictionary of RFC 9651. */
+/* Adds the header Sluice-Counts, a dictionary of RFC 9651. */
 static void add_figures(struct MHD_Response *response, const struct client_job *job,
                         const struct message *report)
 {
@@ -62,7 +62,7 @@ static void add_figures(struct MHD_Response *response, const struct client_job *
     text_finish(&counts);
 }
 
-/* RFC 7234 §5.5: 299 is a warning that has no code of its own. */
+/* Adds Warning headers. RFC 7234, 5.5: code 299 is for warnings without a code of their own. */
 static void add_warnings(struct MHD_Response *response, const struct message *report)
 {
     const char *warning;
@@ -77,11 +77,12 @@ static void add_warnings(struct MHD_Response *response, const struct message *re
     }
 }
 
-/* The result is sent from its file. */
+/* Answers with the result, which libmicrohttpd sends from its file. */
 static void answer_result(struct http_request *request, const struct message *report)
 {
     struct client_job *job = request->job;
-    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3); /* the response's, if there is one */
+    /* owned by the response, if there is one */
+    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3);
     off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
     struct MHD_Response *response =
         size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;

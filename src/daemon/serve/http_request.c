@@ -1,4 +1,4 @@
-/* One request: its header, its body, its answer. */
+/* One HTTP request: header, body, answer. */
 #include "daemon/serve/http_internal.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #define BODY_SECONDS   30
 #define IDLE_SECONDS   15
 #define ANSWER_SECONDS 30
-#define ANSWER_RATE    (1 << 20)           /* bytes a second that an answer is given beyond that */
-#define DROPPED_MAX    (UINT64_C(1) << 28) /* of a body that is refused: then it is cut off */
+#define ANSWER_RATE    (1 << 20) /* bytes a second that a client is expected to read, beyond that */
+#define DROPPED_MAX    (UINT64_C(1) << 28) /* bytes of a refused body; then the client is cut off */
 
 /* ---- answers ---- */
 
@@ -63,7 +63,7 @@ static uint64_t response_bytes(const struct http_request *request)
                : 0;
 }
 
-/* A client that does not take its answer holds memory: it has until then. */
+/* Sends the answer, with a deadline, since an answer that is not read holds memory. */
 static enum MHD_Result send_answer(struct http_request *request)
 {
     struct http_connection *connection = request->connection;
@@ -84,7 +84,8 @@ static struct http_connection *connection_of(struct MHD_Connection *mhd)
     return info ? info->socket_context : NULL;
 }
 
-/* A request for a proxy names the server too (RFC 9112, 3.2.2): what follows that. */
+/* A request line for a proxy contains the server's name too (RFC 9112, 3.2.2): returns what follows
+ * it. */
 static const char *origin_form(const char *target)
 {
     if (strncasecmp(target, "http://", 7) != 0)
@@ -138,8 +139,8 @@ static void find_route(struct http_request *request, const char *method)
                     request->query.has_unknown ? request->route->parameters : "");
 }
 
-/* Where a message ends, and whom it is for, must be the same to everyone who reads it: headers that
- * leave a choice are refused (RFC 9112, 3.2 and 6.3), though libmicrohttpd takes one of them. */
+/* Everyone who reads a request must agree where it ends and for whom it is. Headers that allow two
+ * readings are refused (RFC 9112, 3.2 and 6.3), although libmicrohttpd chooses one. */
 struct framing {
     unsigned lengths, hosts, encodings;
 };
@@ -157,7 +158,7 @@ static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, con
     return MHD_YES;
 }
 
-/* Sets the problem of a request that leaves a choice; false: it leaves none. */
+/* Returns true, and sets the problem, for a request that allows two readings. */
 static bool is_ambiguous(struct http_request *request)
 {
     struct framing framing = {0};
@@ -173,7 +174,7 @@ static bool is_ambiguous(struct http_request *request)
     return what != NULL;
 }
 
-/* What Content-Length says; 0 where it says nothing. */
+/* Content-Length; 0 without one. */
 static uint64_t announced_bytes(struct MHD_Connection *mhd)
 {
     const char *text = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
@@ -200,8 +201,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
     struct service *service = connection->http->service;
     uint64_t announced = announced_bytes(connection->mhd);
     request->begun = true;
-    if (is_ambiguous(
-            request)) { /* where its body ends is anybody's guess: nothing after it is read */
+    if (is_ambiguous(request)) { /* the end of its body is unknown, so nothing after it is read */
         http_cut(connection, &request->problem);
         return MHD_NO;
     }
@@ -217,7 +217,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
     }
     const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
     if (request->problem.status != 0 && (expect || announced > DROPPED_MAX))
-        return send_answer(request); /* it waits for a word before it sends; or it had better */
+        return send_answer(request); /* the client waits for "100 Continue", or should have */
     http_enter(connection, HTTP_BODY, BODY_SECONDS);
     return MHD_YES;
 }
@@ -248,8 +248,8 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* What is refused is read all the same, up to a bound: a client that is still sending would else
- * find its connection closed before it reads why. */
+/* The body of a refused request is read all the same, up to a limit: a client that is still sending
+ * would otherwise see the connection closed before it reads the answer. */
 static enum MHD_Result take_body(struct http_request *request, const char *data, size_t size)
 {
     struct service *service = request->connection->http->service;
@@ -297,7 +297,7 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
     if (!request->job_ended && request->problem.status == 0 && !request->response) {
         request->route->handle(request);
         if ((request->job && !request->job_ended) ||
-            request->inquiry) { /* → resumed when it has ended */
+            request->inquiry) { /* http_resume follows when it has ended */
             http_enter(request->connection, HTTP_RUNNING, 0);
             MHD_suspend_connection(request->connection->mhd);
             http_watch_hangup(request->connection, true);

@@ -10,14 +10,15 @@
 #include "daemon/spool/json_text.h"
 
 #define WAITING_MAX 64
-#define TRIES_MAX   4 /* a file may be between two places while it is looked for */
+#define TRIES_MAX   4 /* a file may be on its way from one folder to another while it is looked for \
+                       */
 
-/* Nanoseconds after which the next question need not wait for one any longer. */
+/* Nanoseconds after which further questions no longer wait for one that is being answered. */
 #define LONG UINT64_C(1000000000)
 
 #define HANGS "its folder does not answer; it is taken up again when it does"
 
-/* Milliseconds between looks at those that have begun. */
+/* Milliseconds between checks of the questions that are being answered. */
 #define LOOK_EVERY 100
 
 static void pump(struct inquiries *inquiries);
@@ -25,7 +26,7 @@ static void destroy(struct inquiry *inquiry);
 static void begin(struct inquiry *inquiry);
 static void answer_without(struct inquiry *inquiry);
 
-/* ---- which is asked when ---- */
+/* ---- which question is answered next ---- */
 
 static struct folder *folder_of(const struct inquiry *inquiry, size_t index);
 
@@ -55,7 +56,8 @@ static void on_timer(uv_timer_t *timer)
     pump(inquiries);
 }
 
-/* In the next turn of the loop: nobody is answered from within his question. */
+/* Starts waiting questions in the loop's next turn, so that nobody is answered from within
+ * inquiry_start. */
 static void pump(struct inquiries *inquiries)
 {
     bool now = !TAILQ_EMPTY(&inquiries->waiting) && !inquiries->running;
@@ -83,11 +85,11 @@ void inquiries_close(struct inquiries *inquiries)
     }
     while ((inquiry = TAILQ_FIRST(&inquiries->begun)) != NULL) {
         TAILQ_REMOVE(&inquiries->begun, inquiry, next);
-        inquiry->answered = true; /* its errand is the last that knows it */
+        inquiry->answered = true; /* its errand still uses it, and frees it at the end */
     }
 }
 
-/* ---- targets ---- */
+/* ---- targets: the watched folders that may know the answer ---- */
 
 static void leave_targets(struct inquiry *inquiry)
 {
@@ -116,7 +118,7 @@ static bool take_targets(struct inquiry *inquiry)
     return true;
 }
 
-/* The folder of a target, if it is still there. */
+/* The folder of a target, if it still exists. */
 static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
 {
     const struct inquiries *all = inquiry->all;
@@ -129,8 +131,8 @@ static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
 
 /* ---- one file ---- */
 
-/* As a file of this folder's IN, by the name that it was configured with, and by where that leads.
- */
+/* The path as a file of this folder's IN: as the folder was configured, and by where that path
+ * leads. */
 static void find_place(struct spot *place, const char *path, const struct target *target,
                        bool result)
 {
@@ -146,8 +148,8 @@ static void find_place(struct spot *place, const char *path, const struct target
         (result ? spot_out : spot_in)(place, path, normal);
 }
 
-/* One folder's results may be another's input: then it is a file of that one first. False: there is
- * no more place that it may have. */
+/* Chooses the next folder to ask. One folder's results may be another's input: the file counts as
+ * an input first. Returns false when there is none left. */
 static bool find_next_place(struct inquiry *inquiry)
 {
     for (;; inquiry->at++) {
@@ -175,7 +177,7 @@ static void put_one_back(struct inquiry *inquiry)
                                     inquiry->name, &inquiry->fault) == 0;
 }
 
-/* As an errand of the target's folder. */
+/* Runs as an errand of the target's folder. */
 static void ask_disk(struct errand *errand)
 {
     struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
@@ -230,7 +232,7 @@ static void end(struct inquiry *inquiry, json_t *answer)
     pump(inquiries);
 }
 
-/* Its errand hangs, and has to itself whatever it writes to. */
+/* Answers an inquiry whose errand hangs. The errand keeps the memory it writes to. */
 static void answer_without(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
@@ -273,7 +275,8 @@ static json_t *explanation(struct inquiry *inquiry)
 
 static void go_on(struct inquiry *inquiry);
 
-/* By now a job may have it that had not been one, or none any more that was. */
+/* Looks at the jobs again: while the disk was read the file may have become a job, or its job may
+ * have ended. */
 static bool explain(struct inquiry *inquiry)
 {
     struct folder *folder =
@@ -340,7 +343,7 @@ static void look_at_requeued(struct inquiry *inquiry)
     requeued->n_names = 0;
 }
 
-/* Behind those that came meanwhile: thousands of files take a while. */
+/* Continues after other questions that came meanwhile: thousands of files take a while. */
 static void after_requeue_failed(struct inquiry *inquiry)
 {
     struct requeued *requeued = &inquiry->requeued;
@@ -378,7 +381,7 @@ static void conclude(struct inquiry *inquiry)
         after_requeue(inquiry);
 }
 
-/* On the loop: the errand is back, or was none. */
+/* On the loop: the errand has ended, or none was needed. */
 static void take_answer(struct inquiry *inquiry)
 {
     switch (inquiry->kind) {
@@ -412,7 +415,7 @@ static void after_disk(struct errand *errand)
         take_answer(inquiry);
 }
 
-/* The directories of the target are gone, or do not answer. */
+/* Answers for a target whose directories are gone or do not answer. */
 static void answer_for_target(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
@@ -437,7 +440,7 @@ static void answer_for_target(struct inquiry *inquiry)
     take_answer(inquiry);
 }
 
-/* Asks the next target, or ends. */
+/* Asks the next target, or ends the inquiry. */
 static void go_on(struct inquiry *inquiry)
 {
     bool file = inquiry->kind == INQUIRY_WHY || inquiry->kind == INQUIRY_REQUEUE;
@@ -468,7 +471,7 @@ static void go_on(struct inquiry *inquiry)
     folder_run(folder, &inquiry->errand, ask_disk, after_disk);
 }
 
-/* A job has a file of that name: what is asked about is that one. */
+/* True when a job has a file of that name: the question is about that file. */
 static bool is_job(struct inquiry *inquiry)
 {
     struct fate fate = {.state = ""};

@@ -1,7 +1,7 @@
-/* Questions about files, and requeuing, for both sockets. What waits for a disk are errands of the
- * folder that it belongs to, one question at a time unless one takes long; what is under way is
- * told by the folders. One that needs a folder that hangs is answered without it. All on the loop's
- * thread. */
+/* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is an
+ * errand of the folder that owns it, one inquiry at a time unless one takes long; folders
+ * themselves tell what is under way. A folder that hangs is left out of the answer. All on the
+ * loop's thread. */
 #ifndef SLUICE_DAEMON_SERVE_INQUIRY_H
 #define SLUICE_DAEMON_SERVE_INQUIRY_H
 
@@ -16,35 +16,35 @@ struct inquiry;
 struct queue;
 
 enum inquiry_kind {
-    INQUIRY_WHY,            /* what became of one file */
-    INQUIRY_REQUEUE,        /* one file is to be done again */
-    INQUIRY_REQUEUE_FAILED, /* all in failed are */
-    INQUIRY_LIST,           /* a page of files */
+    INQUIRY_WHY,            /* what has become of a file */
+    INQUIRY_REQUEUE,        /* do a file again */
+    INQUIRY_REQUEUE_FAILED, /* do all files in failed again */
+    INQUIRY_LIST,           /* list a page of files */
 };
 
-#define INQUIRY_LIMIT     100 /* files of a page, unless said */
+#define INQUIRY_LIMIT     100 /* files on a page, if not given */
 #define INQUIRY_LIMIT_MAX 1000
 
 struct inquiry_ask {
     enum inquiry_kind kind;
-    const char *file;  /* an absolute path */
-    const char *state; /* of a list; NULL: any */
+    const char *file;  /* absolute path */
+    const char *state; /* for a list; NULL: any */
     const char *after; /* `next` of the page before; NULL: the first page */
     unsigned limit;
-    /* The answer, or a fault; never from within inquiry_start. The answer is the callee's, the
-     * inquiry is gone after it. */
+    /* Gives the answer, or a fault; never called from within inquiry_start. The answer belongs to
+     * the receiver; the inquiry is gone after this. */
     void (*ended)(void *user, json_t *answer, const struct fault *fault);
     void *user;
 };
 
 struct inquiries {
     uv_loop_t *loop;
-    const struct queue *queue; /* while it drains, nothing more is put back */
+    const struct queue *queue; /* while it drains nothing is requeued */
     /* Watched folder number `index`; NULL: there are no more. */
     struct folder *(*folder)(void *context, size_t index);
     void *context;
 
-    /* inquiry.c's own */
+    /* set by inquiry.c */
     uv_timer_t timer;
     TAILQ_HEAD(, inquiry) waiting, begun;
     struct inquiry *running;
@@ -52,18 +52,19 @@ struct inquiries {
     bool closed;
 };
 
-/* The members above the blank line are the caller's to set before. */
+/* The caller sets the members above the blank line first. */
 void inquiries_init(struct inquiries *inquiries);
 
-/* All are dropped; nobody wants their answers any more. The loop must run once more. */
+/* Drops all inquiries without an answer. The loop must run once more. */
 void inquiries_close(struct inquiries *inquiries);
 
-/* FAULT_BUSY: too many wait; FAULT_USAGE: no absolute path, no such state, a damaged cursor. */
+/* FAULT_BUSY: too many inquiries wait; FAULT_USAGE: the path is not absolute, the state is unknown,
+ * or the cursor is damaged. */
 int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
                   const struct inquiry_ask *ask, struct fault *fault);
 
-/* Nobody waits for it any more; what it does on disk is done all the same once it has begun. Takes
- * NULL; clears the pointer. */
+/* Nobody waits for the answer any more. A requeuing that has begun is completed. Takes NULL; clears
+ * the pointer. */
 void inquiry_cancel(struct inquiry **inquiry);
 
 #endif

@@ -7,74 +7,78 @@
 #include "daemon/spool/requeue.h"
 #include "daemon/watch/folder.h"
 
-/* A watched folder, and what of it stays while a thread looks at it. */
+/* A watched folder that may know the answer, and what a thread needs of it. */
 struct target {
-    struct folder *folder; /* may be gone by the time that the loop has the answer */
+    struct folder *folder; /* may be destroyed before the loop has the answer */
     struct rulebook *book;
     const struct watch_settings *settings;
     struct spool *spool; /* NULL: its directories are gone, or do not answer */
 };
 
-/* Where in the list of all files a page begins or ends: folder by folder, in these parts. */
+/* Where a page begins or ends in the list of all files: the folder, the part of its list, and the
+ * file. */
 enum part {
-    PART_LIVE,   /* by name */
-    PART_FAILED, /* by name */
-    PART_DONE,   /* by the ledger's number */
+    PART_LIVE,   /* under way, in the order of names */
+    PART_FAILED, /* in the order of names */
+    PART_DONE,   /* in the order of the ledger's entries */
     PARTS
 };
 
 struct cursor {
     size_t target;
     enum part part;
-    char key[PATH_MAX]; /* of the last one told; "": none yet */
+    char key[PATH_MAX]; /* the last file listed; "": none yet */
 };
 
 struct inquiry {
     struct inquiries *all;
     enum inquiry_kind kind;
-    char *asked;         /* the path as it was given; owned */
-    char path[PATH_MAX]; /* … normal */
-    const char *state;   /* a constant; NULL: any */
+    char *asked;         /* the path as it was asked for; owned */
+    char path[PATH_MAX]; /* that path, normalised */
+    const char *state;   /* a constant string; NULL: any */
     unsigned limit;
-    void (*ended)(void *user, json_t *answer, const struct fault *fault); /* NULL: nobody waits */
+    void (*ended)(void *user, json_t *answer,
+                  const struct fault *fault); /* NULL: nobody waits for the answer */
     void *user;
 
     struct errand errand; /* of the folder that is asked */
-    bool away;            /* the errand is under way */
-    bool answered;        /* meanwhile, since that folder hangs: when it is back nobody waits */
-    uint64_t begun;       /* monotonic nanoseconds */
+    bool away;            /* the errand runs */
+    bool answered;  /* it was answered while its errand hung: when the errand ends the inquiry is
+                       freed */
+    uint64_t begun; /* monotonic nanoseconds */
     size_t n_targets;
     struct target *targets; /* owned */
 
-    /* of one file: as an input, then as a result, of target number `at` */
+    /* for one file: is it an input, or a result, of target number `at`? */
     bool as_result;
     struct spot place;
     struct fate fate;
-    size_t chosen; /* which target's it is; n_targets: none's */
-    bool busy;     /* a job has it: nothing is put back */
+    size_t chosen; /* index of the target that has the file; n_targets: none has */
+    bool busy;     /* a job has the file, so nothing is requeued */
     bool put_back;
-    char name[PATH_MAX]; /* in IN, when it was */
+    char name[PATH_MAX]; /* its name in IN after requeuing */
     unsigned tries;
 
-    /* of all in failed, of target number `at` */
+    /* for all files in failed, of target number `at` */
     struct requeued requeued;
     bool more;
 
-    /* a page */
+    /* for a page */
     struct cursor cursor;
     bool full;
     json_t *files;
 
     size_t at;
     struct fault fault;
-    TAILQ_ENTRY(inquiry) next; /* of those that wait, or of those that have begun */
+    TAILQ_ENTRY(inquiry) next; /* in the list of waiting ones, or of those being answered */
 };
 
-/* inquiry_list.c: reads a cursor; false: it is none. */
+/* inquiry_list.c: reads a cursor; returns false for a damaged one. */
 bool inquiry_read_cursor(const char *text, struct cursor *cursor);
 
-/* On the loop: files under way. Then, if part of it is left, as an errand of the cursor's target,
- * or at once where that has no spool. True: there is more to find, on the loop again. */
+/* inquiry_list_live, on the loop, lists files under way. If the page has room left, the rest runs
+ * as an errand of the cursor's target, or at once where that has no spool. inquiry_list_goes_on, on
+ * the loop: true when there is more to list. */
 void inquiry_list_live(struct inquiry *inquiry);
 void inquiry_list_ended(struct inquiry *inquiry);
 bool inquiry_list_goes_on(const struct inquiry *inquiry);

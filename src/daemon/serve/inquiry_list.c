@@ -1,4 +1,4 @@
-/* Pages of files. At no time are more than a page of them in memory, however many there are. */
+/* Lists files page by page. Memory holds one page at most, however many files there are. */
 #include "daemon/serve/inquiry_internal.h"
 
 #include <dirent.h>
@@ -14,8 +14,8 @@
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 
-/* "2:failed:sub/a.jpg", the name as name_escape writes it: whoever asks for the next page gives
- * back the same bytes. */
+/* A cursor is text such as "2:failed:sub/a.jpg", with the name as name_escape writes it, so that
+ * clients give back the same bytes. */
 bool inquiry_read_cursor(const char *text, struct cursor *cursor)
 {
     char *end;
@@ -43,7 +43,7 @@ static bool is_wanted(const struct inquiry *inquiry, enum part part)
     return part == PART_FAILED ? failed : part == PART_DONE ? done : !failed && !done;
 }
 
-/* To the next part that may hold something; there may be none left. */
+/* Moves the cursor to the next part that may hold files; there may be none left. */
 static void next_part(struct inquiry *inquiry)
 {
     struct cursor *cursor = &inquiry->cursor;
@@ -65,7 +65,7 @@ static size_t room(const struct inquiry *inquiry)
     return inquiry->limit - json_array_size(inquiry->files);
 }
 
-/* One more, which the cursor points to then. */
+/* Adds a file to the page, and moves the cursor to it. */
 static void add(struct inquiry *inquiry, json_t *file, const char *key)
 {
     if (!file)
@@ -87,7 +87,7 @@ static bool is_at(struct inquiry *inquiry, enum part part)
            inquiry->cursor.part == part;
 }
 
-/* ---- under way, on the loop ---- */
+/* ---- files under way, on the loop ---- */
 
 static struct folder *folder_there(const struct inquiry *inquiry)
 {
@@ -124,7 +124,7 @@ void inquiry_list_live(struct inquiry *inquiry)
 
 /* ---- failed, as an errand ---- */
 
-/* The smallest names beyond `after`. */
+/* The first names after `after`, in order. */
 struct names {
     const struct spool *spool;
     const char *after;
@@ -190,7 +190,7 @@ static json_t *failed_json(const struct target *target, const char *name)
     return json;
 }
 
-/* Those that are gone meanwhile are passed over; the cursor moves on all the same. */
+/* Files that have gone since are left out; the cursor moves past them. */
 static void list_failed(struct inquiry *inquiry)
 {
     const struct target *target = target_of(inquiry);
@@ -247,7 +247,7 @@ static void list_done(struct inquiry *inquiry)
 
 void inquiry_list_ended(struct inquiry *inquiry)
 {
-    size_t target = inquiry->cursor.target; /* the others have errands of their own */
+    size_t target = inquiry->cursor.target; /* other targets have errands of their own */
     for (enum part part; !inquiry->full;) {
         skip_parts(inquiry);
         part = inquiry->cursor.part;

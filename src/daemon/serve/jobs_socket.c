@@ -1,4 +1,4 @@
-/* Clients: accepted, read, written to, closed. */
+/* Clients of the jobs socket: accepting, reading, writing, closing. */
 #include "daemon/serve/jobs_socket_internal.h"
 
 #include <linux/sockios.h>
@@ -12,8 +12,8 @@
 #include "base/log.h"
 
 #define MESSAGES_A_TURN 16
-#define OUTGOING_MAX    1024 /* messages that a client has not read: then it is closed */
-#define READ_TIME       UINT64_C(30000000000) /* nanoseconds that a result may wait to be read */
+#define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
+#define READ_TIME       UINT64_C(30000000000) /* nanoseconds until a client must have read a result */
 #define TICK            250                   /* milliseconds */
 
 static void on_client(uv_poll_t *poll, int status, int events);
@@ -24,7 +24,7 @@ void jobs_release(struct jobs_socket *server)
         free(server);
 }
 
-/* Nothing is read of a client that does not read, nor while a receiver reads. */
+/* A client that does not read is not read from, nor is one whose message a receiver takes. */
 static void poll_client(struct jobs_client *client)
 {
     int events = UV_READABLE;
@@ -40,7 +40,7 @@ static void poll_client(struct jobs_client *client)
 
 /* ---- sending ---- */
 
-/* Out of its list already. */
+/* The message must be out of its list already. */
 static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *message)
 {
     text_finish(&message->json);
@@ -59,7 +59,7 @@ static unsigned unread_bytes(const struct jobs_client *client)
     return bytes > 0 ? (unsigned)bytes : 0;
 }
 
-/* What was sent is read in its order. */
+/* Messages are read in the order in which they were sent. */
 static void note_read(struct jobs_client *client)
 {
     struct jobs_outgoing *first;
@@ -75,7 +75,7 @@ static void note_read(struct jobs_client *client)
     }
 }
 
-/* False: the socket has no room. */
+/* Returns false when the socket has no room. */
 static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *message)
 {
     struct fault fault = FAULT_INIT;
@@ -168,10 +168,10 @@ static void on_received(struct reception *reception, const struct parcel *parcel
         return;
     end_reception(client);
     if (!client->broken && STAILQ_EMPTY(&client->outgoing))
-        receive_one(client); /* the next one, while the receiver is awake */
+        receive_one(client); /* the next message, while the receiver still runs */
 }
 
-/* Its descriptors hang, or the message is still there: nothing that follows can be read. */
+/* The descriptors of a message hang, or it could not be received: nothing after it can be read. */
 static void on_lost(struct reception *reception, const struct fault *fault)
 {
     struct jobs_client *client = reception->how.user;
@@ -180,7 +180,8 @@ static void on_lost(struct reception *reception, const struct fault *fault)
     jobs_break(client);
 }
 
-/* No descriptor of a stranger's becomes ours: a call on it, its close too, may wait for ever. */
+/* A client's descriptors are never opened in this process: any call on them, even close, may wait
+ * for ever. A receiver takes them. */
 static void hand_over(struct jobs_client *client)
 {
     struct fault fault = FAULT_INIT;
@@ -200,7 +201,7 @@ static void hand_over(struct jobs_client *client)
 
 static bool receive_one(struct jobs_client *client)
 {
-    static char buffer[MESSAGE_BYTES_MAX]; /* the loop's thread alone */
+    static char buffer[MESSAGE_BYTES_MAX]; /* used by the loop's thread only */
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
     size_t size = sizeof buffer, n_fds;
@@ -257,7 +258,7 @@ static void drop(struct jobs_client *client, struct jobs_messages *list)
     }
 }
 
-/* Its connection counts until here. */
+/* Ends a connection; it counts against the user's limit until here. */
 static void close_client(struct jobs_client *client)
 {
     struct jobs_socket *server = client->server;
@@ -272,11 +273,12 @@ static void close_client(struct jobs_client *client)
     receptions_bury(&server->receptions, client->peer.uid, client->fd);
 }
 
-/* Results that a client has not read stay in its socket until that has gone, and count as long. */
+/* Cuts off a client. Results that it has not read stay in its socket, and count until it has gone.
+ */
 static void cut_client(struct jobs_client *client)
 {
     if (!client->broken)
-        send_outgoing(client); /* what still fits */
+        send_outgoing(client); /* whatever still fits */
     client->closed = true;
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
@@ -302,7 +304,7 @@ static void on_sweep(uv_idle_t *idle)
     server->changed(server->context);
 }
 
-/* While there are results that are not read: a client that takes none for long is cut off. */
+/* Runs while there are unread results: a client that reads none for too long is cut off. */
 static void on_tick(uv_timer_t *timer)
 {
     struct jobs_socket *server = timer->data;
@@ -355,7 +357,8 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     if (!client) {
         if (!full)
             listener_left(&server->listener, peer->uid);
-        receptions_bury(&server->receptions, peer->uid, fd); /* the client reads the end of it */
+        /* the client reads end of file on it */
+        receptions_bury(&server->receptions, peer->uid, fd);
         return;
     }
     client->server = server;
@@ -417,7 +420,7 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
     return result;
 }
 
-/* Answers that a client does not read are waited for by nobody. */
+/* Answers that clients do not read keep nothing waiting. */
 bool jobs_socket_is_idle(const struct jobs_socket *socket)
 {
     return !socket || socket->n_requests == 0;

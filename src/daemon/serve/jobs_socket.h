@@ -14,7 +14,7 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
 /* True when no client waits for an answer. */
 bool jobs_socket_is_idle(const struct jobs_socket *socket);
 
-/* Closes everything. The memory is freed by the loop. Takes NULL; clears the pointer. */
+/* Closes everything. The loop frees the memory. Takes NULL; clears the pointer. */
 void jobs_socket_close(struct jobs_socket **socket);
 
 #endif

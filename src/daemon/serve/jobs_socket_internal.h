@@ -10,18 +10,18 @@
 #include "worker/message.h"
 #include <jansson.h>
 
-/* Requests of one client that may be under way. */
+/* Requests that one client may have under way. */
 #define CLIENT_JOBS_MAX 64
 
 struct jobs_request;
 struct jobs_question;
 struct ask;
 
-/* A message to a client, until it has been read. */
+/* A message to a client, kept until the client has read it. */
 struct jobs_outgoing {
-    struct text json; /* empty once it is sent, … */
-    int fd;           /* … and −1; owned; −1: none */
-    uint64_t held;    /* bytes of the result that goes with it, of the user's account */
+    struct text json; /* emptied when it has been sent, … */
+    int fd;           /* … and this is −1 then; owned; −1: none */
+    uint64_t held;    /* size of the result that goes with it, counted against the user's account */
     unsigned bytes;   /* that it takes in the socket */
     STAILQ_ENTRY(jobs_outgoing) next;
 };
@@ -36,17 +36,17 @@ struct jobs_client {
     struct job_flow flow;
     uv_poll_t poll;
     int polled;  /* what the loop waits for */
-    bool broken; /* it has gone, or does not take its answers: to be closed from the loop */
-    bool closed; /* it is cut off: what it has not read counts until it has gone */
+    bool broken; /* gone, or does not read its answers: to be closed from the loop */
+    bool closed; /* cut off: unread results count until it has disconnected */
     unsigned n_requests, n_outgoing;
-    uint64_t held;               /* bytes of results that wait for it or were not read */
-    unsigned n_unread_bytes;     /* of the messages in `unread` */
-    uint64_t read_at;            /* when it last read one; monotonic nanoseconds */
+    uint64_t held;               /* size of results that wait for it, or that it has not read */
+    unsigned n_unread_bytes;     /* in the socket, of messages in `unread` */
+    uint64_t read_at;            /* when it last read a message; monotonic nanoseconds */
     struct reception *reception; /* of messages that are being received; NULL: none */
     LIST_HEAD(, jobs_request) requests;
     LIST_HEAD(, jobs_question) questions;
-    struct jobs_messages outgoing; /* that the socket had no room for */
-    struct jobs_messages unread;   /* that it holds */
+    struct jobs_messages outgoing; /* not sent yet */
+    struct jobs_messages unread;   /* sent, and not read yet */
     LIST_ENTRY(jobs_client) in_list;
 };
 
@@ -59,13 +59,13 @@ struct jobs_socket {
     LIST_HEAD(, jobs_client) clients;
     unsigned n_requests;
     unsigned n_leaving; /* clients that are broken */
-    uv_idle_t sweep;  /* closes those that are broken, and tells of changes */
-    uv_timer_t tick;  /* while results wait to be read */
-    unsigned n_users; /* clients and requests whose memory is still needed, and the handles */
+    uv_idle_t sweep;    /* closes clients that are broken, and tells of changes */
+    uv_timer_t tick;    /* runs while there are unread results */
+    unsigned n_users;   /* clients, requests and handles that still use this memory */
 };
 
-/* jobs_socket.c: sends or keeps for later; takes the text and (unless −1) the descriptor over,
- * and the `held` bytes of the account. */
+/* jobs_socket.c: sends a message now or later. Takes over the text, the descriptor (unless −1), and
+ * the `held` bytes of the account. */
 void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held);
 void jobs_break(struct jobs_client *client);
 void jobs_want_sweep(struct jobs_socket *server);
@@ -75,11 +75,12 @@ void jobs_release(struct jobs_socket *server);
 void client_ask(struct jobs_client *client, const struct ask *ask);
 void client_forget_questions(struct jobs_client *client);
 
-/* client.c: takes the object over, and what jobs_send takes. */
+/* client.c: takes over the object, and what jobs_send takes. */
 void client_send(struct jobs_client *client, json_t *object, int fd, uint64_t held);
 
-/* client.c: a message, and what a receiver says of its descriptors (NULL: it has none). Those that
- * it takes over are −1 then; a receiver that holds some is told what to do with them. */
+/* client.c: handles a message and what its receiver told of the descriptors (NULL: there are none).
+ * Descriptors that are taken over become −1; a receiver that holds some is told what to do with
+ * them. */
 void client_take(struct jobs_client *client, const char *bytes, size_t size,
                  struct reception *reception, const struct receipt *receipt, int fds[2]);
 void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,

@@ -19,7 +19,7 @@
 
 #define BACKLOG        1024
 #define ACCEPTS_A_TURN 32
-#define PAUSE          200 /* milliseconds, when there is no descriptor left */
+#define PAUSE          200 /* milliseconds, when no descriptor is left */
 
 /* ---- users ---- */
 
@@ -74,7 +74,7 @@ static bool accept_one(struct listener *listener)
     int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
         log_warning("%s: accept: %s", listener->path, strerror(errno));
-        uv_poll_stop(&listener->poll); /* else the loop would spin on it */
+        uv_poll_stop(&listener->poll); /* otherwise the loop would spin */
         uv_timer_start(&listener->pause, on_pause_over, PAUSE, 0);
     }
     if (fd < 0)
@@ -98,7 +98,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 /* ---- the path ---- */
 
-/* A socket that nobody listens at any more is left of a daemon that was killed. */
+/* Removes the socket file of a daemon that was killed, at which nobody listens. */
 static int remove_stale(const struct listener *listener, const struct sockaddr_un *address,
                         struct fault *fault)
 {
@@ -131,8 +131,8 @@ static int set_rights(const struct listener *listener, const struct socket_setti
         if (!group)
             return fault_set(fault, FAULT_CREATE, "%s: there is no group '%s'", listener->path,
                              settings->group);
-        /* A service may be let make its own socket, and not be let chown (systemd's @privileged).
-         */
+        /* A service may be allowed to make its socket but not to call chown (systemd's
+         * @privileged). */
         struct stat made;
         bool has_it = stat(listener->path, &made) == 0 && made.st_gid == group->gr_gid;
         if (!has_it && chown(listener->path, (uid_t)-1, group->gr_gid) != 0)
@@ -143,7 +143,7 @@ static int set_rights(const struct listener *listener, const struct socket_setti
     return 0;
 }
 
-/* Nobody can connect before listen, so the rights are in force from the first moment. */
+/* Sets owner and mode before listen: nobody can connect before that. */
 static int bind_path(struct listener *listener, const struct socket_settings *settings,
                      struct fault *fault)
 {
@@ -180,8 +180,8 @@ static void remove_path(const struct listener *listener)
         unlink(listener->path);
 }
 
-/* One that a service manager listens at already has its rights from there, and is not ours to
- * remove: clients may come while we are away. */
+/* Takes over a socket from a service manager. Its rights are set there, and its file is not
+ * removed: clients may come while the daemon is down. */
 static bool adopt(struct listener *listener, const char *wanted)
 {
     char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] = "";
@@ -195,8 +195,8 @@ static bool adopt(struct listener *listener, const char *wanted)
     return true;
 }
 
-/* A byte stream takes no descriptors; reading past one would close it, which may wait for ever.
- * Connections inherit it. Kernels before 6.16 know no such thing. */
+/* Byte streams need no descriptors, and closing one that came with a message may wait for ever, so
+ * they are refused, for connections too. Kernels before 6.16 lack the option. */
 static void refuse_descriptors(int fd)
 {
     (void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));

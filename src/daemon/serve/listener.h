@@ -1,5 +1,5 @@
-/* A listening Unix socket: bound with its rights before anybody can connect, or taken over from a
- * service manager (manager.h); clients accepted from the loop and counted by user. All on the
+/* A listening Unix socket: bound with its rights set before anybody can connect, or taken over from
+ * a service manager (manager.h). Accepts clients on the loop and counts them by user. All on the
  * loop's thread. */
 #ifndef SLUICE_DAEMON_SERVE_LISTENER_H
 #define SLUICE_DAEMON_SERVE_LISTENER_H
@@ -15,7 +15,7 @@
 #define LISTENER_ANYBODYS  16   /* … and so many in any case, though others have taken all */
 #define LISTENER_MOST      (LISTENER_TOTAL + LISTENER_USERS_MAX * LISTENER_ANYBODYS)
 
-/* Who is at the other end, by SO_PEERCRED. */
+/* The process at the other end, by SO_PEERCRED. */
 struct peer {
     uid_t uid;
     pid_t pid;
@@ -23,9 +23,10 @@ struct peer {
 
 struct listener {
     int type; /* SOCK_STREAM or SOCK_SEQPACKET */
-    /* A new connection, non-blocking, the callee's. `full`: one too many, to be told and closed. */
+    /* A new connection, non-blocking, owned by the receiver. `full`: there are too many; it is to
+     * be told so and closed. */
     void (*accepted)(void *context, int fd, const struct peer *peer, bool full);
-    /* After listener_close: its memory may go. Not called where listener_open has failed. */
+    /* After listener_close: the memory may be freed. Not called when listener_open has failed. */
     void (*closed)(void *context);
     void *context;
 
@@ -39,20 +40,21 @@ struct listener {
         unsigned count;
     } users[LISTENER_USERS_MAX];
     uv_poll_t poll;
-    uv_timer_t pause; /* while no descriptor is left */
+    uv_timer_t pause; /* runs while no descriptor is left */
     unsigned n_handles;
 };
 
-/* The members above the blank line are the caller's to set before. Takes what the service manager
- * has of this type; binds the settings' path otherwise. FAULT_CREATE: the path is taken or cannot
- * be made. */
+/* The caller sets the members above the blank line first. Takes over the service manager's socket
+ * of this type; otherwise binds the settings' path. FAULT_CREATE: the path is taken or cannot be
+ * made. */
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault);
 
-/* A connection that was accepted and not `full` has ended. */
+/* To be called when a connection that was accepted and not `full` has ended. */
 void listener_left(struct listener *listener, uid_t uid);
 
-/* Removes the socket; `closed` follows from the loop. Fine on one that was never opened. */
+/* Removes the socket; `closed` follows from the loop. Does nothing for a listener that was never
+ * opened. */
 void listener_close(struct listener *listener);
 
 #endif

@@ -82,7 +82,7 @@ int manager_take_socket(int type, char *path, size_t size)
         return -1;
     int fd = sockets[i];
     sockets[i] = -1;
-    getsockname(fd, (struct sockaddr *)&address, &length); /* without a path where it has none */
+    getsockname(fd, (struct sockaddr *)&address, &length); /* an unbound socket has no path */
     snprintf(path, size, "%.*s", (int)sizeof address.sun_path, address.sun_path);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     return fd;

@@ -1,4 +1,4 @@
-/* For builds without libsystemd: there is no manager. */
+/* For builds without libsystemd: there is never a manager. */
 #include "daemon/serve/manager.h"
 
 void manager_init(void)

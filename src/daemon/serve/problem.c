@@ -17,7 +17,7 @@ static const struct {
     {503, "Service Unavailable"},   {504, "Gateway Timeout"},
 };
 
-/* What faults of jobs are; those that are missing are ours: 500. */
+/* HTTP status by fault. Faults that are missing here are our own: 500. */
 static const struct {
     enum fault_code fault;
     unsigned status;
@@ -78,13 +78,13 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
             code = rows[i].code;
         }
     }
-    if (subject && fault->code != FAULT_MEMORY) { /* the request's own words are wrong */
+    if (subject && fault->code != FAULT_MEMORY) { /* the words of the request are wrong */
         status = 400;
         code = strcmp(subject, "format") == 0  ? "format"
                : strcmp(subject, "input") == 0 ? "input"
                                                : "chain";
     } else if (fault->code == FAULT_FORMAT && step && strcmp(step, "decode") != 0) {
-        status = 422; /* the format that was asked for cannot hold what came out */
+        status = 422; /* the requested format cannot hold the result */
         code = "shape";
     }
     problem_set(problem, status, code, "%s%s", fault->text,

@@ -56,7 +56,7 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that an escape stands for; 0: it is damaged, or a NUL. */
+/* The byte that an escape stands for; 0: it is damaged, or NUL. */
 static int unescape(const char *text, size_t length)
 {
     if (length < 3)
@@ -65,7 +65,7 @@ static int unescape(const char *text, size_t length)
     return high >= 0 && low >= 0 ? high * 16 + low : 0;
 }
 
-/* New text, or NULL: a damaged escape, a NUL, or no memory. */
+/* Returns new text; NULL for a damaged escape, a NUL, or without memory. */
 static char *decode(const char *text, size_t length, char plus)
 {
     char *decoded = malloc(length + 1);

@@ -1,4 +1,4 @@
-/* The target of an HTTP request: its path and what stands behind the question mark. Pure. */
+/* The target of an HTTP request: its path, and the parameters after the question mark. Pure. */
 #ifndef SLUICE_DAEMON_SERVE_QUERY_H
 #define SLUICE_DAEMON_SERVE_QUERY_H
 
@@ -7,20 +7,21 @@
 #include "base/fault.h"
 
 struct query {
-    char *path;                   /* owned, as all of these; decoded */
+    char *path;                   /* decoded; owned, as are the others */
     char *chain, *format, *input; /* NULL: not given */
-    bool has_unknown;             /* a parameter of another name: query_parse refused it */
+    bool has_unknown;             /* it had an unknown parameter, which query_parse refused */
     char *file, *state, *limit, *after, *failed;
 };
 
-/* The names of parameters that a path takes, separated by a blank each. */
+/* Names of the parameters that a path takes, separated by blanks. */
 #define QUERY_PROCESS "chain format input"
 
-/* FAULT_USAGE when there is another parameter than these. */
+/* FAULT_USAGE when the query has another parameter. */
 int query_allows(const struct query *query, const char *names, struct fault *fault);
 
-/* Percent-decodes; unknown or repeated parameters, damaged escapes and NULs are FAULT_USAGE. What
- * was read until then, the path at least, stays in `query`, which the caller finishes. */
+/* Parses and percent-decodes. FAULT_USAGE for unknown or repeated parameters, damaged escapes and
+ * NULs; what was read until then, at least the path, stays in `query`. The caller finishes `query`
+ * in any case. */
 int query_parse(struct query *query, const char *target, struct fault *fault);
 
 void query_finish(struct query *query);

@@ -20,7 +20,7 @@
 
 #define DESCRIPTION_MAX (4u << 20)
 
-/* Of the queue's places every user may have one in so many, though others have taken all. */
+/* A user may always have one of so many places in the queue, even if others have taken all. */
 #define PLACES_PART 16
 
 void service_init(struct service *service)
@@ -63,7 +63,7 @@ void service_described(struct service *service)
     if (service->description_fd < 0)
         return;
     int result = file_read(service->description_fd, DESCRIPTION_MAX, &bytes, &fault);
-    if (result == 0 && bytes.size == 0) { /* an answer to a question before the last one */
+    if (result == 0 && bytes.size == 0) { /* the answer to an earlier question */
         bytes_finish(&bytes);
         return;
     }
@@ -113,7 +113,7 @@ unsigned service_retry_after(const struct service *service)
     return seconds < 600 ? (unsigned)seconds + 1 : 600;
 }
 
-/* ---- what users share ---- */
+/* ---- accounts: what users share ---- */
 
 struct account *account_use(struct account *account)
 {
@@ -143,7 +143,7 @@ void account_leave(struct account *account)
     free(account);
 }
 
-/* As much as one input at its largest, and what pictures may take beside. */
+/* Room for one input of the largest size, and for as much again. */
 uint64_t service_bytes_max(const struct service *service)
 {
     return service->settings->max_file + service->settings->memory;
@@ -209,7 +209,7 @@ int service_check_queue(const struct service *service, const struct account *acc
     return 0;
 }
 
-/* ---- answers ---- */
+/* ---- answers about the daemon ---- */
 
 static json_t *queue_json(const struct queue *q)
 {
@@ -232,12 +232,12 @@ static json_t *worker_json(const struct supervisor *s)
                      (json_int_t)(worker ? worker->cache_hits : 0));
 }
 
-/* Monotonic nanoseconds as a time of the day; JSON's null for 0. */
+/* Monotonic nanoseconds as a time of day; null for 0. */
 static json_t *time_json(uint64_t then)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t ago = (int64_t)clock_now() - (int64_t)then; /* negative: it is to come */
+    int64_t ago = (int64_t)clock_now() - (int64_t)then; /* negative: in the future */
     return then ? json_time((now.tv_sec * INT64_C(1000000000) + now.tv_nsec - ago) / 1000000000)
                 : json_null();
 }

@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-/* One that the service manager hands over is there whether the settings name it or not. */
+/* A socket from the service manager is used even if the settings do not name it. */
 static bool is_wanted(const struct socket_settings *settings, int type)
 {
     return settings->unix_path || manager_has_socket(type);

@@ -53,8 +53,8 @@ void claim_remove_folder(const struct claim *claim)
     unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
 }
 
-/* From which folder it comes, as a link that leads nowhere: made in one step, and lasting with the
- * directory that it is in. */
+/* Writes down from which folder below IN the file comes, as the target of a symbolic link that
+ * leads nowhere. A link is made in one step, and is as durable as the directory it is in. */
 static int note_origin(const struct claim *claim, int folder_fd)
 {
     size_t length = (size_t)(claim_base(claim) - claim->name);
@@ -70,14 +70,16 @@ static int note_origin(const struct claim *claim, int folder_fd)
     return symlinkat(from, folder_fd, NOTE_FROM);
 }
 
-/* What the hidden folder shows of a file that stays where it is. */
+/* For claims in place: an empty file in the hidden folder stands for the file that stays where it
+ * is. */
 static int put_placeholder(const struct claim *claim, int folder_fd)
 {
     int fd = openat(folder_fd, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return fd < 0 ? -1 : close(fd);
 }
 
-/* Whoever swapped the file between look and claim gets the other one back. */
+/* False when another file took the name between the look and the claim; the caller gives that one
+ * back. */
 static bool is_expected(const struct claim *claim, const struct identity *expected)
 {
     struct stat status;
@@ -88,7 +90,7 @@ static bool is_expected(const struct claim *claim, const struct identity *expect
            status.st_ino == expected->inode;
 }
 
-/* The file into the claim's folder. 0, or −1 and errno. */
+/* Moves the file into the claim's folder. Returns 0, or −1 and errno. */
 static int move_in(const struct claim *claim)
 {
     const struct spool *spool = claim->spool;
@@ -162,8 +164,8 @@ static int keep_visible_name(void *context, const char *name, unsigned char kind
     return 1;
 }
 
-/* Its name as a path below IN. What a stranger may have put into the link is refused: a path is
- * walked component by component, each of them a directory. */
+/* The file's name as a path below IN. A link that leads upwards, which only a stranger can have
+ * made, is refused; later each component is opened and has to be a directory. */
 static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
 {
     char from[PATH_MAX];
@@ -189,9 +191,9 @@ static void remove_empty(int other_fd, int folder_fd, const char *folder)
     unlinkat(other_fd, folder, AT_REMOVEDIR);
 }
 
-/* Ten interruptions in a row with nothing else going on point at the file; any other one may have
- * had another cause. The count is written before the mark is taken away: better twice than never.
- */
+/* Counts an interruption. Ten in a row, each while the file was the only job, fail the file; a
+ * single one may have had any cause. The count is written before the mark is removed, so that it
+ * may be counted twice but never lost. */
 static void count_interruption(struct claim *claim, int folder_fd)
 {
     bool alone;
@@ -221,7 +223,7 @@ static int take_over(struct claim *claim, int other_fd, int folder_fd, const cha
     return 0;
 }
 
-/* A file that stayed in its place may be gone from there, and been done with. */
+/* False when a file that was claimed in place is gone by now, or known to be done. */
 static int check_left(const struct spool *spool, const char *name, bool *left, struct fault *fault)
 {
     struct identity identity;
@@ -339,7 +341,7 @@ int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
     int folder = claim_open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    /* The mark of a file that went down with us before is made to last: it may be why. */
+    /* For a file that was interrupted before, the mark is synced: the file may be the cause. */
     int result = note_mark_begun(folder, alone, claim->recovered, fault);
     close(folder);
     return result;
@@ -360,7 +362,8 @@ int claim_write_note(struct claim *claim, struct fault *fault)
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     int rule = claim->spool->rules->sync;
-    /* A batch is synced for the sake of verdicts; what takes one back is not among them. */
+    /* `sync: batch` syncs verdicts later, together; a note that takes a verdict back is synced now.
+     */
     bool durable = rule == SYNC_EACH || (rule == SYNC_BATCH && claim->note.verdict == NOTE_OPEN);
     int result = note_write(folder, &claim->note, durable, fault);
     close(folder);

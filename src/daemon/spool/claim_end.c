@@ -1,4 +1,4 @@
-/* How claims end: the file leaves, then its folder. */
+/* How claims end: the file is moved or removed, then the claim's folder is removed. */
 #include "daemon/spool/claim_internal.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-/* What errno says about one of the folders: "PATH: REASON". */
+/* A fault from errno about one of the folders: "PATH: REASON". */
 static int blame(const struct claim *claim, const char *folder, struct fault *fault)
 {
     char path[PATH_MAX];
@@ -23,8 +23,8 @@ static int blame(const struct claim *claim, const char *folder, struct fault *fa
     return fault_set_errno(fault, FAULT_IO, path);
 }
 
-/* Takes the claim's folder away, after its file: in this order, so that at every moment there is
- * either a file with its note or no claim. */
+/* Removes the claim's folder, once the file has left it: in this order there is at every moment
+ * either a file with its note, or no claim. */
 static void forget(const struct claim *claim)
 {
     int folder = claim_open_folder(claim);
@@ -35,7 +35,7 @@ static void forget(const struct claim *claim)
     claim_remove_folder(claim);
 }
 
-/* Moves the file below another directory; folders on the way are made. EEXIST: there is such a
+/* Moves the file below another directory, and makes folders on the way. EEXIST: there is such a
  * file. */
 static int move_out(struct claim *claim, int root_fd, const char *name)
 {
@@ -53,7 +53,7 @@ static int move_out(struct claim *claim, int root_fd, const char *name)
     return result;
 }
 
-/* Removes the file, or what stands for it. */
+/* Removes the file, or the empty file that stands for it. */
 static int remove_file(struct claim *claim)
 {
     claim_path path;
@@ -63,7 +63,7 @@ static int remove_file(struct claim *claim)
     return 0;
 }
 
-/* Whether a number is taken in one directory: by the file, or by what belongs beside it. */
+/* For finding a free number: the directory, and what else has to be free beside the file's name. */
 struct taken {
     const struct claim *claim;
     int fd;
@@ -84,7 +84,7 @@ static bool is_taken(void *context, unsigned number)
     return exists(taken->fd, name) || (taken->with_reason && exists(taken->fd, reason));
 }
 
-/* UINT_MAX: none is free. */
+/* The first free number; UINT_MAX: none is free. */
 static unsigned find_number(const struct claim *claim, int root_fd, bool with_reason)
 {
     struct disk_place place;
@@ -152,7 +152,7 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
     return result;
 }
 
-/* The reason's text under its name. */
+/* Writes the reason under its final name. */
 static int write_reason(const struct claim *claim, int failed_fd, name_buffer reason,
                         struct fault *fault)
 {
@@ -165,11 +165,11 @@ static int write_reason(const struct claim *claim, int failed_fd, name_buffer re
     name_of_temporary(temporary, reason, tag);
     const char *text = claim->note.reason;
     return file_write_whole(failed_fd, reason, temporary, text, strlen(text),
-                           spool->rules->sync != SYNC_OFF, fault);
+                            spool->rules->sync != SYNC_OFF, fault);
 }
 
-/* The reason first, so that no file stands in failed without one. 0, or −1 and errno of the move;
- * EEXIST: there is a file of that name, which came after the number was chosen. */
+/* Writes the reason before the file is moved, so that no file is in failed without one. Returns 0,
+ * or −1 and errno of the move; EEXIST: another file got the name after the number was chosen. */
 static int place_failed(struct claim *claim, struct fault *fault)
 {
     const struct spool *spool = claim->spool;

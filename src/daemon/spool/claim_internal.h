@@ -9,7 +9,7 @@
 typedef char claim_path[sizeof((struct claim *)0)->folder + 1 + NAME_BYTES + 1];
 const char *claim_path_of(const struct claim *claim, claim_path path);
 
-/* The claim's folder, which must be empty. */
+/* Removes the claim's folder, which must be empty. */
 void claim_remove_folder(const struct claim *claim);
 
 #endif

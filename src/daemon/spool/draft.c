@@ -13,8 +13,9 @@
 #include "base/log.h"
 #include "base/name.h"
 
-/* The same from the claim or, after a restart, from its note: no plane is in it, since the first
- * draft is opened before the planes are known. */
+/* The temporary name of a result. It is the same when it is made from the claim and, after a
+ * restart, from its note. The plane is not part of it, since the first draft is opened before the
+ * planes are known. */
 static void temporary_name(name_buffer name, const struct claim *claim, const char *tag,
                            const char *extension, size_t index)
 {
@@ -25,9 +26,10 @@ static void temporary_name(name_buffer name, const struct claim *claim, const ch
     name_of_temporary(name, final, whole_tag);
 }
 
-/* Where a result has its second name, from before the decision until the original has moved, so
- * that nobody takes it away with the result: in the claim's folder, or in OUT where that is another
- * file system. As long as the temporary name, so that it is cut at the same place. */
+/* A result's second name, a hard link, from before the decision until the original has moved. It
+ * shows later that the result was there even if somebody has taken it from OUT. It lies in the
+ * claim's folder or, where OUT is on another file system, in OUT. There it is as long as the
+ * temporary name, so that both are shortened at the same place. */
 struct reservation {
     char kept[sizeof((struct claim *)0)->folder + sizeof NOTE_RESULT + 20]; /* below the instance */
     name_buffer in_out;
@@ -60,7 +62,8 @@ static void make_tag(char tag[48], const struct claim *claim)
     snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
 }
 
-/* The folder of OUT that the claim's results belong in: the one that its file has in IN. */
+/* Opens the folder of OUT for the claim's results: the same one below OUT that its file had below
+ * IN. */
 static int open_place(struct disk_place *place, const struct claim *claim, int out_fd)
 {
     return disk_place(place, out_fd, claim->name, 0777);
@@ -81,8 +84,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     draft->temporary = strdup(path);
     if (draft->temporary) {
-        remove_temporary(claim, index, place.fd,
-                         name); /* of an earlier try that could not be removed */
+        remove_temporary(claim, index, place.fd, name); /* left by an earlier try */
         draft->fd =
             openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
@@ -116,7 +118,8 @@ void draft_discard(struct draft *draft, const struct claim *claim, size_t index)
     draft_forget(draft);
 }
 
-/* A link, so that the sync of the result covers it; where there are none, an empty file. */
+/* Makes the reservation: a hard link, which the sync of the result covers, or an empty file where
+ * there are no hard links. */
 static int reserve(const struct draft *draft, const struct claim *claim, size_t index)
 {
     struct disk_place place;
@@ -167,7 +170,8 @@ struct taken {
     int out_fd;
 };
 
-/* A number is taken when any of the results would find its name taken: they keep together. */
+/* A number is taken when any of the results would find its name taken, since all get the same
+ * number. */
 static bool is_taken(void *context, unsigned number)
 {
     const struct taken *taken = context;
@@ -181,7 +185,7 @@ static bool is_taken(void *context, unsigned number)
     return false;
 }
 
-/* Chooses the number, by the rule for names that are taken, and writes the note. */
+/* Chooses the number by the folder's rule for existing names, and writes the note. */
 static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
 {
     struct taken taken = {claim, place_fd};
@@ -248,14 +252,15 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     if (result != 0)
         note->verdict = NOTE_OPEN;
     for (size_t i = 0; i < count && result == 0; i++)
-        draft_forget(&drafts[i]); /* from here on the note knows them */
+        draft_forget(&drafts[i]); /* the note knows them from here on */
     return result;
 }
 
-/* File systems with coarse times forget the rest of a time when they are mounted anew. Size and
- * time do not tell two results apart that were written in the same tick of the kernel's clock: the
- * callers look at the temporary name first, which is one claim's alone. `inode` may be NULL.
- * Otherwise errno tells: 0 or ENOENT: it is not; else nobody knows. */
+/* Whether the file is the result that the note describes, by size and time. File systems that keep
+ * whole seconds lose the rest of a time when they are mounted again. Two results written in the
+ * same tick of the kernel's clock cannot be told apart in this way, so callers look for the
+ * temporary name first, which only one claim has. `inode` may be NULL.
+ * When it is not, errno is 0 or ENOENT; another value means that nobody can tell. */
 static bool is_result(int out_fd, const char *name, const struct note_result *result, ino_t *inode)
 {
     struct stat status;
@@ -272,7 +277,7 @@ static bool is_result(int out_fd, const char *name, const struct note_result *re
     return found.size == result->size && (apart == 0 || coarse);
 }
 
-/* The names of one result of a noted verdict, without the folders on the way. */
+/* All names of one result of a verdict, without the folders on the way. */
 struct names {
     name_buffer final, temporary;
     struct reservation reservation;
@@ -285,8 +290,8 @@ static void names_of(struct names *names, const struct claim *claim, size_t inde
     reservation_of(&names->reservation, claim, index, names->temporary);
 }
 
-/* `inode`: of the result, if it is a link, else 0. Otherwise errno tells: ENOENT, or nobody knows.
- */
+/* Whether the reservation is there. `inode` becomes the result's if the reservation is a hard link,
+ * else 0. When it is not there, errno is ENOENT; another value means that nobody can tell. */
 static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
                         const struct note_result *result, ino_t *inode)
 {
@@ -298,8 +303,9 @@ static bool is_reserved(const struct claim *claim, int fd, const struct reservat
     return true;
 }
 
-/* 0, or −1 and errno: EEXIST: the name is another file's; ENOENT: the result is nowhere. One that
- * had its name and was taken away has left its reservation. */
+/* Gives one result its final name. Returns 0, or −1 and errno: EEXIST: another file has the name;
+ * ENOENT: the result is gone without having had its name. A result that had its name and was taken
+ * away by somebody has left its reservation, and counts as placed. */
 static int place_one(const struct claim *claim, int fd, size_t index)
 {
     const struct note_result *result = &claim->note.results[index];
@@ -321,7 +327,7 @@ static int place_one(const struct claim *claim, int fd, size_t index)
                : disk_rename_new(fd, names.temporary, fd, names.final);
 }
 
-/* Takes the names back that were given under a number that will not do. */
+/* Takes away names that were given under a number that turned out to be taken. */
 static void take_back(const struct claim *claim, int fd)
 {
     const struct note *note = &claim->note;
@@ -336,7 +342,7 @@ static void take_back(const struct claim *claim, int fd)
     }
 }
 
-/* Removes results, wherever they are by now. */
+/* Removes the results under whichever name they have. */
 static void remove_results(const struct claim *claim, int fd)
 {
     for (size_t i = 0; i < claim->note.n_results; i++) {
@@ -380,7 +386,7 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
         if (result == 0 && claim->spool->rules->sync == SYNC_BATCH &&
             syncfs(claim->spool->instance_fd) != 0)
             result = fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
-        if (result != 0 && result != FAULT_EXISTS) { /* which number is on the disk? */
+        if (result != 0 && result != FAULT_EXISTS) { /* it is unknown which number is on the disk */
             remove_results(claim, fd);
             take_verdict_back(claim);
         }
@@ -433,7 +439,7 @@ int drafts_sync_names(const struct claim *claim, int out_fd)
 {
     if (claim->spool->rules->sync == SYNC_OFF)
         return 0;
-    if (strchr(claim->name, '/')) /* folders on the way may be new, too */
+    if (strchr(claim->name, '/')) /* folders on the way may be new: sync them, too */
         return syncfs(out_fd);
     return disk_sync_directory(out_fd);
 }

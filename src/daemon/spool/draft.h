@@ -1,13 +1,14 @@
-/* Results on their way: written by the worker under a hidden temporary name in OUT, published under
- * their final names all together once they are whole. As with claims, not on the loop. */
+/* Drafts: results that a worker writes under hidden temporary names in OUT. When all results of a
+ * picture are whole they are published together under their final names. Waits for the disk: not on
+ * the loop. */
 #ifndef SLUICE_DAEMON_SPOOL_DRAFT_H
 #define SLUICE_DAEMON_SPOOL_DRAFT_H
 
 #include "daemon/spool/claim.h"
 
 struct draft {
-    int fd;          /* −1: there is none, or not any more */
-    char plane[32];  /* "" until it is known, and for a result that is one file */
+    int fd;          /* −1: not open */
+    char plane[32];  /* "" until it is known, and for a picture's only result */
     char *temporary; /* its path below OUT; owned */
 };
 
@@ -16,45 +17,45 @@ struct draft {
         .fd = -1                                                                                   \
     }
 
-/* Makes the temporary file for the claim's result number `index`. */
+/* Makes the temporary file of the claim's result number `index`. */
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault);
 
-/* Removes it, the claim's result number `index`. Takes an empty draft. */
+/* Closes and removes the file. Takes an empty draft. */
 void draft_discard(struct draft *draft, const struct claim *claim, size_t index);
 
-/* Closes it and forgets it, and leaves it where it is. */
+/* Closes the file and forgets it; it stays on disk. */
 void draft_forget(struct draft *draft);
 
-/* The results are written: reserves and syncs each, closes it, and notes the verdict, which is the
- * commit point. (Where the folder's rule is sync: batch, nothing is synced here, and the commit
- * point is the caller's sync of the file systems of OUT and of the claim.) A draft whose fsync
- * fails is lost and must be made anew: nothing is tried again here. FAULT_EXISTS: on_exists is
- * fail, and there is such a file. */
+/* Commits results that are written: makes and syncs their reservations, syncs and closes them, and
+ * writes the verdict into the note, which is the commit point. With `sync: batch` nothing is synced
+ * here; the caller then syncs the file systems of OUT and of the claims, and that is the commit
+ * point. A draft whose fsync fails is lost and the file has to be done again: a second fsync would
+ * not tell the truth. FAULT_EXISTS: `on_exists: fail`, and the name is taken. */
 int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
                   struct fault *fault);
 
-/* Removes results that were committed and will not be placed, wherever they are by now. */
+/* Removes committed results that will not be placed, whatever names they have. */
 void drafts_withdraw(const struct claim *claim, int out_fd);
 
-/* After a sync that failed: nobody knows what is on the disk, and to sync once more would not tell.
- * Takes the verdict back, and with it the results: the file is done again from the start. */
+/* After a sync failed nobody knows what is on the disk, and another sync would not tell. So this
+ * takes the verdict back and removes the results: the file is done again from the start. */
 void drafts_void(struct claim *claim, int out_fd);
 
-/* Once the original has moved: removes what is left of the reservations, by which place knows a
- * result that was given its name and taken away by somebody since. */
+/* Removes the reservations, once the original has moved. */
 void drafts_release(const struct claim *claim, int out_fd);
 
-/* Gives the results of a noted verdict their names in OUT (`out_fd`), those that have them not yet.
- * The caller syncs the directory. FAULT_NO_INPUT: a result is nowhere; the file must be done again.
- * FAULT_EXISTS: as drafts_commit. Other faults may leave no verdict: then it is done again, too. */
+/* Gives committed results their final names in OUT (`out_fd`), except those that have them. The
+ * caller syncs the directory. FAULT_NO_INPUT: a result is gone, and the file must be done again.
+ * FAULT_EXISTS: as in drafts_commit. After other faults the verdict may be gone from the note; then
+ * the file is done again, too. */
 int drafts_place(struct claim *claim, int out_fd, struct fault *fault);
 
-/* The final name of the claim's result for a plane, without the folders on the way, once there is a
- * verdict. */
+/* The final name of a result, without the folders on the way. Valid once there is a verdict. */
 void draft_final_name(const struct claim *claim, size_t index, char name[256]);
 
-/* Syncs the names that were given in OUT for this claim. 0 or −1, errno. */
+/* Syncs the directories of OUT in which this claim's results got names. Returns 0, or −1 and errno.
+ */
 int drafts_sync_names(const struct claim *claim, int out_fd);
 
 #endif

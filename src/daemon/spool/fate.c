@@ -14,7 +14,7 @@
 #include "daemon/spool/ledger.h"
 
 #define REASON_MAX  65536
-#define NUMBERS_MAX 1000 /* of names like a-7.jpg that are looked through for one inode */
+#define NUMBERS_MAX 1000 /* names like a-7.jpg that are compared with one inode */
 
 void fate_init(struct fate *fate)
 {
@@ -37,7 +37,7 @@ void fate_finish(struct fate *fate)
     fate->told = NULL;
 }
 
-/* ---- what lies where ---- */
+/* ---- files on disk ---- */
 
 static bool look(int root_fd, const char *name, struct stat *status)
 {
@@ -118,8 +118,8 @@ static bool search_numbered(int root_fd, const char *name, const struct identity
     return false;
 }
 
-/* The file that the ledger means among name, name-1, … in done or failed; else one of that inode,
- * written to since; else the first. */
+/* Finds the original among name, name-1, … in done or failed: the file that the ledger describes,
+ * else one of that inode that was changed since, else the first. */
 static bool find_numbered(int root_fd, const char *name, const struct identity *identity,
                           char found[PATH_MAX], struct identity *there)
 {
@@ -128,7 +128,7 @@ static bool find_numbered(int root_fd, const char *name, const struct identity *
            search_numbered(root_fd, name, NULL, false, found, there);
 }
 
-/* In place there are only reasons in failed, which say whose they are. */
+/* With claims in place, failed holds only reasons; each names its file. */
 static json_t *find_reason_in_place(const struct spool *spool, const char *name,
                                     char found[PATH_MAX])
 {
@@ -152,7 +152,7 @@ bool fate_find_reason(const struct spool *spool, const char *name, char found[PA
     return told != NULL;
 }
 
-/* ---- what the ledger remembers ---- */
+/* ---- the ledger's answer ---- */
 
 static void note_result(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
@@ -194,7 +194,7 @@ static void set_failed(struct fate *fate, const char *text)
     fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
 }
 
-/* A row of a file that has left IN: where its original is. */
+/* For a row about a file that has left IN: finds where its original is. */
 static void follow_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
     note_row(fate, spool, row);
@@ -212,9 +212,9 @@ static void follow_row(struct fate *fate, const struct spool *spool, const struc
     set_done(fate);
 }
 
-/* ---- by place ---- */
+/* ---- by the place of the path ---- */
 
-/* Why a name is never taken; false: it may be. */
+/* Whether the file is never taken, and why. */
 static bool is_left_alone(struct fate *fate, const struct spool *spool, const char *name)
 {
     char part[NAME_BYTES + 1];
@@ -254,7 +254,7 @@ static void set_kind(struct fate *fate, const struct stat *status)
                                           "alone");
 }
 
-/* It is there, and neither ignored nor known to be done. */
+/* The file is in IN, is not ignored, and is not known as done. */
 static void explain_waiting(struct fate *fate, const struct spool *spool)
 {
     enum spool_writer writer;
@@ -275,7 +275,7 @@ static void find_kept(struct fate *fate, const struct spool *spool, const struct
     char named[PATH_MAX];
     note_row(fate, spool, row);
     snprintf(named, sizeof named, "%s", fate->original);
-    snprintf(fate->name, sizeof fate->name, "%s", named); /* it may have been renamed */
+    snprintf(fate->name, sizeof fate->name, "%s", named); /* it may have been renamed since */
     fate->where = FATE_KEPT;
     if (strcmp(row->state, "failed") == 0) {
         fate->told = find_reason_in_place(spool, row->name, named);
@@ -378,7 +378,7 @@ static void find_input(struct fate *fate, const struct spool *spool)
     explain_waiting(fate, spool);
 }
 
-/* A path in done or in failed. */
+/* Answers for a path in done or in failed. */
 static void find_set_aside(struct fate *fate, const struct spool *spool, bool failed)
 {
     int root_fd = failed ? spool->failed_fd : spool->done_fd;

@@ -1,5 +1,5 @@
-/* What became of a file, by what is on disk and what the ledger remembers; what is under way adds
- * folder_explain. Waits for the disk: not on the loop. */
+/* What has become of a file ("fate"), from what is on disk and what the ledger remembers.
+ * folder_explain adds what is under way. Waits for the disk: not on the loop. */
 #ifndef SLUICE_DAEMON_SPOOL_FATE_H
 #define SLUICE_DAEMON_SPOOL_FATE_H
 
@@ -7,13 +7,13 @@
 #include "daemon/spool/spot.h"
 #include <jansson.h>
 
-/* Where the original lies, for requeuing. */
+/* Where the original lies; requeuing needs it. */
 enum fate_where {
-    FATE_NOWHERE,   /* deleted, or never ours */
-    FATE_IN_PLACE,  /* where it was dropped, and to be done */
-    FATE_KEPT,      /* where it was dropped, done (or failed) by the ledger */
-    FATE_IN_DONE,   /* … */
-    FATE_IN_FAILED, /* … */
+    FATE_NOWHERE,   /* deleted, or never claimed by us */
+    FATE_IN_PLACE,  /* where it was dropped, not done yet */
+    FATE_KEPT,      /* where it was dropped; done, or failed, by the ledger */
+    FATE_IN_DONE,   /* in done */
+    FATE_IN_FAILED, /* in failed */
 };
 
 struct fate {
@@ -49,15 +49,17 @@ void fate_set(struct fate *fate, const char *state, const char *reason, const ch
 /* As people are told; a new reference, NULL without memory. `folder`: IN as configured. */
 json_t *fate_json(const struct fate *fate, const char *folder);
 
-/* The reason of a file below failed: NAME.error.json. NULL: there is none that can be read. */
+/* Reads NAME.error.json, the reason of a file below failed. NULL: there is none that can be read.
+ */
 json_t *fate_read_reason(int failed_fd, const char *name);
 
-/* Where files stay in place: the name (of the file, without its tail) of the reason in failed that
- * is about `name`. False: there is none. */
+/* With claims in place: finds the reason in failed that is about `name`, and gives the name of the
+ * file to which it belongs. False: there is none. */
 bool fate_find_reason(const struct spool *spool, const char *name, char found[PATH_MAX]);
 
-/* The original's name that a reason tells, checked; "" for none. JSON has lost bytes that are no
- * UTF-8: where `like` (NULL: there is none) would be told so, it is that. */
+/* The original's name as the reason gives it, checked; "" if it gives none. JSON cannot hold bytes
+ * that are no UTF-8: if `like` (may be NULL) would be written as what the reason says, the name is
+ * `like`. */
 void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX]);
 
 #endif

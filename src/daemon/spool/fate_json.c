@@ -1,4 +1,4 @@
-/* What became of a file, as people are told. */
+/* What has become of a file, as JSON for people and programs. */
 #include "daemon/spool/fate.h"
 
 #include <stdio.h>

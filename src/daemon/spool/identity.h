@@ -1,5 +1,6 @@
-/* Which file this is, and in which state: what must not change while it is waited for, read and
- * judged. Never the change time, which our own renames move. */
+/* Identifies a file and its content: device, inode, size and modification time. These must stay the
+ * same from the first look to the end of the job. The change time is left out, since our own
+ * renames change it. */
 #ifndef SLUICE_DAEMON_SPOOL_IDENTITY_H
 #define SLUICE_DAEMON_SPOOL_IDENTITY_H
 

@@ -1,18 +1,18 @@
-/* Names and messages may hold any byte; JSON may not. */
+/* JSON strings from names and messages, which may hold any byte. */
 #ifndef SLUICE_DAEMON_SPOOL_JSON_TEXT_H
 #define SLUICE_DAEMON_SPOOL_JSON_TEXT_H
 
 #include "base/fault.h"
 #include <jansson.h>
 
-/* A JSON text of any bytes: those that are no part of valid UTF-8 become U+FFFD. A new reference,
- * NULL without memory. */
+/* A JSON string; bytes that are no valid UTF-8 become U+FFFD. Returns a new reference, NULL without
+ * memory. */
 json_t *json_text(const char *string);
 
-/* A list of what is wrong and where: `key` is what the texts are called. */
+/* The faults as a JSON list; each text gets the key `key`. */
 json_t *json_faults(const struct faults *faults, const char *key);
 
-/* Seconds since 1970 as "2026-05-01T12:00:00Z"; JSON's null for a time that is not known (0). */
+/* Seconds since 1970 as "2026-05-01T12:00:00Z"; null for 0, which means not known. */
 json_t *json_time(int64_t unix_time);
 
 #endif

@@ -14,8 +14,8 @@
 #include "base/name.h"
 
 #define FILE_NAME  "ledger.db"
-#define BUSY_LIMIT 5000                 /* milliseconds that another daemon may take */
-#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds, to open one that cannot be */
+#define BUSY_LIMIT 5000                 /* milliseconds to wait while another daemon writes */
+#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds between attempts to open the database */
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
@@ -33,7 +33,7 @@ static const char *const texts[STATEMENTS] = {
     [DROP_OLD] = "DELETE FROM files WHERE remembered=0 AND last<?1",
     [DROP_MANY] = "DELETE FROM files WHERE rowid IN (SELECT rowid FROM files WHERE remembered=0 "
                   "ORDER BY last DESC LIMIT -1 OFFSET ?1)",
-    /* In the order of an index that is also the files' on many disks. */
+    /* In the order of an index, which on many disks is also the order of the files. */
     [LIST_REMEMBERED] =
         "SELECT inode,size,mtime,name,device,rowid,last FROM files WHERE folder=?1 AND "
         "(inode,size,mtime,name)>(?2,?3,?4,?5) AND remembered=1 "
@@ -85,7 +85,8 @@ static bool can_be_read(const char *path)
     return got == 0;
 }
 
-/* SQLite calls a file malformed, too, that the disk does not give out. That may pass. */
+/* SQLite also says "malformed" when the disk fails to read, which may pass. Only a
+ * file that can be read counts as damaged. */
 static int tell_damage(const struct ledger *ledger, int code)
 {
     char log[4200];
@@ -112,7 +113,7 @@ static int is_whole(void *context, int count, char **values, char **names)
     return 0;
 }
 
-/* 0 or SQLite's code. */
+/* Returns 0 or SQLite's code. */
 static int open_database(struct ledger *ledger)
 {
     bool whole = false;
@@ -162,12 +163,12 @@ static void set_aside(struct ledger *ledger)
     ledger->generation++;
 }
 
-/* Opens it, in place of a damaged one if need be. */
+/* Opens the database. A damaged one is set aside, and a new one begun. */
 static int open_or_replace(struct ledger *ledger, struct fault *fault)
 {
     char *directory = strndup(ledger->path, (size_t)(path_name(ledger->path) - ledger->path));
     if (directory)
-        path_make_directories(directory, 0700, NULL); /* if it fails, so does what follows */
+        path_make_directories(directory, 0700, NULL); /* if it fails, so does the opening */
     free(directory);
     int code = tell_damage(ledger, open_database(ledger));
     if (code == SQLITE_CORRUPT) {
@@ -236,15 +237,15 @@ int ledger_end(struct ledger *ledger, int code, struct fault *fault)
     if (code == SQLITE_DONE)
         return 0;
     code = tell_damage(ledger, code);
-    /* The connection's own message is that of the rollback by now. */
+    /* the connection's own message is by now that of the rollback */
     int result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
                            ledger->path, sqlite3_errstr(code));
     if (code == SQLITE_CORRUPT) {
         set_aside(ledger);
         open_or_replace(ledger, NULL);
     } else if ((code & 0xff) == SQLITE_IOERR) {
-        ledger_close_database(
-            ledger); /* what its log lacks since a failed sync comes from the memory */
+        /* Its cache may hold what a failed sync kept from the disk: read the disk anew. */
+        ledger_close_database(ledger);
     }
     return result;
 }

@@ -1,5 +1,5 @@
-/* How long files have been where they are, by the time that this machine has seen: the boot clock,
- * which nobody sets, carried over restarts. Neither the files' own times nor today's date count. */
+/* How long files have been where they are, by a clock that nobody can set: the boot clock,
+ * continued over restarts. The files' times and the date do not count. */
 #include "daemon/spool/ledger_internal.h"
 
 #include <fcntl.h>
@@ -9,21 +9,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AT_ONCE 256 /* files, while others wait */
+#define AT_ONCE 256 /* files in one turn, so that others can use the ledger in between */
 #define DAY     86400
-#define QUIET   3600 /* seconds after a jump */
-#define JUMP    60   /* seconds by which today's date must run apart from the boot clock */
+#define QUIET   3600 /* seconds after a jump in which nothing is deleted */
+#define JUMP    60   /* seconds between the date and the boot clock that count as a jump */
 
 /* ---- the clock ---- */
 
-/* The moment of the latest look, in seconds. */
+/* What the ledger stores about the latest look at the clocks, in seconds. */
 struct moment {
-    char boot[40]; /* which boot of the machine; "": the kernel does not tell */
-    int64_t seen;  /* by the machine, since the ledger was begun */
+    char boot[40]; /* the boot's identifier; "": the kernel does not tell */
+    int64_t seen;  /* time that the machine has seen since the ledger was begun */
     int64_t up;    /* the boot clock */
     int64_t today; /* since 1970 */
-    int64_t quiet; /* nothing goes before this, by `seen` */
-    int64_t ahead; /* by which today's date has jumped in all */
+    int64_t quiet; /* nothing is deleted before this, in units of `seen` */
+    int64_t ahead; /* sum of all jumps of the date */
 };
 
 static int64_t read_clock(clockid_t id)
@@ -44,7 +44,7 @@ static void look_at_clocks(struct moment *moment)
     moment->today = read_clock(CLOCK_REALTIME);
 }
 
-/* That a machine was off is no jump: it was not there to see its files grow old. */
+/* Time in which the machine was off does not count: it did not see its files grow old. */
 static void go_on_from(struct moment *now, const struct moment *before)
 {
     bool same_boot = strcmp(now->boot, before->boot) == 0 && now->up >= before->up;
@@ -59,7 +59,7 @@ static void go_on_from(struct moment *now, const struct moment *before)
     now->quiet = now->seen + QUIET;
 }
 
-/* In one's turn. What is told is to be entered, by enter_time. */
+/* Called in one's turn (ledger_enter). enter_time writes what this returns. */
 static int tell_time(struct ledger *ledger, struct moment *now)
 {
     struct moment before = {0};
@@ -97,7 +97,8 @@ int64_t ledger_date_before(struct ledger *ledger, int64_t age)
 
 /* ---- files ---- */
 
-/* Asks for one, and enters it if it is new. Once a day each entry is marked as still needed. */
+/* Reads the date of one file, and enters it if it is new. Once a day each entry is marked as still
+ * needed. */
 static int date_file(struct ledger *ledger, const char *root, struct ledger_kept *file,
                      const struct moment *now, struct ledger_task *task)
 {
@@ -153,7 +154,7 @@ int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kep
         result = date_some(ledger, root, files + at, n, &moment, fault);
         at += n;
     } while (result == 0 && at < count);
-    if (result == 0) { /* those that were not there for a day are gone */
+    if (result == 0) { /* entries that were not marked for a day belong to files that are gone */
         struct ledger_task *task = ledger_task_create();
         ledger_task_add(task, KEPT_DROP, "ti", root, moment.seen / DAY - 1);
         result = ledger_submit(ledger, task, LEDGER_ROOM, fault);

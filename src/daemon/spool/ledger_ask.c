@@ -1,4 +1,4 @@
-/* What people and requeuing want of the ledger. */
+/* Reading the ledger: for questions of people, and for requeuing. */
 #include "daemon/spool/ledger_internal.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ void ledger_row_finish(struct ledger_row *row)
     *row = (struct ledger_row){0};
 }
 
-/* The row that a statement stands at; its texts are SQLite's. */
+/* The statement's current row; SQLite owns its texts. */
 static struct ledger_row row_of(sqlite3_stmt *s)
 {
     return (struct ledger_row){
@@ -36,7 +36,7 @@ static struct ledger_row row_of(sqlite3_stmt *s)
     };
 }
 
-/* False without memory. */
+/* Returns false without memory. */
 static bool copy_row(struct ledger_row *to, const struct ledger_row *from)
 {
     *to = *from;
@@ -50,8 +50,8 @@ static bool copy_row(struct ledger_row *to, const struct ledger_row *from)
     return false;
 }
 
-/* The first row of a statement that `is_wanted` (NULL: any). Its parameters are bound; it is reset.
- */
+/* The statement's first row for which `is_wanted` (NULL: any) returns true. Parameters are bound by
+ * the caller; the statement is reset here. */
 static bool first_row(struct ledger *ledger, enum statement which,
                       bool (*is_wanted)(const void *context, const struct ledger_row *row),
                       const void *context, struct ledger_row *row)
@@ -92,8 +92,8 @@ bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
 
 struct wanted {
     const char *below;
-    size_t stem;           /* of the result's name, up to the plane; 0: it is no plane */
-    const char *extension; /* with its dot */
+    size_t stem; /* length of the result's name in front of the plane; 0: the result has no plane */
+    const char *extension; /* begins with the dot */
 };
 
 static bool is_result(const void *context, const struct ledger_row *row)
@@ -104,11 +104,11 @@ static bool is_result(const void *context, const struct ledger_row *row)
         return false;
     if (wanted->stem == 0)
         return true;
-    const char *dot = strchr(row->result + wanted->stem + 1, '.'); /* after the other plane */
+    const char *dot = strchr(row->result + wanted->stem + 1, '.'); /* the end of the other plane */
     return dot && strcmp(dot, wanted->extension) == 0;
 }
 
-/* "a.dy.png": those between "a." and "a/", the character after the dot. */
+/* For "a.dy.png": names from "a." up to "a/", since / follows the dot in ASCII. */
 static bool find_plane(struct ledger *ledger, const char *folder, struct wanted *wanted,
                        const char *result, struct ledger_row *row)
 {

@@ -42,11 +42,12 @@ struct ledger_change {
     } values[12];
 };
 
-/* What whoever leaves a task waits for. */
+/* For what the caller of ledger_submit waits. */
 enum ledger_wait {
-    LEDGER_WHENEVER, /* nothing; it is lost, and that is told, while too many others wait */
-    LEDGER_ROOM,     /* that it is among those that wait */
-    LEDGER_LASTS,    /* that it outlives a power cut, as long as that takes */
+    LEDGER_WHENEVER, /* for nothing; when too many changes wait, this one is dropped, and a log line
+                        tells */
+    LEDGER_ROOM,     /* until it is among the changes that wait */
+    LEDGER_LASTS,    /* until it is safe against a power cut, however long that takes */
 };
 
 /* A transaction. */
@@ -54,7 +55,7 @@ struct ledger_task {
     size_t count, capacity;
     struct ledger_change *changes; /* owned */
     bool incomplete;               /* memory ran out */
-    unsigned generation;           /* 0: for any; else one more than that of the ledger it is for */
+    unsigned generation;           /* the task is for this generation (plus one); 0: for any */
     enum ledger_wait wait;
     bool ended;
     struct fault fault;
@@ -65,60 +66,60 @@ struct ledger {
     char *path;
     atomic_uint generation;
 
-    pthread_mutex_t lock; /* of what is below; nobody is at the disk with it */
+    pthread_mutex_t lock; /* protects what follows; nobody holds it while using the disk */
     pthread_cond_t changed;
     pthread_t thread;
     STAILQ_HEAD(, ledger_task) tasks;
-    size_t n_waiting;          /* changes in them, and in the one at hand */
+    size_t n_waiting;          /* changes that wait or are being written */
     uint64_t n_asked, n_ended; /* tasks */
-    unsigned n_lost;           /* changes */
-    _Atomic uint64_t since;    /* somebody's turn; 0: nobody's; monotonic nanoseconds, as … */
-    uint64_t moved;            /* … when somebody got on */
+    unsigned n_lost;           /* changes that were dropped */
+    _Atomic uint64_t since;    /* when the present turn began, monotonic nanoseconds; 0: none */
+    uint64_t moved;            /* when a turn last began or ended */
     bool closing, closed;
 
-    sqlite3 *db; /* belongs, like the rest, to whose turn it is; NULL: not open */
+    sqlite3 *db; /* this and the rest belong to whoever has the turn; NULL: not open */
     sqlite3_stmt *statements[STATEMENTS];
-    bool durable;         /* how the database is set */
-    uint64_t next_try;    /* to open it */
-    struct fault trouble; /* of the latest try */
+    bool durable;         /* the database's present setting */
+    uint64_t next_try;    /* when to try to open it again */
+    struct fault trouble; /* of the latest attempt */
 };
 
-/* NULL without memory, which the others take. */
+/* NULL without memory; the other functions accept that. */
 struct ledger_task *ledger_task_create(void);
 void ledger_task_destroy(struct ledger_task *task);
 void ledger_task_add(struct ledger_task *task, enum statement which, const char *kinds, ...);
 
-/* Takes the task over. */
+/* Takes the task over, and waits as told. */
 int ledger_submit(struct ledger *ledger, struct ledger_task *task, enum ledger_wait wait,
                   struct fault *fault);
 
-/* To read: waits until all that was left before is written and nobody else is at it, but not for
- * long. A fault: it is not our turn. */
+/* Begins a turn for reading, when all earlier changes are written and nobody else has the turn.
+ * Returns a fault, and no turn, when nothing has moved for too long. */
 int ledger_enter(struct ledger *ledger, struct fault *fault);
 void ledger_leave(struct ledger *ledger);
 
 int ledger_thread_start(struct ledger *ledger, struct fault *fault);
 
-/* When all is written. False: it hangs, and must be left alone. */
+/* Called when the ledger is closed. Returns false when the thread hangs and must be left alone. */
 bool ledger_thread_end(struct ledger *ledger);
 
-/* All of these in one's turn. */
+/* The following are called in one's turn. */
 int ledger_open_again(struct ledger *ledger, struct fault *fault);
 
 void ledger_close_database(struct ledger *ledger);
 
-/* One step and a reset: SQLITE_DONE, SQLITE_ROW or what is wrong. */
+/* One step of a statement, then a reset. Returns SQLITE_DONE, SQLITE_ROW or an error. */
 int ledger_step(struct ledger *ledger, enum statement which);
 
-/* What becomes of a statement that ended with `code`: 0 for SQLITE_DONE, else a fault, and a new
- * file in place of a damaged one. */
+/* Handles the end of a statement: 0 for SQLITE_DONE, else a fault. A damaged database is replaced
+ * here. */
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
 
-/* Today's date less an age in seconds; INT64_MIN: nothing is to go now. */
+/* The date an age ago, in seconds; INT64_MIN while nothing is to be deleted. */
 int64_t ledger_date_before(struct ledger *ledger, int64_t age);
 
-/* synchronous=FULL makes each commit wait for the disk, NORMAL none. */
+/* synchronous=FULL makes each commit wait for the disk; NORMAL does not. */
 int ledger_set_durable(struct ledger *ledger, bool durable);
 
 #endif

@@ -1,5 +1,5 @@
-/* Old entries of the ledger. Files that are remembered are looked at a page at a time and without
- * keeping others from the ledger: a hundred thousand files on a slow card take minutes. */
+/* Removes old entries of the ledger. Remembered files are looked for page by page, without holding
+ * the ledger in between: a hundred thousand files on a slow card take minutes. */
 #include "daemon/spool/ledger_internal.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #define KEEP_ROWS 200000
 #define PAGE_ROWS 256
 
-/* Of a file that is remembered, as the ledger had it when the page was read. */
+/* A remembered file, as the ledger had it when the page was read. */
 struct remembered {
     struct identity identity;
     char *name; /* owned */
@@ -21,8 +21,8 @@ struct remembered {
 struct page {
     struct remembered rows[PAGE_ROWS];
     size_t n_rows;
-    struct remembered after; /* the row that it begins behind; owned */
-    unsigned generation;     /* the ledger's, when the page was read */
+    struct remembered after; /* the page begins after this row; owned */
+    unsigned generation;     /* of the ledger when the page was read */
 };
 
 static void take_row(struct page *page, sqlite3_stmt *list)
@@ -54,7 +54,7 @@ static void read_page(struct ledger *ledger, const char *folder, struct page *pa
     sqlite3_clear_bindings(list);
 }
 
-/* Leaves the rows whose files are gone, and has the next page begin behind the last. */
+/* Keeps the rows whose files are gone, and sets the next page to begin after the last row. */
 static void look(struct page *page,
                  bool (*exists)(void *context, const char *name, const struct identity *identity),
                  void *context)
@@ -80,7 +80,7 @@ static void finish_rows(struct page *page)
     page->n_rows = 0;
 }
 
-/* False when the last page has been read. */
+/* Returns false after the last page. */
 static bool forget_missing(struct ledger *ledger, const char *folder, struct page *page,
                            bool (*exists)(void *context, const char *name,
                                           const struct identity *identity),
@@ -121,7 +121,7 @@ void ledger_prune(struct ledger *ledger, const char *folder,
     struct page *page = exists ? calloc(1, sizeof *page) : NULL;
     if (!page)
         return;
-    page->after.identity.inode = (ino_t)INT64_MIN; /* the ledger's numbers have a sign */
+    page->after.identity.inode = (ino_t)INT64_MIN; /* the ledger's numbers are signed */
     while (forget_missing(ledger, folder, page, exists, context))
         ;
     free(page->after.name);

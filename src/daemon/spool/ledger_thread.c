@@ -1,5 +1,6 @@
-/* The ledger's own thread, which alone writes to it: whoever has something to enter leaves it here
- * and goes on, unless he must know that it lasts. Readers take turns with the thread. */
+/* The ledger's thread, the only one that writes to the database. Others leave their changes here
+ * and go on, unless they need to know that a change is durable. Readers take turns with the thread.
+ */
 #include "daemon/spool/ledger_internal.h"
 
 #include <errno.h>
@@ -15,12 +16,12 @@
 #include "base/number.h"
 
 #define SECOND  UINT64_C(1000000000)
-#define BACKLOG 20000 /* changes that wait: some 10 MB */
+#define BACKLOG 20000 /* changes that may wait: some 10 MB */
 
-/* A reader gives up when nobody has got on for so long; so does the end of the daemon. */
+/* A reader gives up after so long without progress, and so does the end of the daemon. */
 #define PATIENCE (5 * SECOND)
 
-/* ---- what is to be written ---- */
+/* ---- tasks: what is to be written ---- */
 
 struct ledger_task *ledger_task_create(void)
 {
@@ -97,7 +98,7 @@ static int write_all(struct ledger *ledger, const struct ledger_task *task)
 
 /* ---- turns ---- */
 
-/* With the lock: somebody has got on. */
+/* Ends a turn, or begins one at the time `since`. Called with the lock held. */
 static void pass_on(struct ledger *ledger, uint64_t since)
 {
     ledger->since = since;
@@ -105,7 +106,7 @@ static void pass_on(struct ledger *ledger, uint64_t since)
     pthread_cond_broadcast(&ledger->changed);
 }
 
-/* With the lock, for a change. False when nobody has got on for too long. */
+/* Waits for a change. Called with the lock held. Returns false after too long without progress. */
 static bool wait_a_little(struct ledger *ledger)
 {
     uint64_t until = ledger->moved + PATIENCE;
@@ -120,7 +121,7 @@ static int tell_silence(const struct ledger *ledger, struct fault *fault)
                      number_duration(PATIENCE));
 }
 
-/* What was left here before comes first: who reads sees it. */
+/* Waits until earlier changes are written, so that a reader sees them. */
 int ledger_enter(struct ledger *ledger, struct fault *fault)
 {
     if (!ledger)
@@ -155,8 +156,8 @@ uint64_t ledger_since(const struct ledger *ledger)
 
 /* ---- the thread ---- */
 
-/* Without the lock; it is the thread's turn. Rows of a ledger that was set aside are other files'
- * by now. */
+/* Runs a task in the thread's turn, without the lock. A task for an earlier generation is dropped:
+ * its row numbers belong to the ledger that was set aside. */
 static void run(struct ledger *ledger, struct ledger_task *task)
 {
     fault_clear(&task->fault);
@@ -168,7 +169,7 @@ static void run(struct ledger *ledger, struct ledger_task *task)
                     task->count);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void take_one(struct ledger *ledger)
 {
     struct ledger_task *task = STAILQ_FIRST(&ledger->tasks);
@@ -190,7 +191,7 @@ static void take_one(struct ledger *ledger)
     pass_on(ledger, 0);
 }
 
-/* It is opened and closed here, too: to look through a large one takes its time. */
+/* The thread also opens and closes the database: checking a large one takes long. */
 static void *work(void *context)
 {
     struct ledger *ledger = context;
@@ -216,8 +217,8 @@ static void *work(void *context)
     return NULL;
 }
 
-/* With the lock: until there is room, or the task has ended, as it wants. The second only the
- * thread can tell; whoever needs it waits as long as it takes. */
+/* Waits until there is room, or until the task has ended, as the task wants. Called with the lock
+ * held. Only the thread knows when a task has ended, so that wait has no limit. */
 static int wait_for(struct ledger *ledger, struct ledger_task *task, struct fault *fault)
 {
     size_t count = task->count;
@@ -273,7 +274,7 @@ int ledger_thread_start(struct ledger *ledger, struct fault *fault)
     pthread_condattr_destroy(&monotonic);
     STAILQ_INIT(&ledger->tasks);
     pass_on(ledger, clock_now()); /* the first turn is the thread's: it opens the database */
-    sigfillset(&all);             /* signals are the loop's business */
+    sigfillset(&all);             /* signals go to the loop's thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&ledger->thread, NULL, work, ledger);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

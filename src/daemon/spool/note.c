@@ -65,7 +65,7 @@ static bool read_results(const json_t *done, struct note *note)
     note->on_exists = (int)json_integer_value(json_object_get(done, "exists"));
     if (!name_unescape(json_string_value(json_object_get(done, "base")), note->base,
                        sizeof note->base))
-        note->base[0] = '\0'; /* an older daemon's: the original's name */
+        note->base[0] = '\0'; /* written by an older daemon: use the original's name */
     return read_text(done, "extension", note->extension, sizeof note->extension) &&
            read_text(done, "tag", note->tag, sizeof note->tag) &&
            read_count(done, "number", &note->number);
@@ -192,7 +192,7 @@ void note_remove(int folder_fd)
 {
     static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, NOTE_FROM};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlinkat(folder_fd, names[i], 0); /* what stays is looked at again at the next start */
+        unlinkat(folder_fd, names[i], 0); /* what remains is handled by the next start */
     char result[sizeof NOTE_RESULT + 20];
     size_t n = 0;
     do

@@ -7,12 +7,12 @@
 struct reason {
     const char *file; /* its name when it was dropped */
     const struct fault *fault;
-    const char *step; /* what the worker was at: "read", "decode", "plan", "device", … */
+    const char *step; /* what the worker did: "read", "decode", "plan", "device", … */
     unsigned attempts;
     const char *chain, *format;
 };
 
-/* The text, with the present time in it; the caller frees it. NULL when memory is out. */
+/* Returns the text, which contains the present time; the caller frees it. NULL without memory. */
 char *reason_print(const struct reason *reason);
 
 #endif

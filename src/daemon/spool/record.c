@@ -35,7 +35,7 @@ bool record_fill(struct record *record, struct claim *claim, const char *reason)
     return true;
 }
 
-/* The note has the whole of NAME.error.json; the ledger keeps its message. */
+/* The note holds the whole NAME.error.json; the ledger stores its message only. */
 int record_write(struct claim *claim, struct fault *fault)
 {
     struct record record;
@@ -68,7 +68,7 @@ bool record_rebuild(const struct spool *spool, const char *name, const struct id
     struct stat status;
     name_buffer result;
     if (strstr(rules->name, "{date}"))
-        return false; /* nobody knows which day it was */
+        return false; /* the day is not known */
     name_expand(result, rules->name, &parts);
     if (disk_place(&place, spool->out_fd, name, 0) != 0)
         return false;

@@ -22,9 +22,9 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     struct fault why = FAULT_INIT;
     int placed = drafts_place(claim, out_fd, &why);
     if (placed == FAULT_EXISTS)
-        drafts_withdraw(claim, out_fd); /* done again, it fails as it should */
+        drafts_withdraw(claim, out_fd); /* the file is done again, and fails then */
     if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS) {
-        claim->note.verdict = NOTE_OPEN; /* the noted one matches no file: it does no harm */
+        claim->note.verdict = NOTE_OPEN; /* the noted result matches no file: it does no harm */
         return 0;
     }
     if (why.code != FAULT_NONE)
@@ -63,12 +63,12 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
     return 0;
 }
 
-/* An instance that is gone, while we hold its lock. */
+/* The folder of an instance that is gone, while we hold its lock. */
 struct remains {
     char id[SPOOL_INSTANCE_ID + 1];
     int fd, lock_fd;
-    int out_fd;    /* where its results went; −1: nowhere that could be opened */
-    bool has_work; /* some of it could not be taken over */
+    int out_fd;    /* its OUT; −1: unknown, or not to be opened */
+    bool has_work; /* some of its work could not be taken over */
     struct remains *next;
 };
 
@@ -78,7 +78,7 @@ struct recovery {
     void (*found)(void *context, struct claim *claim);
     void *context;
     unsigned n_ended;
-    struct fault fault; /* the first; the rest is gone on with */
+    struct fault fault; /* the first fault; other instances are handled all the same */
 };
 
 static void close_remains(struct remains *remains)
@@ -92,7 +92,7 @@ static void close_remains(struct remains *remains)
     free(remains);
 }
 
-/* The path stands in the lock's file; an instance that died young has written none. */
+/* Opens the OUT whose path the lock file holds. An instance that died early has written none. */
 static int open_output(const struct spool *spool, int lock_fd)
 {
     char path[PATH_MAX];
@@ -106,8 +106,8 @@ static int open_output(const struct spool *spool, int lock_fd)
     return fd;
 }
 
-/* True when the lock is ours now and the folder still there: another daemon may have been faster.
- */
+/* Returns true when we have the lock and the folder is still there: another daemon may have been
+ * faster. */
 static bool lock(struct remains *remains)
 {
     struct stat status;
@@ -190,7 +190,8 @@ static void tell_unreadable(void *context, const char *path, int error)
     log_warning("%s: %s", path, strerror(error));
 }
 
-/* Temporary files first, then the folder: as long as there may be some, it tells of them. */
+/* Removes temporary files first and the folder last: while some are left, the folder tells of them.
+ */
 static void bury(struct recovery *r, struct remains *remains)
 {
     struct sweep sweep = {r->spool, remains->id};
@@ -211,8 +212,8 @@ int recovery_run(struct spool *spool, void (*found)(void *context, struct claim 
     fault_clear(&r.fault);
     if (disk_list(spool->work_fd, visit_instance, &r) < 0)
         fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);
-    /* All claims before all temporary files: a claim may have been taken over once before, and its
-     * drafts carry the name of the instance before that. */
+    /* Claims of all instances first, temporary files after them: a claim may have been taken over
+     * before, and its drafts have the name of an earlier instance. */
     for (r.at = r.list; r.at; r.at = r.at->next)
         if (disk_list(r.at->fd, visit_claim, &r) < 0)
             fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);

@@ -1,18 +1,19 @@
-/* What daemons that are gone have left behind in a watched directory: work of instances whose lock
- * nobody holds. Part of every scan, at the start and later: then it is another daemon's. Waits for
- * the disk: not on the loop. */
+/* Takes over work in a watched directory whose daemon is gone: instances whose lock nobody holds.
+ * Part of every scan; after the start it is another daemon's work. Waits for the disk: not on the
+ * loop. */
 #ifndef SLUICE_DAEMON_SPOOL_RECOVERY_H
 #define SLUICE_DAEMON_SPOOL_RECOVERY_H
 
 #include "daemon/spool/claim.h"
 
-/* Puts things in their places for a claim whose verdict is noted: results to their names in OUT
- * (`out_fd`), the original to done or failed. `ended`: the claim is no more on disk. Otherwise,
- * with 0, its file has to be run. On a fault the claim is as it was; to be tried again. */
+/* Completes a claim whose note has a verdict: results get their names in OUT (`out_fd`), the
+ * original goes to done or failed. `ended`: the claim is gone from the disk; otherwise, with 0, the
+ * file has to be done again. After a fault the claim is as it was, and this may be called again. */
 int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault);
 
-/* Takes over the work of every instance that is gone, ends what can be ended, removes their
- * temporary files, and calls `found` with each claim that has to be run (owned by the callee). */
+/* Takes over the work of all instances that are gone, completes what has a verdict, removes their
+ * temporary files, and calls `found` with each claim that has to be done again, which the callee
+ * then owns. */
 int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
                  void *context, struct fault *fault);
 

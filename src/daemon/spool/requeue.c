@@ -19,12 +19,13 @@
 #define MARK        "-requeue"
 #define SKIPPED_MAX 1000
 
-/* ---- the reason, which goes with its file ---- */
+/* ---- reasons, which leave with their files ---- */
 
-/* A reason that is set aside under a hidden name of our instance: while the file is still in failed
- * it is put back, by us or by whoever finds it when we are gone; else it is removed. */
+/* A reason that was renamed to a hidden name of our instance. If the file is in failed at the end,
+ * the reason gets its name back, from us or, when we are gone, from whoever finds it; otherwise it
+ * is removed. */
 struct aside {
-    struct disk_place place; /* in failed; fd −1: there is no reason */
+    struct disk_place place; /* the folder in failed; fd −1: there is no reason */
     name_buffer reason, hidden;
 };
 
@@ -73,7 +74,7 @@ bool requeue_is_aside(const char *name, char reason[NAME_MAX + 1])
     return name_is_reason(reason);
 }
 
-/* In place the ledger says whether the file counts as failed; else its place does. */
+/* Whether the file still counts as failed: by its place or, with claims in place, by the ledger. */
 static bool is_still_failed(const struct spool *spool, int directory_fd, const char *name,
                             const char *reason)
 {
@@ -97,7 +98,7 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
         close(fd);
     if (!whose[0] || spool_look(spool, whose, &identity) != SPOOL_FILE)
         return false;
-    bool known; /* in doubt the reason stays */
+    bool known; /* on a fault the reason stays */
     return ledger_knows(spool->world->ledger, spool->folder, &identity, &known, NULL) != 0 || known;
 }
 
@@ -121,7 +122,8 @@ static bool is_taken(void *context, unsigned number)
     return faccessat(to->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Out of done or failed into IN, under its name or, if there is a new file of that, a number. */
+/* Moves a file from done or failed into IN, under its name or, if a new file has that, with a
+ * number. */
 static int move_into(const struct spool *spool, int from_root, const struct fate *fate,
                      char name[PATH_MAX], struct fault *fault)
 {
@@ -162,7 +164,8 @@ static int out_of_failed(const struct spool *spool, const struct fate *fate, cha
     return 0;
 }
 
-/* Before it comes back to IN the ledger must not call it done. */
+/* Removes the file from the ledger first: one that the ledger knows as done would not be taken from
+ * IN. */
 static int out_of_done(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
                        struct fault *fault)
 {
@@ -171,7 +174,7 @@ static int out_of_done(const struct spool *spool, const struct fate *fate, char 
     return result ? result : move_into(spool, spool->done_fd, fate, name, fault);
 }
 
-/* Where the file lies does not change. What tells of its failure goes with the ledger's entry. */
+/* The file stays where it is; its reason and its entry in the ledger are removed. */
 static int forget_kept(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
                        struct fault *fault)
 {
@@ -209,8 +212,8 @@ static int put_back_one(const struct spool *spool, const struct fate *fate, char
                                                          : "the original is not there any more");
 }
 
-/* What was put back stays so from here on, but for names in folders below, which the file system
- * writes when it pleases: before that a power cut finds the file where it was. */
+/* Syncs IN, so that requeued files stay there after a power cut. Folders below IN are not synced:
+ * there a power cut may leave a file where it was. */
 static void sync_names(const struct spool *spool)
 {
     if (spool->rules->sync != SYNC_OFF && disk_sync_directory(spool->in_fd) != 0)
@@ -226,7 +229,7 @@ int requeue_one(const struct spool *spool, const struct fate *fate, char name[PA
     return result;
 }
 
-/* ---- all in failed ---- */
+/* ---- all files in failed ---- */
 
 static bool add_name(char ***names, size_t *count, const char *name)
 {
@@ -257,7 +260,7 @@ static bool is_skipped(const struct slice *slice, const char *name)
     return false;
 }
 
-/* In place there are only reasons: each stands for its file. */
+/* With claims in place there are only reasons; each stands for its file. */
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct slice *slice = context;
@@ -274,7 +277,7 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
 }
 
-/* What the reason is about, where there is no file beside it. */
+/* The file that a reason is about, with claims in place. */
 static void find_in_place(struct fate *fate, const struct spool *spool, const char *reason)
 {
     struct spot place = {.kind = SPOT_INPUT};

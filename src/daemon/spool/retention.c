@@ -22,7 +22,7 @@
 struct tidying {
     int root_fd;
     size_t count, capacity;
-    struct ledger_kept *files; /* their paths are owned; sizes by blocks */
+    struct ledger_kept *files; /* owned paths; sizes in blocks */
     uint64_t total;
 };
 
@@ -54,7 +54,7 @@ static bool keep(struct tidying *t, const char *path, const struct stat *status,
     return true;
 }
 
-/* A reason whose file stands beside it goes with that. */
+/* A reason beside its file is removed with the file. */
 static bool has_file(int directory_fd, const char *reason)
 {
     name_buffer name;
@@ -62,7 +62,7 @@ static bool has_file(int directory_fd, const char *reason)
     return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Without memory the rest stays until another time. */
+/* Without memory the remaining files are left to a later call. */
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct tidying *t = context;
@@ -89,7 +89,7 @@ static int compare(const void *a, const void *b)
     return (first->changed > second->changed) - (first->changed < second->changed);
 }
 
-/* The file first: a reason that is left alone is found and removed another time. */
+/* The file goes before its reason: a reason that is left alone is found and removed later. */
 static bool remove_one(const struct tidying *t, const struct ledger_kept *file)
 {
     char reason[PATH_MAX];
@@ -107,7 +107,7 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, int64
 {
     uint64_t bytes = 0;
     size_t removed = 0;
-    if (t->count > 0) /* of none there is no memory */
+    if (t->count > 0) /* without files there is no array */
         qsort(t->files, t->count, sizeof *t->files, compare);
     for (size_t i = 0; i < t->count; i++) {
         const struct ledger_kept *file = &t->files[i];

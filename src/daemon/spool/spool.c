@@ -75,7 +75,7 @@ static int check_folders(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* Who else may write in `work` could swap what we have claimed. */
+/* Whoever else may write in `work` could replace what we have claimed. */
 static int check_owner(const struct spool *spool, struct fault *fault)
 {
     struct stat status;
@@ -88,8 +88,8 @@ static int check_owner(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* The directory that ours is in. Of a folder that is not to be written to it is the state directory,
- * which is made if it is not there. */
+/* Opens the directory that holds our hidden folder: IN or, for a folder that must not be written
+ * to, the state directory, which is made if it is missing. */
 static int open_root(const struct spool *spool)
 {
     struct fault fault = FAULT_INIT;
@@ -99,7 +99,7 @@ static int open_root(const struct spool *spool)
     return open(spool->world->state_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* In the state directory under a name that only this path has. */
+/* Opens the hidden folder in the state directory, whose name is made from the watched path. */
 static int open_hidden(struct spool *spool)
 {
     struct disk_place place;
@@ -154,8 +154,8 @@ static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
     return true;
 }
 
-/* Makes the folder and takes its lock. Another daemon that looks for abandoned work may come
- * between the two; then this folder is lost, and the caller makes another. */
+/* Makes the instance's folder and locks it. Another daemon that looks for abandoned work may remove
+ * the folder in between; then this returns false, and the caller makes another. */
 static bool make_instance(struct spool *spool)
 {
     if (!make_id(spool->instance) || mkdirat(spool->work_fd, spool->instance, 0700) != 0)
@@ -176,8 +176,8 @@ static bool make_instance(struct spool *spool)
     return false;
 }
 
-/* The lock's file says where this instance's results go, for whoever finds its work. The folder is
- * synced: a temporary result must not survive the folder that it belongs to. */
+/* Writes the path of OUT into the lock file, for whoever takes this instance's work over, and syncs
+ * the folder: a temporary result must not outlive the folder of its instance. */
 static int open_instance(struct spool *spool, struct fault *fault)
 {
     for (int tries = 0; spool->lock_fd < 0; tries++)
@@ -207,8 +207,8 @@ static int is_work(void *context, const char *name, unsigned char kind)
     return strcmp(name, SPOOL_LOCK) != 0;
 }
 
-/* Lets go of the instance. Its folder stays as long as there is work in it, and the lock's file
- * with it, which says where the results of that work go. */
+/* Unlocks the instance. Its folder stays while there is work in it, with the lock file, which names
+ * the OUT of that work. */
 static void close_instance(struct spool *spool)
 {
     if (spool->instance_fd >= 0 && spool->lock_fd >= 0) {
@@ -309,7 +309,7 @@ static bool leads_to(const char *path, int fd, struct fault *fault)
     return fault->code == FAULT_NONE;
 }
 
-/* Somebody may have removed it, or what is in it. */
+/* False when somebody has removed the hidden folder, or one in it. */
 static bool has_hidden(const struct spool *spool, struct fault *fault)
 {
     char instance[sizeof "work/" + SPOOL_INSTANCE_ID];
@@ -364,8 +364,8 @@ enum spool_sight spool_look(const struct spool *spool, const char *name, struct 
     return SPOOL_FILE;
 }
 
-/* A read lease is granted only where nobody has the file open for writing. It is given back at
- * once; who opens the file for writing in between waits for that moment. */
+/* Tries a read lease, which the kernel grants only while nobody has the file open for writing, and
+ * gives it back at once. Whoever opens the file for writing in between waits for that moment. */
 static enum spool_writer probe_writer(int fd)
 {
     if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {

@@ -1,5 +1,5 @@
-/* What a path means to a watched folder: a file in it, in done, in failed, or a result of it. By
- * its text alone. Pure. */
+/* A spot: what a path means to a watched folder, by its text alone: a file in IN, done, failed or
+ * work, or a result. Pure. */
 #ifndef SLUICE_DAEMON_SPOOL_SPOT_H
 #define SLUICE_DAEMON_SPOOL_SPOT_H
 
@@ -17,19 +17,20 @@ enum spot_kind {
 
 struct spot {
     enum spot_kind kind;
-    char name[PATH_MAX]; /* below that folder; of a reason that of its file */
+    char name[PATH_MAX]; /* below that folder; for a reason the name of its file */
 };
 
-/* An absolute path without empty, "." and ".." components. False: it is none, or too long. */
+/* Makes the path absolute text without empty, "." and ".." components. False: it is not absolute,
+ * or too long. */
 bool spot_normalise(const char *path, char normal[PATH_MAX]);
 
-/* Where a normal path is below a folder, itself normal; NULL: elsewhere. */
+/* The part of `path` below `folder`, both normalised; NULL: it is elsewhere. */
 const char *spot_below(const char *path, const char *folder);
 
-/* As a file of IN. */
+/* The path as one of a file below IN. */
 void spot_in(struct spot *place, const char *path, const char *in);
 
-/* As a result in OUT. */
+/* The path as one of a result in OUT. */
 void spot_out(struct spot *place, const char *path, const char *out);
 
 #endif

@@ -12,7 +12,7 @@
  * `stable`: programs leak descriptors. */
 #define PATIENCE 30
 
-/* Closed after writing, and whoever opened it since has left it. */
+/* True when the file was closed after writing, and whoever opened it since has closed it again. */
 static bool is_left(const struct candidate_heard *heard)
 {
     return heard->closed && !heard->open;
@@ -46,7 +46,7 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts,
     if (!facts->has_seen || !identity_equal(&facts->seen, identity)) {
         facts->has_seen = true;
         facts->seen = *identity;
-        /* What was written before it was closed is no news now. */
+        /* Time counts from the close: writing before it says nothing about the file now. */
         facts->since = is_left(heard) && heard->touched > facts->since ? heard->touched : now;
         facts->truncated = false;
     }
@@ -98,7 +98,7 @@ struct candidate *candidates_find(const struct candidates *candidates, const cha
     return c;
 }
 
-/* Twice as many buckets; without the memory for them chains just grow. */
+/* Doubles the number of buckets. Without memory for that, their chains just get longer. */
 static void grow(struct candidates *candidates)
 {
     size_t n_old = candidates->n_buckets;
@@ -169,7 +169,7 @@ void candidates_move(struct candidates *candidates, struct candidate *candidate,
     candidates->counts[state]++;
 }
 
-/* True when the name has to be known from now on. */
+/* True when the file will stay in the folder after this event, so that its name has to be kept. */
 static bool is_of_a_file_to_come(enum candidate_news news)
 {
     return news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
@@ -177,7 +177,7 @@ static bool is_of_a_file_to_come(enum candidate_news news)
 
 static void note(struct candidate_heard *heard, enum candidate_news news, uint64_t now)
 {
-    if (news == NEWS_CREATED || news == NEWS_RENAMED) /* another file than before */
+    if (news == NEWS_CREATED || news == NEWS_RENAMED) /* a new file of that name */
         *heard = (struct candidate_heard){.whole = news == NEWS_RENAMED};
     heard->touched = now;
     heard->created = news == NEWS_CREATED || (heard->created && news == NEWS_CHANGED);
@@ -186,7 +186,7 @@ static void note(struct candidate_heard *heard, enum candidate_news news, uint64
         heard->open = news == NEWS_OPENED;
 }
 
-/* It may be complete after `settle`. */
+/* True when the file may be complete after `settle`. */
 static bool settles(const struct candidates *candidates, const struct candidate *c)
 {
     const struct candidate_times *times = &candidates->times;
@@ -202,7 +202,7 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
         comes ? candidates_add(candidates, name) : candidates_find(candidates, name);
     if (!c)
         return;
-    if (news == NEWS_RENAMED && c->returned > 0) { /* our own doing: it says nothing */
+    if (news == NEWS_RENAMED && c->returned > 0) { /* caused by our own rename */
         c->returned--;
         return;
     }
@@ -216,7 +216,8 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
         candidates_move(candidates, c, CANDIDATE_HINTED);
 }
 
-/* All in one list wait equally long, so it is in the order in which they are due. */
+/* All names in one list wait for the same time, so the list is in the order in which they are due.
+ */
 void candidates_wait(struct candidates *candidates, struct candidate *c, uint64_t now)
 {
     bool soon = settles(candidates, c);
@@ -229,7 +230,7 @@ void candidates_found(struct candidates *candidates, const char *name,
 {
     struct candidate *c = candidates_find(candidates, name);
     if (c || (c = candidates_add(candidates, name)) == NULL)
-        return; /* known already: it has its own course */
+        return; /* its own events decide */
     enum spool_sight sight = identity->inode != 0 ? SPOOL_FILE : SPOOL_UNREADABLE;
     if (candidate_judge(&c->facts, &c->heard, sight, identity, SPOOL_WRITER_UNKNOWN, now,
                         &candidates->times) == CANDIDATE_REST)
@@ -262,7 +263,8 @@ void candidates_return(struct candidates *candidates, const char *name,
     if (!c)
         return;
     if (c->state == CANDIDATE_LOOKING)
-        return; /* the look may find nothing and drop the name: then the news of its return count */
+        return; /* the look that runs now may drop the name; the events of giving it back still have
+                   to be counted */
     if (c->state != CANDIDATE_TAKEN)
         c->returned++;
     c->facts = (struct candidate_facts){
@@ -291,7 +293,7 @@ void candidates_let_go(struct candidates *candidates, const char *name)
         candidates_remove(candidates, c);
 }
 
-/* 0: nothing in that state waits. */
+/* Returns when the next one in that state is due; 0: there is none. */
 static uint64_t wake(struct candidates *candidates, enum candidate_state state, uint64_t now)
 {
     struct candidate *c;

@@ -1,12 +1,17 @@
-/* Files seen in a watched directory and not taken yet, and the rule that says when one is complete.
- * Pure: no files, no clock, no loop. One thread.
+/* Files that were seen in a watched directory and not taken yet ("candidates"), and the rule that
+ * says when one is complete. Pure: no files, no clock, no loop. One thread.
  *
- * The rule (docs/spool.md says why): renamed or linked in: at once. Closed after writing: when
- * nobody has opened or changed it for `settle`. Found in any other way, or opened again: when size
- * and time have not changed for `stable`. Nobody may have it open for writing, where the kernel
- * tells; a file that stays open but does not change is taken after a while all the same. Empty
- * files wait until there is news of them, or a scan is over. A file that the decoder called
- * truncated waits until it has not changed for `stable` since then. */
+ * The rule (docs/spool.md gives the reasons) takes a file
+ *
+ *     renamed or linked in             at once
+ *     closed after writing             when nobody has opened or changed it for `settle`
+ *     found otherwise, opened again    when size and time have not changed for `stable`
+ *
+ * but not while somebody has it open for writing, where the kernel tells; one that stays open
+ * without a change is taken after a longer time. An empty file waits for an event, or for the end
+ * of a scan. A file that the decoder called truncated waits until it has not changed for `stable`
+ * since then.
+ */
 #ifndef SLUICE_DAEMON_WATCH_CANDIDATE_H
 #define SLUICE_DAEMON_WATCH_CANDIDATE_H
 
@@ -15,42 +20,43 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-/* How many names are remembered. What does not fit stays in its directory and is found again. */
+/* How many names are kept in memory. Other files stay in their directory and are found by a later
+ * scan. */
 #define CANDIDATES_MAX 65536
 
-/* How many of them may be empty files, which are remembered to be counted alone. */
+/* How many of them may be empty files, which are kept only to be counted. */
 #define CANDIDATES_EMPTY_MAX 4096
 
-/* What the kernel tells of a name. */
+/* Events that inotify reports for a name. */
 enum candidate_news {
-    NEWS_CREATED, /* or linked in: then nobody opens it */
-    NEWS_RENAMED, /* in */
+    NEWS_CREATED, /* created, or linked in; a linked file is never opened */
+    NEWS_RENAMED, /* moved into the directory */
     NEWS_CLOSED,  /* after writing */
     NEWS_OPENED,
     NEWS_LEFT,    /* closed after reading */
     NEWS_CHANGED, /* its mode, owner, times … */
 };
 
-/* What was heard of one file; times in nanoseconds of the monotonic clock. */
+/* What events said about a file. Times are nanoseconds of the monotonic clock. */
 struct candidate_heard {
-    uint64_t touched; /* the latest news */
-    bool whole;       /* renamed or linked in */
+    uint64_t touched; /* of the latest event */
+    bool whole;       /* renamed or linked in, so complete */
     bool closed;      /* after writing */
     bool open;        /* opened since it was closed */
-    bool created;     /* and not opened since, as far as the news go */
+    bool created;     /* created, and no event of an open has come since */
 };
 
-/* What is known of it by looking. */
+/* What looking at the file showed. */
 struct candidate_facts {
     bool has_seen;
-    struct identity seen; /* as it was last seen */
-    uint64_t since;       /* when it was first seen so, or called truncated */
-    bool truncated;       /* the decoder said so of exactly what is in `seen` */
+    struct identity seen; /* identity at the latest look */
+    uint64_t since;       /* since when it has looked so, or when the decoder called it truncated */
+    bool truncated;       /* the decoder called the file truncated when it looked as in `seen` */
     bool unreadable;      /* we may not open it */
-    bool written;         /* somebody has it open for writing, by its lease */
+    bool written;         /* somebody has it open for writing, as an attempt at a lease showed */
 };
 
-/* How long a file must be left alone, in nanoseconds: closed ones, and found ones. */
+/* How long a file must stay unchanged, in nanoseconds: a closed one, and one that a scan found. */
 struct candidate_times {
     uint64_t settle, stable;
 };
@@ -58,24 +64,24 @@ struct candidate_times {
 enum candidate_verdict {
     CANDIDATE_TAKE,
     CANDIDATE_WAIT,
-    CANDIDATE_REST, /* it is empty: wait for news */
+    CANDIDATE_REST, /* it is empty: wait for an event */
     CANDIDATE_DROP, /* forget the name */
 };
 
-/* The rule. Updates the facts by what was seen at `now`. */
+/* Applies the rule to what was seen at `now`, and updates `facts`. */
 enum candidate_verdict candidate_judge(struct candidate_facts *facts,
                                        const struct candidate_heard *heard, enum spool_sight sight,
                                        const struct identity *identity, enum spool_writer writer,
                                        uint64_t now, const struct candidate_times *times);
 
 enum candidate_state {
-    CANDIDATE_HINTED,   /* to be looked at */
-    CANDIDATE_LOOKING,  /* a thread looks at it */
-    CANDIDATE_SETTLING, /* to be looked at when it is due: after `settle` */
-    CANDIDATE_WAITING,  /* … after `stable` */
-    CANDIDATE_EMPTY,    /* to be looked at when there is news of it, or after a scan */
-    CANDIDATE_READY,    /* complete, but there was no room for it */
-    CANDIDATE_TAKEN,    /* a job, while the file stays in its place */
+    CANDIDATE_HINTED,   /* an event or a scan named it: look at it next */
+    CANDIDATE_LOOKING,  /* a thread looks at it now */
+    CANDIDATE_SETTLING, /* to be looked at after `settle` */
+    CANDIDATE_WAITING,  /* to be looked at after `stable` */
+    CANDIDATE_EMPTY,    /* empty: to be looked at after an event or a scan */
+    CANDIDATE_READY,    /* complete, and no room in the queue yet */
+    CANDIDATE_TAKEN,    /* a job whose file stays in the folder */
     CANDIDATE_STATES
 };
 
@@ -84,9 +90,9 @@ struct candidate {
     struct candidate_heard heard;
     struct candidate_facts facts;
     enum candidate_state state;
-    bool hinted;       /* while it was looked at there was news */
-    bool complained;   /* its latest trouble was logged */
-    unsigned returned; /* events that our own giving back will cause */
+    bool hinted;       /* an event came while it was looked at */
+    bool complained;   /* its latest fault was logged */
+    unsigned returned; /* events still to come that our own rename back causes */
     uint64_t due;
     TAILQ_ENTRY(candidate) in_state;
     struct candidate *next_in_bucket;
@@ -98,10 +104,10 @@ struct candidates {
     struct candidate_times times;
     size_t count, n_buckets;
     struct candidate **buckets;
-    uint64_t seed; /* of the hash */
+    uint64_t seed; /* of the hash function */
     struct candidate_list lists[CANDIDATE_STATES];
     size_t counts[CANDIDATE_STATES];
-    bool overflowed; /* a name was dropped for want of room: scan again when there is some */
+    bool overflowed; /* a name did not fit: scan again when there is room */
 };
 
 int candidates_init(struct candidates *candidates, struct candidate_times times,
@@ -119,37 +125,37 @@ void candidates_remove(struct candidates *candidates, struct candidate *candidat
 void candidates_move(struct candidates *candidates, struct candidate *candidate,
                      enum candidate_state state);
 
-/* The next steps for one name: */
+/* ---- events and steps of one name ---- */
 
 /* There was an event. */
 void candidates_hear(struct candidates *candidates, const char *name, enum candidate_news news,
                      uint64_t now);
 
-/* A scan found it. */
+/* A scan found the file. */
 void candidates_found(struct candidates *candidates, const char *name,
                       const struct identity *identity, uint64_t now);
 
-/* It is given back after the decoder saw its end too early (or, not `truncated`, after it changed
- * while it was read). To be called before it appears in the directory. */
+/* The file is about to be moved back into the folder: the decoder found it truncated or, without
+ * `truncated`, it changed while it was read. To be called before the move. */
 void candidates_return(struct candidates *candidates, const char *name,
                        const struct identity *identity, bool truncated, uint64_t now);
 
-/* It is a job from now on, and stays in its place (no directory of work was made for it). */
+/* The file has become a job and stays in the folder (nothing was moved for the job). */
 void candidates_take(struct candidates *candidates, const char *name);
 
-/* The job is over. If something happened to the file meanwhile it is looked at again. */
+/* The job has ended. The file is looked at again if an event came meanwhile. */
 void candidates_let_go(struct candidates *candidates, const char *name);
 
-/* An empty file has no course of its own; beyond CANDIDATES_EMPTY_MAX it is forgotten. */
+/* Puts the name among the empty files. Beyond CANDIDATES_EMPTY_MAX it is forgotten. */
 void candidates_rest(struct candidates *candidates, struct candidate *candidate);
 
-/* A scan is over: the empty ones become hinted, since they may have been filled, or removed. */
+/* A scan has ended: empty files are looked at again, since they may have been filled or removed. */
 void candidates_stir(struct candidates *candidates);
 
-/* It is looked at again after `stable`, or after `settle` if it may be complete by then. */
+/* The file is looked at again after `stable`, or after `settle` if it may be complete by then. */
 void candidates_wait(struct candidates *candidates, struct candidate *candidate, uint64_t now);
 
-/* Those that wait and are due become hinted. Returns when the next one is due; 0: none waits. */
+/* Names that are due are to be looked at. Returns when the next one is due; 0: none waits. */
 uint64_t candidates_wake(struct candidates *candidates, uint64_t now);
 
 #endif

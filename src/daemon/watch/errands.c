@@ -7,13 +7,13 @@
 
 #include "base/clock.h"
 
-#define IDLE_SECONDS 10 /* after which a thread that is not the last one ends */
+#define IDLE_SECONDS 10 /* an idle thread ends after so long, unless it is the last one */
 
 STAILQ_HEAD(errand_list, errand);
 
 struct errands {
     uv_async_t done_async;
-    unsigned count; /* the loop's */
+    unsigned count; /* used by the loop's thread alone */
 
     pthread_mutex_t lock;
     pthread_cond_t wanted;
@@ -21,12 +21,12 @@ struct errands {
     LIST_HEAD(, errand) running;
     unsigned n_threads, n_idle, n_waiting;
     bool closing;
-    bool closed; /* by the loop: whoever is last frees */
+    bool closed; /* set by the loop's thread; whoever leaves last frees the memory */
 };
 
 /* ---- threads ---- */
 
-/* The next errand; NULL: the thread is to end. With the lock. */
+/* Waits for the next errand. NULL: the thread shall end. Called with the lock held. */
 static struct errand *wait_for_one(struct errands *e)
 {
     struct timespec until;
@@ -46,7 +46,7 @@ static struct errand *wait_for_one(struct errands *e)
     return errand;
 }
 
-/* With the lock, which it gives back. */
+/* Called with the lock held; unlocks it. */
 static void free_if_last(struct errands *e)
 {
     bool last = e->closed && e->n_threads == 0;
@@ -78,7 +78,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals are the loop's business. With the lock. */
+/* Signals go to the loop's thread, so they are blocked here. Called with the lock held. */
 static int start_thread(struct errands *e)
 {
     pthread_t thread;
@@ -135,7 +135,8 @@ int errands_create(struct errands **errands, uv_loop_t *loop, struct fault *faul
         return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     }
     uv_unref(
-        (uv_handle_t *)&e->done_async); /* one that hangs does not keep the daemon from ending */
+        /* so that a thread that hangs does not keep the daemon from ending */
+        (uv_handle_t *)&e->done_async);
     *errands = e;
     pthread_mutex_lock(&e->lock);
     error = start_thread(e);
@@ -155,7 +156,7 @@ void errands_add(struct errands *errands, struct errand *errand, void (*run)(str
     pthread_mutex_lock(&errands->lock);
     STAILQ_INSERT_TAIL(&errands->waiting, errand, next);
     if (++errands->n_waiting > errands->n_idle && errands->n_threads < ERRANDS_THREADS)
-        start_thread(errands); /* without one the others come to it */
+        start_thread(errands); /* if it fails, the threads that there are take the errand */
     pthread_cond_signal(&errands->wanted);
     pthread_mutex_unlock(&errands->lock);
 }

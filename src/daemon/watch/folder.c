@@ -17,15 +17,15 @@
 
 #define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
-#define POLL_EVERY (2 * SECOND) /* where there is no inotify */
+#define POLL_EVERY (2 * SECOND) /* time between scans where there is no inotify */
 
-/* How often the paths are looked at. The kernel says nothing when a directory is removed that we
- * have open, nor when another is mounted over it. */
+/* How often the folder's paths are looked at. The kernel does not tell when an open directory is
+ * removed, or when another file system is mounted over it. */
 #define CHECK_EVERY (3 * SECOND)
 
-/* How long a job may take to be opened until no more are meanwhile. How long a thread at its disks
- * may take to come back or get on: until it is told that the folder hangs, and until one that has
- * to stop is left to itself. How often that is looked at while there is any. */
+/* Limits for a disk that does not answer: how long the opening of a job may take until no further
+ * jobs are opened; how long a thread may make no progress until the folder counts as hanging; and
+ * until a folder that has to stop is abandoned. The last is how often threads are looked at. */
 #define STALLS_AFTER  (SECOND / 2)
 #define HANGS_AFTER   (6 * SECOND)
 #define ABANDON_AFTER (10 * SECOND)
@@ -36,7 +36,7 @@ bool folder_is_live(const struct folder *folder)
     return folder->state == FOLDER_WATCHING;
 }
 
-/* ---- the watch's news ---- */
+/* ---- events of the watch ---- */
 
 static void on_hint(void *context, const char *name, enum candidate_news news)
 {
@@ -66,9 +66,10 @@ static void on_lost(void *context, const char *why)
 static const struct watch_events watch_events = {
     .hint = on_hint, .overflow = on_overflow, .lost = on_lost};
 
-/* ---- the directories come and go ---- */
+/* ---- opening and losing the directories ---- */
 
-/* The first scan is over, or cannot be for now: nobody waits for it. */
+/* The first scan is over, or impossible for now, so the start of the daemon need not wait for it.
+ */
 void folder_tell_scanned(struct folder *folder)
 {
     if (folder->told_scanned)
@@ -81,11 +82,12 @@ struct reopening {
     struct errand errand;
     struct folder *folder;
     struct spool *spool;
-    int watch_fd;                  /* −1: it is polled, … */
-    struct fault fault, unwatched; /* … for this reason, unless it is told to be */
+    int watch_fd; /* −1: the folder is polled, … */
+    struct fault fault,
+        unwatched; /* … for the reason `unwatched`; none where the settings ask for polling */
 };
 
-/* Whatever else is wrong with the path shows when it is opened. */
+/* Makes the directory if it is missing. Any other fault shows when the path is opened. */
 static void make_if_missing(const char *path)
 {
     struct fault fault = FAULT_INIT;
@@ -95,7 +97,8 @@ static void make_if_missing(const char *path)
         log_info("%s: there was no such folder; it is made", path);
 }
 
-/* First the watch, then the scan: what comes between the two is seen twice, not never. */
+/* The watch is set up before the scan: a file that comes between the two is then seen twice rather
+ * than never. */
 static void reopen(struct errand *errand)
 {
     struct reopening *r = (struct reopening *)errand;
@@ -121,14 +124,14 @@ struct spool_end {
     struct spool *spool;
 };
 
-/* The last user has left it. */
+/* The last job of an older spool has left it. */
 static void on_spool_left(void *context, struct spool *spool)
 {
     struct folder *folder = context;
     struct spool_end *end = calloc(1, sizeof *end);
     if (!end) {
         log_error("%s: no memory to close a folder", folder->settings->input);
-        abort(); /* what is claimed is safe, and the next start finds it */
+        abort(); /* claimed files are safe on disk, and the next start finds them */
     }
     end->folder = folder;
     end->spool = spool;
@@ -146,7 +149,8 @@ static void after_spool(struct errand *errand)
     folder->n_spools--;
     free(errand);
     if (folder_is_live(folder)) {
-        folder->next_scan = clock_now(); /* what was left in it can be had now */
+        /* a scan may now take over the claims that were left in it */
+        folder->next_scan = clock_now();
         folder_pump(folder);
     }
     folder_check_stopped(folder);
@@ -175,7 +179,8 @@ static void begin(struct folder *folder, struct reopening *r)
     folder_pump(folder);
 }
 
-/* After 1 s, 2 s, 4 s, then every 8 s: a folder that is mended is taken up soon. */
+/* Tries again after 1 s, 2 s, 4 s, then every 8 s, so that a folder that works again is used soon.
+ */
 static void note_refusal(struct folder *folder, const struct fault *fault)
 {
     const char *out = folder->settings->output;
@@ -224,7 +229,7 @@ static void after_reopen(struct errand *errand)
 static void start_reopening(struct folder *folder)
 {
     struct reopening *r = calloc(1, sizeof *r);
-    folder->next_scan = clock_now() + POLL_EVERY; /* if this comes to nothing */
+    folder->next_scan = clock_now() + POLL_EVERY; /* unless the following sets an earlier time */
     if (!r)
         return;
     r->folder = folder;
@@ -248,7 +253,7 @@ bool folder_note(struct folder *folder, struct folder_trouble *trouble, const ch
     return true;
 }
 
-/* Jobs that came from the old directory keep it open until they have ended. */
+/* Jobs of the old directory keep it open until they have ended. */
 void folder_lose(struct folder *folder, const char *path, const char *why)
 {
     char text[sizeof folder->lost.text];
@@ -270,11 +275,11 @@ void folder_lose(struct folder *folder, const char *path, const char *why)
     folder_arm_timer(folder);
 }
 
-/* ---- what is due ---- */
+/* ---- the timer ---- */
 
 static void abandon(struct folder *folder);
 
-/* A job of it is not opened in time. */
+/* True when a job of the folder has been opening for too long. */
 static bool is_stalled(const struct folder *folder, uint64_t now)
 {
     const struct job *job;
@@ -284,15 +289,15 @@ static bool is_stalled(const struct folder *folder, uint64_t now)
     return false;
 }
 
-/* How its threads get on. */
-static void feel(struct folder *folder)
+/* Looks at how long the folder's threads have made no progress. */
+static void check_threads(struct folder *folder)
 {
     uint64_t now = clock_now(), since = errands_since(folder->errands);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
     bool stalled = is_stalled(folder, now), hanging = waits > HANGS_AFTER;
     if (folder->stalled != stalled)
-        queue_hold(folder->queue,
-                   folder->queue->held); /* a turn: others, or its own, may be opened */
+        queue_hold(folder->queue, folder->queue->held); /* has the queue take a turn: jobs of this
+                                                           or another folder may be opened now */
     if (hanging && !folder->hanging)
         log_warning("%s or %s: no answer for %s: the folder hangs; nothing else waits for it",
                     folder->settings->input, folder->settings->output,
@@ -315,9 +320,9 @@ static void on_timer(uv_timer_t *timer)
     folder_pump(timer->data);
 }
 
-/* Sleeps until the next scan or the first name that waits. A scan that is wanted while one is under
- * way is no reason to wake: its end is. And never for no time at all: libuv before 1.45 runs a
- * timer that is due at once again before it looks at anything else. */
+/* Sets the timer to the next scan, or to the first candidate that is due. While a scan runs, its
+ * end starts the next one, so no timer is needed for that. The time is never 0: libuv before 1.45
+ * calls a timer that is due at once again before it looks at anything else. */
 void folder_arm_timer(struct folder *folder)
 {
     uint64_t now = clock_now(), due = now + SCAN_EVERY, wake = 0;
@@ -345,7 +350,7 @@ void folder_pump(struct folder *folder)
     uint64_t now = clock_now();
     if (folder->state >= FOLDER_STOPPED)
         return;
-    feel(folder);
+    check_threads(folder);
     folder_settle(folder);
     folder_check_stopped(folder);
     if (folder->state == FOLDER_LOST && !folder->reopening && now >= folder->next_scan)
@@ -440,7 +445,8 @@ static void on_closed(uv_handle_t *handle)
     free(folder);
 }
 
-/* The errands of a folder that was abandoned may come back long after it was destroyed. */
+/* Errands of an abandoned folder may end long after the folder was destroyed: the last one frees
+ * it. */
 static void free_if_unused(struct folder *folder)
 {
     if (!folder->destroyed || !folder->errands || folder->n_jobs > 0 || folder->n_spools > 0 ||
@@ -459,7 +465,7 @@ void folder_check_stopped(struct folder *folder)
     }
     if (folder->n_jobs > 0 || errands_count(folder->errands) > 0)
         return;
-    spool_leave(&folder->spool); /* → once more, from after_spool */
+    spool_leave(&folder->spool); /* on_spool_left calls this again */
     if (folder->n_spools > 0)
         return;
     folder->state = FOLDER_STOPPED;
@@ -467,8 +473,9 @@ void folder_check_stopped(struct folder *folder)
     folder->world->events->stopped(folder->world->context, folder);
 }
 
-/* It has to stop, and hangs: its jobs leave the queue, but those that the worker has, which go when
- * they end. What they have claimed stays there, for whoever opens the folder when it answers. */
+/* The folder has to stop and hangs. Its jobs leave the queue, except those that a worker has, which
+ * leave when they end. Claimed files stay on disk, and whoever opens the folder when it answers
+ * again takes them over. */
 static void abandon(struct folder *folder)
 {
     struct queue *queue = folder->queue;
@@ -507,14 +514,15 @@ bool folder_is_quiet(const struct folder *folder)
            c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
 }
 
-/* What a job waits for that is wrong with a directory, not with the device or the worker. */
-static bool is_folders(enum fault_code code)
+/* True for faults of a directory, as opposed to those of the device or the worker. */
+static bool is_directory_fault(enum fault_code code)
 {
     return code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
            code == FAULT_PERMISSION;
 }
 
-/* `stuck`: the job of the folder that is tried again first, of those that wait for a directory. */
+/* Counts jobs. `stuck` becomes the one that is tried again first among those that wait for a
+ * directory. */
 static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count,
                        const struct job **stuck)
 {
@@ -524,7 +532,7 @@ static void count_jobs(const struct folder *folder, const struct job_list *list,
         if (job->owner != folder)
             continue;
         ++*count;
-        if (job->state == JOB_WAITING && is_folders(job->trouble.code) &&
+        if (job->state == JOB_WAITING && is_directory_fault(job->trouble.code) &&
             (!*stuck || job->not_before < (*stuck)->not_before))
             *stuck = job;
     }
@@ -556,7 +564,7 @@ static void tell_hanging(const struct folder *folder, struct folder_census *cens
              number_duration((now - census->since) / SECOND * SECOND));
 }
 
-/* It can end no file while the ledger, on which it depends, does not answer. */
+/* True when the folder depends on the ledger, which does not answer, so that no file can end. */
 static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
 {
     uint64_t since = ledger_since(folder->world->spools.ledger);
@@ -570,7 +578,7 @@ static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct fo
     return true;
 }
 
-/* The worst of what is known. */
+/* Chooses the worst of the folder's troubles for the status. */
 static void judge(const struct folder *folder, const struct job *stuck,
                   struct folder_census *census)
 {

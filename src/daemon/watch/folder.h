@@ -1,6 +1,8 @@
-/* One watched folder: hints and scans become claims, claims become jobs, jobs end in OUT and in
- * done, in failed, or back where they came from. It survives its directory: one that vanishes is
- * waited for. All on the loop's thread; what waits for its disks are errands on its own threads. */
+/* One watched folder. Events of inotify and scans name files; complete files are claimed
+ * (daemon/spool/claim.h); each claim becomes a job. A job ends with results in OUT and the original
+ * in done, with the original in failed, or with the original back in the folder. A directory that
+ * vanishes is waited for. All on the loop's thread; what waits for a disk is an errand on the
+ * folder's own threads. */
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_H
 #define SLUICE_DAEMON_WATCH_FOLDER_H
 
@@ -12,104 +14,106 @@
 struct folder;
 
 struct folder_events {
-    /* The first scan is over: what was there is known; or that there cannot be one for now. Once.
-     */
+    /* The first scan is over, or is impossible for now. Called once. */
     void (*scanned)(void *context);
-    /* After folder_stop: nothing of it is under way any more, or all that is hangs. */
+    /* After folder_stop: no job, errand or scan of the folder is left, or those that are left hang.
+     */
     void (*stopped)(void *context, struct folder *folder);
 };
 
-/* What folders have in common. The members must outlive them. */
+/* What all folders share. The members must outlive them. */
 struct folder_world {
     uv_loop_t *loop;
     struct queue *queue;
     struct spool_world spools;
-    bool make_folders; /* that are not there when one is opened first */
+    bool make_folders; /* make missing directories when a folder is first opened */
     const struct folder_events *events;
-    void *context; /* of the events */
+    void *context; /* passed to the events */
 };
 
-/* `settings` are in `book`, which is used until the end. */
+/* `settings` belong to `book`, on which the folder holds a reference until it is destroyed. */
 int folder_create(struct folder **folder, const struct folder_world *world, struct rulebook *book,
                   const struct watch_settings *settings, struct fault *fault);
 
-/* Opens the directories, and begins to watch and to take files; what cannot be opened is tried
- * again. `extension` is what results get. */
+/* Opens the directories, and begins to watch and to take files. What cannot be opened is tried
+ * again. `extension` is that of results. */
 void folder_start(struct folder *folder, const char *extension);
 
-/* How many jobs of the queue it may have at most, so that the others come to their turn. */
+/* How many jobs the folder may have in the queue, so that others get their turn. */
 void folder_set_share(struct folder *folder, unsigned share);
 
 const struct watch_settings *folder_settings(const struct folder *folder);
 
-/* Takes what there is room for in the queue. */
+/* Takes as many complete files as the queue has room for. */
 void folder_pump(struct folder *folder);
 
-/* Takes nothing more. `stopped` comes when its jobs have left the queue; those that wait for their
- * turn are given back. Of a folder that hangs they stay claimed. */
+/* Takes no more files. Jobs that wait for their turn are given back; `stopped` comes when the
+ * others have left the queue. Files claimed in a folder that hangs stay claimed. */
 void folder_stop(struct folder *folder);
 
 /* Closes what is left, after `stopped` or before folder_start. The loop must run once more. Takes
  * NULL; clears the pointer. */
 void folder_destroy(struct folder **folder);
 
-/* True when there is no file in sight that may be taken soon. */
+/* True when no file in sight may be taken soon. */
 bool folder_is_quiet(const struct folder *folder);
 
 /* The file that failed last. */
 struct folder_failure {
-    char name[256]; /* cut where it is longer; "": none has failed */
+    char name[256]; /* shortened if longer; "": none has failed */
     struct fault fault;
     int64_t time; /* seconds since 1970 */
 };
 
-/* How a folder is, and how many files it has, by what they are at. Those in done and failed are
- * counted once a minute, and by what ends in between. Times are monotonic nanoseconds. */
+/* The folder's state, and how many files it has in each state. Files in done and failed are counted
+ * once a minute, and files that end in between are added. Times are monotonic nanoseconds. */
 struct folder_census {
-    size_t waiting;                   /* not complete, or without room */
+    size_t waiting;                   /* not complete yet, or complete without room in the queue */
     size_t queued, running, retrying; /* jobs */
     size_t done, failed;
-    uint64_t ended_done, ended_failed;    /* since the start */
-    const char *mode;                     /* "inotify", "poll", "gone" */
-    unsigned overflows;                   /* of inotify's queue */
-    const char *state;                    /* "ok", "degraded", "hanging", "lost"; a constant, … */
-    const char *reason;                   /* … NULL where it is well, … */
-    char message[480];                    /* … "" then; else it begins with the path at fault */
-    uint64_t since;                       /* when the state began */
-    uint64_t next_try;                    /* 0: none is planned */
+    uint64_t ended_done, ended_failed; /* since the start */
+    const char *mode;                  /* "inotify", "poll", "gone" */
+    unsigned overflows;                /* of inotify's queue */
+    const char *state;                 /* "ok", "degraded", "hanging", "lost"; a constant string */
+    const char *reason;                /* a constant string; NULL in state "ok" */
+    char message[480];                 /* "" in state "ok"; else it begins with the path at fault */
+    uint64_t since;                    /* when the state began */
+    uint64_t next_try;                 /* 0: none is planned */
     const struct folder_failure *failure; /* the folder's; NULL: none has failed since the start */
 };
 void folder_count(const struct folder *folder, struct folder_census *census);
 
 void folder_log_state(const struct folder *folder);
 
-/* ---- for those who ask ---- */
+/* ---- for questions about files ---- */
 
 struct fate;
 
-/* True while a thread at its disks does not come back: nobody is to wait for it. */
+/* True while a thread at the folder's disks makes no progress, so that nobody should wait for the
+ * folder. */
 bool folder_hangs(const struct folder *folder);
 
-/* What somebody else needs of its disks. */
+/* Runs an errand of somebody else on the folder's threads. */
 void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
                 void (*after)(struct errand *));
 
-/* Its directories now, counted; NULL while they are gone. */
+/* The present directories, with a reference counted for the caller; NULL while they are gone. */
 struct spool *folder_use_spool(const struct folder *folder);
 struct rulebook *folder_use_book(const struct folder *folder);
 
-/* Adds to what fate_find says of a file in IN what is under way. True when that is the whole truth:
- * a job has it. */
+/* Completes the answer of fate_find for a file in IN by what the folder knows of it. Returns true
+ * when nothing else need be asked, because a job has the file. */
 bool folder_explain(const struct folder *folder, struct fate *fate);
 
-/* A file was put back: it is looked at now. */
+/* A file was put back into the folder: look at it now. */
 void folder_look_again(struct folder *folder, const char *name);
 
-/* What is left in failed, or done, after one was put back. */
+/* A file was moved out of failed, or out of done: count one less. */
 void folder_count_requeued(struct folder *folder, bool failed);
 
-/* Up to `limit` files that are not ended, by name, beyond `after`; `state` NULL: any. Names stay
- * the folder's until the loop runs again. Returns how many. */
+/* Lists up to `limit` files that have not ended, in the order of their names, after the name
+ * `after`; in the state `state`, or in any for NULL. The names are valid until the loop runs again.
+ * Returns how many. */
 struct folder_file {
     const char *name, *state;
     unsigned attempts;

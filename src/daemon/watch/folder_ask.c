@@ -1,4 +1,4 @@
-/* What a folder tells of its files that are not ended. */
+/* Answers about files of a watched folder that have not ended. */
 #include "daemon/watch/folder_internal.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
     fate->time = 0;
     fate->where = FATE_NOWHERE;
     fate->result[0] = '\0';
-    fate_finish(fate); /* what was told of an earlier file of this name */
+    fate_finish(fate); /* forgets what was found of an earlier file of this name */
     switch (job->state) {
     case JOB_QUEUED:
     case JOB_OPENING:
@@ -199,10 +199,10 @@ void folder_count_requeued(struct folder *folder, bool failed)
 struct listing {
     const char *state, *after;
     size_t limit, count;
-    struct folder_file *files; /* by name */
+    struct folder_file *files; /* in the order of names */
 };
 
-/* The smallest names stay. */
+/* Keeps the first names in order. */
 static void offer(struct listing *l, const char *name, const char *state, unsigned attempts)
 {
     if ((l->state && strcmp(l->state, state) != 0) || strcmp(name, l->after) <= 0)

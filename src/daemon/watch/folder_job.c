@@ -1,5 +1,5 @@
-/* A claimed file as a job of the queue: what the queue asks of it are errands, one at a time, since
- * a claim belongs to one thread at a time. */
+/* A claimed file as a job of the queue. Each request of the queue (job.h) becomes an errand; a job
+ * has one errand at a time, since a claim may be used by one thread at a time. */
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "worker/message.h"
 
 #define INTERRUPTIONS_UNTIL_LAST   3
-#define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, alone */
+#define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, each while it was the only job */
 
 /* ---- the steps, as errands ---- */
 
@@ -37,7 +37,7 @@ static int add_draft(struct folder_job *fj, struct fault *fault)
     return result;
 }
 
-/* What is written down about the file before it is tried once more. */
+/* Writes down the attempts and crashes so far, before the next try. */
 static int bring_note_up(struct folder_job *fj, struct fault *fault)
 {
     struct note *note = &fj->claim->note;
@@ -64,8 +64,8 @@ static void do_open(struct folder_job *fj)
         result = claim_open(claim, &fj->job.in_fd, fault);
     if (result == 0 && !fj->ended_on_disk)
         result = add_draft(fj, fault);
-    /* Nothing is left to be claimed. Of a file that was moved nothing is touched here: it might be
-     * there after all. */
+    /* The file is gone, so the claim is removed. A file that was moved into our folder is left
+     * alone: it may be there although it could not be opened. */
     if (result == FAULT_NO_INPUT && claim->spool->in_place)
         claim_give_back(claim, NULL);
 }
@@ -98,7 +98,7 @@ static void do_step(struct errand *errand)
 
 static void next_step(struct folder_job *fj);
 
-/* Whatever is wrong in opening is not the file's fault. */
+/* A fault in opening never counts against the file. */
 static void opened(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
@@ -113,7 +113,7 @@ static void opened(struct folder_job *fj)
         if (folder_leave_behind(fj))
             return;
         fj->job.fault = fj->step_fault;
-        fj->folder->next_scan = clock_now(); /* which sees when a directory has gone */
+        fj->folder->next_scan = clock_now(); /* the scan notices when a directory is gone */
         folder_retry(fj);
     } else if (fj->claim->note.alone >= INTERRUPTIONS_UNTIL_FAILED) {
         fault_set(
@@ -144,7 +144,7 @@ static void after_step(struct errand *errand)
     if (at == STEP_BEGUN && fj->step_fault.code)
         log_debug("%s: %s", fj->job.label, fj->step_fault.text);
     if (at == STEP_OPEN)
-        opened(fj); /* the job may be gone after this */
+        opened(fj); /* may free the job */
     else
         next_step(fj);
 }
@@ -156,8 +156,8 @@ static void start_step(struct folder_job *fj, enum folder_step step)
     errands_add(fj->folder->errands, &fj->errand, do_step, after_step);
 }
 
-/* The mark of the beginning before a further output, both before the job is opened once more, and
- * its end when nothing else is left to do. */
+/* Starts the next step: the mark of the beginning first, then a further output, then opening again,
+ * and the end when nothing else is left. */
 static void next_step(struct folder_job *fj)
 {
     if (fj->folder->state == FOLDER_ABANDONED) {
@@ -165,7 +165,7 @@ static void next_step(struct folder_job *fj)
         if (fj->output_wanted)
             queue_give_output(fj->folder->queue, &fj->job, fj->plane, -1, &fj->step_fault);
         fj->output_wanted = false;
-        if (fj->open_wanted || fj->end != END_NONE) /* the worker has it no more */
+        if (fj->open_wanted || fj->end != END_NONE) /* the worker no longer has it */
             folder_lay_down(fj);
         return;
     }
@@ -223,8 +223,9 @@ static bool keep_planes(struct folder_job *fj, const struct message *report)
     return true;
 }
 
-/* The file's fault, or the world's: a full disk, a directory that is gone. */
-static bool is_worlds(const struct folder_job *fj)
+/* True for faults that are not the file's: a full disk, a directory that is gone. The job is then
+ * tried again, and its file stays claimed. */
+static bool is_passing_fault(const struct folder_job *fj)
 {
     enum fault_code code = fj->job.fault.code;
     bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
@@ -239,7 +240,7 @@ static enum folder_end end_for(const struct folder_job *fj)
         return END_DONE;
     if (code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance))
         return END_RETURNED;
-    return is_worlds(fj) ? END_RETRIED : END_FAILED;
+    return is_passing_fault(fj) ? END_RETRIED : END_FAILED;
 }
 
 static void job_done(struct job *job, const struct message *report)
@@ -281,7 +282,8 @@ static enum job_lane lane_for(const struct note *note)
     return note->crashes > 0 ? JOB_SUSPECT : JOB_NORMAL;
 }
 
-/* Somebody who tries a folder sees his picture vanish: it is said once where pictures go. */
+/* The first picture that vanishes from a folder surprises people, so the log says once where it
+ * goes. */
 static void tell_first(struct folder *folder, const struct claim *claim)
 {
     const struct spool *spool = claim->spool;
@@ -304,7 +306,7 @@ static void tell_first(struct folder *folder, const struct claim *claim)
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance)
 {
     struct folder_job *fj = calloc(1, sizeof *fj);
-    if (!fj) { /* it stays in our instance's folder, for the next start */
+    if (!fj) { /* its file stays claimed, and the next start finds it */
         log_error("%s: no memory for a job", claim->name);
         claim_destroy(&claim);
         return;
@@ -335,7 +337,7 @@ void folder_retry(struct folder_job *fj)
 {
     struct folder *folder = fj->folder;
     queue_retry(folder->queue, &fj->job);
-    if (folder->state == FOLDER_STOPPING) /* its successor tries it, or the next start */
+    if (folder->state == FOLDER_STOPPING) /* its successor, or the next start, tries it again */
         queue_withdraw(folder->queue, folder);
 }
 
@@ -375,7 +377,7 @@ static void after_close(struct errand *errand)
     folder_check_stopped(folder);
 }
 
-/* To close a file may mean to wait for its disk. */
+/* Closing a file may wait for its disk, so it is an errand. */
 static void close_job(struct folder_job *fj)
 {
     if (fj->job.in_fd >= 0 || fj->n_drafts > 0)

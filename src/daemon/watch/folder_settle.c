@@ -1,5 +1,8 @@
-/* How jobs end on disk. Those that come together are settled together, so that one sync of OUT
- * serves them all. The order of steps is the table in docs/spool.md. */
+/* How jobs end on disk. Jobs that end while an errand settles others wait and are settled together,
+ * so that one sync of OUT serves them all. The order of the steps is the table in docs/spool.md.
+ *
+ * A step that fails, for instance because the disk is full, leaves its fault in end_fault. No later
+ * step then runs for that job, its file stays claimed, and settled() has it tried again. */
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>
@@ -20,9 +23,9 @@ struct settling {
     struct folder_jobs jobs;
 };
 
-/* ---- the errand ---- */
+/* ---- the errand, on a thread ---- */
 
-/* Somebody wrote to the file while it was read: whatever came of it means nothing. */
+/* True when somebody wrote to the file while it was read, so that its results mean nothing. */
 static bool has_changed(const struct folder_job *fj)
 {
     return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
@@ -35,7 +38,8 @@ static void close_input(struct folder_job *fj)
     fj->job.in_fd = -1;
 }
 
-/* The worker names its planes; it must have asked for just these outputs. */
+/* Gives the drafts the names of the planes that the worker reported. They must be those for which
+ * it asked. */
 static int name_drafts(struct folder_job *fj)
 {
     bool same = fj->n_planes == fj->n_drafts;
@@ -49,7 +53,8 @@ static int name_drafts(struct folder_job *fj)
     return 0;
 }
 
-/* The verdict; names and the original follow when it is on the disk. */
+/* Writes down that the file is done: the commit point. Names and the original follow in later
+ * steps. */
 static void commit(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
@@ -63,7 +68,7 @@ static void commit(struct folder_job *fj)
     folder_discard_drafts(fj);
 }
 
-/* The verdict that it failed. */
+/* Writes down that the file failed: the commit point. */
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
@@ -88,7 +93,7 @@ static bool is_well(const struct folder_job *fj, enum folder_end end)
     return fj->end == end && fj->end_fault.code == FAULT_NONE;
 }
 
-/* The rule of the folder made its name a reason to fail. */
+/* A result whose name is taken fails the file where the folder's rule says so. */
 static void fail_if_it_exists(struct folder_job *fj)
 {
     if (fj->end != END_DONE || fj->end_fault.code != FAULT_EXISTS)
@@ -109,7 +114,7 @@ static void place(struct folder_job *fj)
     fail_if_it_exists(fj);
 }
 
-/* A file with a history keeps it: it stays with us, its note beside it. */
+/* True when the note beside the file has to be kept, so that the file stays claimed. */
 static bool has_history(const struct claim *claim)
 {
     const struct note *note = &claim->note;
@@ -119,9 +124,9 @@ static bool has_history(const struct claim *claim)
 static void give_back(struct folder_job *fj)
 {
     folder_discard_drafts(fj);
-    claim_clear_begun(fj->claim); /* that we end in good order is no interruption */
+    claim_clear_begun(fj->claim); /* an orderly end of the daemon is no interruption */
     if (!has_history(fj->claim))
-        claim_give_back(fj->claim, NULL); /* else it is found at the next start */
+        claim_give_back(fj->claim, NULL); /* otherwise the next start finds it */
 }
 
 static void settle_one(struct folder_job *fj)
@@ -152,7 +157,7 @@ static void settle_one(struct folder_job *fj)
     }
 }
 
-/* A sync that serves several jobs voids all of them when it fails. */
+/* A failed sync undoes the verdict of every job that it was to cover. */
 static void not_synced(struct folder_job *fj, const struct fault *fault)
 {
     if (fault->code == FAULT_NONE)
@@ -161,7 +166,7 @@ static void not_synced(struct folder_job *fj, const struct fault *fault)
     drafts_void(fj->claim, fj->claim->spool->out_fd);
 }
 
-/* In place of a sync for each: the file systems of OUT and of the claims, once. */
+/* For `sync: batch`: one sync of the file systems of OUT and of the claims for all jobs. */
 static void sync_batch(struct settling *settling)
 {
     const struct spool *synced = NULL;
@@ -184,8 +189,8 @@ static void sync_batch(struct settling *settling)
     }
 }
 
-/* One sync for all that were placed in one OUT; those of another spool get their own, and so do
- * those in folders below. */
+/* Syncs OUT once for all results that got their names there. Another spool's OUT, and folders below
+ * OUT, need a sync of their own. */
 static void sync_names(struct settling *settling)
 {
     const struct spool *synced = NULL;
@@ -205,8 +210,8 @@ static void sync_names(struct settling *settling)
     }
 }
 
-/* In the ledger before the originals leave: a file that is to be kept must not come back to its
- * folder before it is known there. */
+/* Enters the files in the ledger before the originals move: a file that stays in its folder must be
+ * known as done before it can be seen there again. */
 static void enter_in_ledger(struct settling *settling)
 {
     struct ledger_entry *entries = NULL;
@@ -221,7 +226,7 @@ static void enter_in_ledger(struct settling *settling)
     entries = calloc(most, sizeof *entries);
     if (!records || !entries) {
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
-        needed = true; /* for all that is known here */
+        needed = true; /* every job of this errand */
     }
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
@@ -327,7 +332,7 @@ static void finish_well(struct folder_job *fj)
     folder_drop_job(fj);
 }
 
-/* The place in the folder must know the file before it is there again. */
+/* The candidate must exist before the file appears in the folder again. */
 static void return_file(struct folder_job *fj)
 {
     struct folder *folder = fj->folder;
@@ -353,7 +358,7 @@ static void settled(struct folder_job *fj)
         return;
     fj->end = END_NONE;
     if (end == END_RETURNED && fj->job.fault.code == FAULT_TRUNCATED) {
-        fault_clear(&fj->end_fault); /* a new file has its name: nobody can complete this one */
+        fault_clear(&fj->end_fault); /* a new file has this name, so nobody can complete this one */
         folder_end_job(fj, END_FAILED);
         return;
     }
@@ -388,7 +393,7 @@ void folder_settle(struct folder *folder)
         return;
     struct settling *settling = malloc(sizeof *settling);
     if (!settling)
-        return; /* the next job that ends, or the timer, comes back to it */
+        return; /* the next job that ends, or the timer, tries it again */
     struct folder_job *fj;
     settling->folder = folder;
     STAILQ_INIT(&settling->jobs);

@@ -1,4 +1,5 @@
-/* How files are found and become ours: scans and looks, as errands; their findings, on the loop. */
+/* How files are found and claimed: scans, and looks at single names, as errands; what follows from
+ * them, on the loop. */
 #include "daemon/watch/folder_internal.h"
 
 #include <limits.h>
@@ -25,25 +26,25 @@ struct scan {
     struct errand errand;
     struct folder *folder;
     struct spool *spool;
-    bool whole; /* else only lost_path and short_of_space are wanted */
-    bool tidy;  /* done and failed */
-    bool prune; /* the ledger */
+    bool whole; /* otherwise only lost_path and short_of_space are found out */
+    bool tidy;  /* tidy done and failed */
+    bool prune; /* prune the ledger */
     bool rebuild;
-    const char *short_of_space; /* the spool's */
-    bool counted;               /* what is in done and failed */
+    const char *short_of_space; /* of the spool */
+    bool counted;               /* the files in done and failed were counted */
     size_t n_done, n_failed;
     size_t n_rebuilt;
-    const char *lost_path; /* NULL: the paths lead where they did */
+    const char *lost_path; /* NULL: the paths lead to the open directories */
     struct fault lost;
-    bool is_cut; /* there is more than was kept */
+    bool is_cut; /* some names did not fit */
     size_t n_found, found_capacity, n_empty;
     struct found *found;
     size_t n_claims, claim_capacity;
-    struct claim **claims; /* of daemons that are gone */
+    struct claim **claims; /* taken over from daemons that are gone */
     struct fault fault;
 };
 
-/* Room for one more; false when memory is out. */
+/* Makes room for one more; false without memory. */
 static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -79,7 +80,7 @@ static bool keep_found(void *context, const char *name, const struct identity *i
     return true;
 }
 
-/* One that cannot be kept in memory stays in our instance's folder, until the next start. */
+/* A claim for which there is no memory stays on disk, and the next start finds it. */
 static void keep_claim(void *context, struct claim *claim)
 {
     struct scan *scan = context;
@@ -99,7 +100,8 @@ static void tidy(const struct spool *spool)
     retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
 }
 
-/* Reasons count with their files; in place there are only reasons. */
+/* Counts files in failed without the reasons beside them. Where originals stay in place, failed has
+ * only reasons. */
 static void count_files(struct scan *scan)
 {
     const struct spool *spool = scan->spool;
@@ -108,7 +110,7 @@ static void count_files(struct scan *scan)
     scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
 }
 
-/* Those of another device are another stick's, which may come back. */
+/* Files of another device belong to another removable disk, which may come back. */
 static bool is_there(void *context, const char *name, const struct identity *identity)
 {
     const struct spool *spool = context;
@@ -178,7 +180,7 @@ static void note_space(struct folder *folder, const char *short_of_space)
         log_info("%s, %s: there is space again", folder->settings->input, folder->settings->output);
 }
 
-/* It is told when it is new, and as long as it lasts in the status. */
+/* Logs the fault of a scan when it is new. The status shows it as long as it lasts. */
 static void note_unread(struct folder *folder, const struct fault *fault)
 {
     if (fault->code)
@@ -222,8 +224,8 @@ static void after_scan(struct errand *errand)
     folder_check_stopped(folder);
 }
 
-/* Done and failed once a minute, more often where ages are shorter, and before a lot has come to
- * them. */
+/* Tidying is due once a minute, more often where the settings' ages are shorter, and early when
+ * much has been moved to done. */
 static bool tidy_is_due(struct folder *folder, uint64_t now)
 {
     const struct watch_settings *rules = folder->settings;
@@ -238,7 +240,8 @@ static bool tidy_is_due(struct folder *folder, uint64_t now)
     return true;
 }
 
-/* What the ledger has been told before it was lost is told again, once. */
+/* True when the ledger was lost and begun anew, so that it has to be told again what is in done and
+ * failed. */
 static bool rebuild_is_due(struct folder *folder, bool whole)
 {
     unsigned generation = ledger_generation(folder->world->spools.ledger);
@@ -253,7 +256,7 @@ void folder_scan(struct folder *folder, bool whole)
     uint64_t now = clock_now();
     struct scan *scan = calloc(1, sizeof *scan);
     if (!scan)
-        return; /* the next one is due as usual */
+        return; /* the next one comes as usual */
     scan->folder = folder;
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
@@ -270,9 +273,9 @@ void folder_scan(struct folder *folder, bool whole)
 
 /* ---- the look ---- */
 
-/* One name of an errand. */
+/* A name that an errand looks at. */
 struct look_at {
-    struct candidate *candidate; /* stays as long as it is in state CANDIDATE_LOOKING */
+    struct candidate *candidate; /* not freed while its state is CANDIDATE_LOOKING */
     struct candidate_heard heard;
     struct candidate_facts facts;
     enum candidate_verdict verdict;
@@ -284,9 +287,9 @@ struct look {
     struct errand errand;
     struct folder *folder;
     struct spool *spool;
-    unsigned room;              /* claims that may be made */
-    const char *short_of_space; /* the spool's */
-    struct fault unknown;       /* the ledger does not tell what is done */
+    unsigned room;              /* how many files may be claimed */
+    const char *short_of_space; /* of the spool */
+    struct fault unknown;       /* the ledger did not tell what is done */
     size_t count;
     struct look_at at[LOOKS_AT_ONCE];
 };
@@ -298,7 +301,7 @@ static void claim(struct look *look, struct look_at *at)
     if (result == 0)
         look->room--;
     else
-        at->verdict = CANDIDATE_WAIT; /* whatever it is now is looked at again */
+        at->verdict = CANDIDATE_WAIT; /* it is looked at again, whatever it is now */
     if (result == FAULT_BUSY)
         fault_clear(&at->fault);
 }
@@ -324,7 +327,7 @@ static void look_at(struct look *look, struct look_at *at)
     at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    /* To probe is to open it, which would look like somebody else's doing later. */
+    /* Probing opens the file, and the event of that would look like somebody else's. */
     if (at->verdict == CANDIDATE_TAKE && look->room > 0) {
         sight = spool_probe(look->spool, at->candidate->name, &writer);
         at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
@@ -345,8 +348,8 @@ static void do_look(struct errand *errand)
         look_at(look, &look->at[i]);
 }
 
-/* What the look and news since then make of a candidate. `caught_up`: all news are known up to the
- * look, so that what has bytes and was never opened was linked in. */
+/* What the look, and events since, mean for a candidate. `caught_up`: all events up to the look are
+ * known, so a file with content that was never opened must have been linked in. */
 static void apply(struct folder *folder, struct look_at *at, bool caught_up)
 {
     struct candidates *candidates = &folder->candidates;
@@ -356,7 +359,7 @@ static void apply(struct folder *folder, struct look_at *at, bool caught_up)
         log_warning("%s: %s; it is tried again", c->name, at->fault.text);
     c->complained = at->fault.code != FAULT_NONE;
     if (at->fault.code == FAULT_CREATE || at->fault.code == FAULT_IO)
-        folder->next_check = 0; /* our own folder may be gone */
+        folder->next_check = 0; /* our hidden folder may be gone: check it now */
     c->facts = forget ? (struct candidate_facts){0} : at->facts;
     if (forget && !c->hinted)
         c->heard = (struct candidate_heard){0};
@@ -366,7 +369,8 @@ static void apply(struct folder *folder, struct look_at *at, bool caught_up)
         c->hinted = true;
     }
     if (at->claim && at->claim->spool->in_place)
-        candidates_move(candidates, c, CANDIDATE_TAKEN); /* a hint waits for the job's end */
+        /* further events are kept until the job ends */
+        candidates_move(candidates, c, CANDIDATE_TAKEN);
     else if (c->hinted)
         candidates_move(candidates, c, CANDIDATE_HINTED);
     else if (forget)
@@ -383,7 +387,7 @@ static void after_look(struct errand *errand)
 {
     struct look *look = (struct look *)errand;
     struct folder *folder = look->folder;
-    bool caught_up = watch_catch_up(folder->watch); /* which may lose the folder */
+    bool caught_up = watch_catch_up(folder->watch); /* this may lose the folder */
     bool of_this_folder = folder_is_live(folder) && look->spool == folder->spool;
     folder->looking = false;
     for (size_t i = 0; i < look->count; i++) {
@@ -403,14 +407,14 @@ static void after_look(struct errand *errand)
     if (of_this_folder)
         note_space(folder, look->short_of_space);
     else
-        folder->next_scan = clock_now(); /* the same names may be there, in the new directory */
+        folder->next_scan = clock_now(); /* the new directory may have files of the same names */
     spool_leave(&look->spool);
     free(look);
     folder_pump(folder);
     folder_check_stopped(folder);
 }
 
-/* Those that are known to be complete come first, as many as there is room for. */
+/* Chooses the names to look at: complete ones first, as many as there is room for. */
 static void choose(struct folder *folder, struct look *look)
 {
     struct candidates *candidates = &folder->candidates;
@@ -430,7 +434,8 @@ static void choose(struct folder *folder, struct look *look)
     }
 }
 
-/* Claims that it may make: the queue has room, it has not had its share, and there is space. */
+/* How many files may be claimed: as many as the queue and the folder's share have room for, none
+ * without disk space. */
 static unsigned room_of(const struct folder *folder)
 {
     unsigned room = queue_room(folder->queue);
@@ -447,7 +452,7 @@ void folder_look(struct folder *folder)
         return;
     struct look *look = calloc(1, sizeof *look);
     if (!look)
-        return; /* the timer comes back to it */
+        return; /* the timer tries it again */
     look->folder = folder;
     look->room = room;
     fault_clear(&look->unknown);

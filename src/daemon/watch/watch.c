@@ -14,7 +14,8 @@
      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define LOST (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
 
-/* Reads in one turn of the loop; what is left comes in the next, after everybody else. */
+/* Reads in one turn of the loop. The rest is read in the next turn, so that others are served in
+ * between. */
 #define READS_A_TURN 16
 #define PAUSE        2 /* milliseconds from one turn to the next */
 
@@ -58,7 +59,7 @@ static void take_event(struct watch *watch, const struct inotify_event *event)
     }
 }
 
-/* False when there is nothing more to read. */
+/* Reads events; returns false when there are no more. */
 static bool read_events(struct watch *watch)
 {
     char buffer[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -123,7 +124,8 @@ bool watch_catch_up(struct watch *watch)
     return !more && !watch->closing && !watch->overflowed;
 }
 
-/* Two of the kernel's answers mean other than they say. */
+/* Turns errno into a fault. Two of inotify's error codes have a text that does not say what is
+ * meant. */
 static int refused(struct fault *fault)
 {
     if (errno == EMFILE)

@@ -16,13 +16,15 @@
 #include "worker/find.h"
 #include "worker/message.h"
 
-/* Messages in one turn of the loop; what is left comes in the next, after everybody else. */
+/* Messages read in one turn of the event loop. The rest is read in the next turn, so that other
+ * sockets are served in between. */
 #define MESSAGES_A_TURN 64
 
-/* A message that the socket had no room for. */
+/* A message that waits until the socket has room. */
 struct outgoing {
     struct text json;
-    int fds[MESSAGE_FDS_MAX]; /* copies: the job that they were for may have ended by then */
+    int fds[MESSAGE_FDS_MAX]; /* duplicates: the job's own descriptors may be closed before this is
+                                 sent */
     size_t n_fds;
     STAILQ_ENTRY(outgoing) next;
 };
@@ -30,12 +32,12 @@ struct outgoing {
 struct child {
     uv_process_t process;
     uv_poll_t poll;
-    int socket; /* −1 once hung up */
+    int socket; /* −1 after hang-up */
     STAILQ_HEAD(, outgoing) outgoing;
-    unsigned n_handles; /* of libuv that are not closed yet */
+    unsigned n_handles; /* libuv handles that are still open */
     bool exited, forgotten;
-    bool kept;   /* it is a keeper, and kills the worker when we ask it to */
-    bool blamed; /* it was killed for what it said or did not read */
+    bool kept;   /* the process is a keeper (worker/keeper.h): it kills the worker when asked */
+    bool blamed; /* we killed it because of what it sent, or because it read nothing */
     const struct child_events *events;
     void *context;
 };
@@ -79,7 +81,7 @@ static void blame(struct child *child, const char *why)
     child_kill(child);
 }
 
-/* True when a message was taken. */
+/* Returns true when a message was received. */
 static bool receive_one(struct child *child)
 {
     struct message message;
@@ -98,12 +100,12 @@ static bool receive_one(struct child *child)
     return !child->forgotten;
 }
 
-/* True when it was sent, or never can be. */
+/* Returns true when the message was sent, or when it can never be sent. */
 static bool try_to_send(struct child *child, const struct text *json, const int *fds, size_t n_fds)
 {
     struct fault fault = FAULT_INIT;
     int result = message_send_encoded(child->socket, json, fds, n_fds, &fault);
-    return result != FAULT_BUSY; /* FAULT_IO: it is gone, and its end will be told */
+    return result != FAULT_BUSY; /* FAULT_IO: the process is gone, and on_exit reports that */
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events);
@@ -129,7 +131,7 @@ static void send_outgoing(struct child *child)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct child *child = poll->data;
-    if (status < 0) { /* it has died with messages unread: what it said before counts */
+    if (status < 0) { /* it died before its messages were read: read them first */
         while (receive_one(child))
             ;
         if (!child->forgotten && child->socket >= 0) {
@@ -152,7 +154,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
     uv_close((uv_handle_t *)process, on_closed);
     if (child->forgotten)
         return;
-    while (receive_one(child)) /* what it said before it ended counts */
+    while (receive_one(child)) /* messages sent before its end still count */
         ;
     if (child->forgotten)
         return;
@@ -175,8 +177,9 @@ static int make_sockets(int sockets[2], struct fault *fault)
     return fault_set_errno(fault, FAULT_IO, "fcntl");
 }
 
-/* Ours, without the service manager's socket: it is told things by one process alone. The array is
- * the caller's; NULL without memory: then it is ours as it is. */
+/* Our own environment without the variables of the service manager's notify socket: only the front
+ * may talk to systemd. The caller frees the array. NULL without memory; the child then inherits our
+ * environment unchanged. */
 static char **make_environment(void)
 {
     size_t count = 0, kept = 0;
@@ -195,7 +198,7 @@ static int spawn(struct child *child, uv_loop_t *loop, const char *program, int 
     char *args[] = {name, NULL};
     uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
         {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}, /* drivers print banners */
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}, /* drivers print banners to it */
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
@@ -242,7 +245,7 @@ int child_start(struct child **child, uv_loop_t *loop, const struct child_events
     w->events = events;
     w->context = context;
     w->socket = -1;
-    w->exited = true; /* until it is started */
+    w->exited = true; /* until uv_spawn succeeds */
     if (worker_find_program(program, sizeof program, fault) != 0 ||
         make_sockets(sockets, fault) != 0) {
         free(w);

@@ -4,7 +4,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* A device that has worked for so long since it came up is taken for sound. */
+/* A device that has worked for so long since its worker became ready counts as sound again. */
 #define PROVEN_AFTER (600 * SECOND)
 
 void fallback_init(struct fallback *fallback, const char *device, const char *setting)

@@ -1,5 +1,5 @@
-/* Which device the next worker gets: the one that was asked for, or, while that one fails, the next
- * on a ladder that `fallback` gives:
+/* Which device the next worker gets: the configured one or, while that one fails, the next one of a
+ * list that the setting `fallback` chooses. The list is called the ladder, its entries are rungs:
  *
  *     native       the device, then the processor with the kernels that came with sluice, then the
  *                  plain C references
@@ -7,8 +7,9 @@
  *     reference    the device, then the references
  *     none         the device alone
  *
- * The device is tried again after 30 s, then 2 min, then every 10 min. One that a process is stuck
- * in is lost until a reboot, and is not tried again. Pure; times are monotonic nanoseconds. */
+ * A device that failed is tried again after 30 s, then after 2 min, then every 10 min. A device in
+ * which a process is stuck is not tried again before a reboot. Pure: no clock, no files. Times are
+ * monotonic nanoseconds. */
 #ifndef SLUICE_DAEMON_WORK_FALLBACK_H
 #define SLUICE_DAEMON_WORK_FALLBACK_H
 
@@ -18,37 +19,41 @@
 #define FALLBACK_RUNGS_MAX 3
 
 struct fallback {
-    const char *rungs[FALLBACK_RUNGS_MAX]; /* what a worker's setup says; the device first */
+    const char *rungs[FALLBACK_RUNGS_MAX]; /* names as a worker's setup has them; rung 0 is the
+                                              configured device */
     unsigned n_rungs;
-    unsigned rung;       /* of the next worker */
-    unsigned first;      /* those above are lost */
-    unsigned troubles;   /* times that the device failed and did not prove itself since */
+    unsigned rung;       /* that the next worker gets */
+    unsigned first;      /* rungs above it are lost until a reboot */
+    unsigned troubles;   /* failures of the device since it last counted as sound */
     uint64_t retry_at;   /* when the device is tried again; 0: it is in use, or lost */
-    uint64_t good_since; /* when it came up; 0: it is not in use */
+    uint64_t good_since; /* since when the device has been in use; 0: it is not */
 };
 
-/* Texts are borrowed. `setting` NULL: none. */
+/* The strings must outlive `fallback`. `setting` NULL means none. */
 void fallback_init(struct fallback *fallback, const char *device, const char *setting);
 
 const char *fallback_device(const struct fallback *fallback);
 
-/* True when `rung` is not the best that may be used: something else does the device's work. */
+/* True when `rung` is not the best that may be used: another device does the configured one's work.
+ */
 bool fallback_is_below(const struct fallback *fallback, unsigned rung);
 
-/* The device of that rung failed: the next worker gets the next one. False when there is none; then
- * the rung stays. */
+/* The device of that rung failed, so the next worker gets the rung below. Returns false, and
+ * changes nothing, when there is none. */
 bool fallback_step_down(struct fallback *fallback, unsigned rung, uint64_t now);
 
-/* The same, for good: a process is stuck in it. Where there is no other it stays in use. */
+/* As fallback_step_down, until a reboot, because a process is stuck in the device. Where there is
+ * no other device this one stays in use. */
 bool fallback_lose(struct fallback *fallback, unsigned rung, uint64_t now);
 
-/* A worker on that rung is ready. */
+/* A worker on that rung has become ready. */
 void fallback_came_up(struct fallback *fallback, unsigned rung, uint64_t now);
 
-/* Whether the device is to be tried again now; and when it will be (0: never). */
+/* True when it is time to try the device again. */
 bool fallback_is_due(const struct fallback *fallback, uint64_t now);
 
-/* The next worker gets the best device again. One that fails then steps down once more. */
+/* Has the next worker try the best device that is not lost. If that fails, fallback_step_down goes
+ * down again. */
 void fallback_climb(struct fallback *fallback);
 
 #endif

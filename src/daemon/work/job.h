@@ -1,6 +1,6 @@
-/* A job: a picture that somebody wants through a chain. The queue orders jobs and hands them to the
- * worker; where one comes from and where its result goes is its source's business: a watched
- * folder, or a client at a socket. All on the loop's thread. */
+/* A job: one picture that goes through a chain for somebody. The queue orders jobs and hands them
+ * to workers. Where a job comes from and where its result goes is known to its source only: a
+ * watched folder, or a client at a socket. All on the loop's thread. */
 #ifndef SLUICE_DAEMON_WORK_JOB_H
 #define SLUICE_DAEMON_WORK_JOB_H
 
@@ -18,98 +18,102 @@ struct worker;
 enum job_state {
     JOB_QUEUED,   /* waits for its turn */
     JOB_OPENING,  /* its source opens input and output */
-    JOB_OPEN,     /* waits for the worker to have room */
+    JOB_OPEN,     /* opened, and no worker has room yet */
     JOB_SENT,     /* the worker has it */
-    JOB_BEGUN,    /* and looks at the input's bytes */
-    JOB_SETTLING, /* its source puts the result, or the reason, in its place */
-    JOB_WAITING,  /* to be tried again after a while */
+    JOB_BEGUN,    /* the worker has begun to read the input */
+    JOB_SETTLING, /* its source puts the result, or the reason of the failure, in place */
+    JOB_WAITING,  /* to be tried again later */
     JOB_STATES
 };
 
-/* In which company a job may run. */
+/* Beside which other jobs a job may run. */
 enum job_lane {
     JOB_NORMAL,
-    JOB_SUSPECT, /* in quarantine, beside all others: a worker died of it, or of another one that it
-                    had at the time, or had to be killed because it did not end */
-    JOB_LAST,    /* alone, and when nothing else is left: it was there when we went down, often */
+    JOB_SUSPECT, /* in the quarantine worker, one at a time: a worker died or had to be killed while
+                    it had this job */
+    JOB_LAST, /* alone, when nothing else is left: the daemon went down several times while it had
+                 this job */
     JOB_LANES
 };
 
-/* Jobs that take turns with others: those of one client, and of all clients of one user. */
+/* Jobs that take turns with others: those of one client and, above that, those of all clients of
+ * one user. */
 struct job_flow {
-    uint64_t served;       /* the turn in which one was taken last; turns.c's */
-    struct job_flow *user; /* of a client: its user's; NULL: none */
+    uint64_t served; /* number of the turn in which one of its jobs was last taken (turns.c) */
+    struct job_flow *user; /* for a client's flow: the flow of its user; NULL for a user's */
 };
 
-/* What a source does for its jobs when the queue asks. Each is answered by the function of queue.h
- * that is named, once, on the loop's thread: later, or at once; but nothing may happen to other
- * jobs from within. */
+/* What the queue asks of a job's source. The source answers each request once by the function of
+ * queue.h that is named here, on the loop's thread, at once or later. Within these functions it
+ * must not change other jobs. */
 struct job_source {
-    const char *name; /* in metrics */
-    /* Opens in_fd and out_fd anew, whatever an earlier try left; → queue_opened. */
+    const char *name; /* as metrics call the source */
+    /* Opens in_fd and out_fd anew, whatever an earlier try left. Answer: queue_opened. */
     void (*open)(struct job *job);
-    /* Opens one more output, for a further plane; → queue_give_output. */
+    /* Opens one more output, for a further plane. Answer: queue_give_output. */
     void (*need_output)(struct job *job, const char *plane);
-    /* The worker looks at the bytes. No answer. NULL: nobody needs to know, and no message tells.
-     */
+    /* The worker has begun to read the input. No answer. NULL: nobody needs to know, and no message
+     * tells. */
     void (*began)(struct job *job);
-    /* The worker is done with it: job->fault says how; `report` is its message, NULL when it died.
-     * → queue_remove, queue_try_again or queue_retry. */
+    /* The worker has finished with it. job->fault says how; `report` is the worker's message, NULL
+     * when the worker died. Answer: queue_remove, queue_try_again or queue_retry. */
     void (*done)(struct job *job, const struct message *report);
-    /* The daemon ends before the job's turn; → queue_remove. */
+    /* The daemon stops before the job's turn. Answer: queue_remove. */
     void (*give_back)(struct job *job);
 };
 
 struct job {
     const struct job_source *source;
-    const void *owner;          /* whose: for queue_withdraw */
-    struct job_flow *flow;      /* of a client that waits; NULL: the backlog of a folder */
-    const char *label;          /* in log lines; the source's, like those below */
-    const char *folder;         /* where the file `label` came from; NULL: it is no file */
+    const void *owner;     /* who owns it, for queue_withdraw */
+    struct job_flow *flow; /* of a client that waits for the answer; NULL for jobs of folders */
+    const char *label;     /* its name in log lines; owned by the source, as are those below */
+    /* the folder in which the file `label` lay; NULL: the job is not about a file */
+    const char *folder;
     const char *chain, *format; /* as the worker parses them */
-    const char *input;          /* how to read; NULL: as usual */
-    const char *counted;        /* what metrics call the chain; NULL: by its text */
-    const bool *stalled;        /* its owner's: while true it is not opened; NULL: never true */
-    int in_fd, out_fd;          /* while open; the source's */
+    const char *input;          /* how to decode (options of the input); NULL: as usual */
+    const char *counted;        /* the chain's name in metrics; NULL: its text */
+    const bool *stalled; /* set by the owner: while true the job is not opened; NULL: never */
+    int in_fd, out_fd;   /* while the job is open; owned by the source */
     enum job_lane lane;
-    unsigned attempts; /* times that a worker was given it */
-    unsigned crashes;  /* times that a worker died of it, while it had nothing else */
+    unsigned attempts; /* how often a worker was given it */
+    unsigned crashes;  /* how often a worker died at it while it had no other job */
 
-    /* the queue's own */
+    /* set by the queue */
     int64_t id;
     enum job_state state;
     uint64_t added;        /* when it entered the queue; monotonic nanoseconds */
     uint64_t since;        /* when it entered its state; monotonic nanoseconds */
-    uint64_t sent;         /* when a worker was given it last; 0: never */
-    struct worker *worker; /* that has it */
+    uint64_t sent;         /* when a worker was last given it; 0: never */
+    struct worker *worker; /* the worker that has it */
     bool late;             /* it ran past its deadline, and its worker was killed for that */
-    unsigned taken;        /* times that its worker was killed for no reason of its own */
-    uint64_t deadline;     /* while a worker has it; monotonic nanoseconds */
-    unsigned n_outputs;    /* that the worker has asked for, besides the first */
-    uint64_t not_before;   /* while it waits, or goes last */
-    unsigned retries;      /* after faults that may pass by themselves */
-    struct fault fault;    /* how the latest try ended */
-    struct fault trouble;  /* while it waits to be tried again: why */
+    /* how often its worker was killed for a reason that has nothing to do with it */
+    unsigned taken;
+    uint64_t deadline;    /* while a worker has it; monotonic nanoseconds */
+    unsigned n_outputs;   /* that the worker has asked for, besides the first */
+    uint64_t not_before;  /* not to be tried earlier than this */
+    unsigned retries;     /* tries again after faults that may pass by themselves */
+    struct fault fault;   /* how the latest try ended */
+    struct fault trouble; /* why it waits to be tried again */
     TAILQ_ENTRY(job) in_list;
 };
 
 TAILQ_HEAD(job_list, job);
 
-/* A disk that only its owner needs does not answer: it keeps nobody else waiting. */
+/* True while its owner's disk does not answer. Jobs of other owners go on. */
 static inline bool job_is_stalled(const struct job *job)
 {
     return job->stalled && *job->stalled;
 }
 
-/* How long it has been under way, for people: "52.1 ms, after 3300.0 ms in the queue". What came
- * before its latest try counts as the queue's. */
+/* How long the job has taken, for people: "52.1 ms, after 3300.0 ms in the queue". Time before its
+ * latest try counts as time in the queue. */
 #define JOB_TIMES_MAX 80
 void job_print_times(const struct job *job, char text[JOB_TIMES_MAX]);
 
 /* Seconds from when it entered the queue until its latest try began; 0 before that. */
 double job_queue_seconds(const struct job *job);
 
-/* What log lines about the job carry as fields. */
+/* The fields of log lines about the job. */
 static inline struct log_subject job_subject(const struct job *job)
 {
     return (struct log_subject){.job = job->id,
@@ -118,7 +122,7 @@ static inline struct log_subject job_subject(const struct job *job)
                                 .file = job->folder ? job->label : NULL};
 }
 
-/* A line about a job. */
+/* Logs a line about a job. */
 #define job_log(job, level, ...)                                                                   \
     do {                                                                                           \
         struct log_subject subject_ = job_subject(job);                                            \

@@ -10,7 +10,7 @@
 #include "worker/message.h"
 
 #define SERIES_MAX 1024
-#define LABELS_MAX 5000 /* a path, escaped */
+#define LABELS_MAX 5000 /* room for a path with every byte escaped */
 
 enum metric_kind {
     KIND_COUNTER,
@@ -101,9 +101,9 @@ static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 struct series {
     enum metric metric;
     char *labels; /* owned */
-    double value; /* of a histogram or summary: the sum */
+    double value; /* for a histogram or summary: the sum */
     uint64_t count;
-    uint64_t below[N_BOUNDS]; /* not cumulative */
+    uint64_t below[N_BOUNDS]; /* samples in this bucket alone (printed buckets are cumulative) */
 };
 
 struct metrics {
@@ -111,7 +111,8 @@ struct metrics {
     struct series series[SERIES_MAX];
 };
 
-/* Whoever asks for a rate needs the zero before the first event. */
+/* Series that are printed with 0 before their first event, so that rates can be computed from the
+ * start. */
 static const enum metric unlabelled[] = {
     METRIC_JOB_DURATION,      METRIC_PIXELS,
     METRIC_BYTES_READ,        METRIC_BYTES_WRITTEN,
@@ -181,7 +182,7 @@ static struct series *find(const struct metrics *metrics, enum metric metric, co
     return NULL;
 }
 
-/* NULL when there are too many, or the labels are too long to be of our making. */
+/* Returns NULL when there are too many series, or the labels are longer than any that we make. */
 static struct series *find_or_add(struct metrics *metrics, enum metric metric, const char *labels)
 {
     struct series *found = find(metrics, metric, labels);
@@ -226,7 +227,7 @@ void metrics_observe(struct metrics *metrics, enum metric metric, const char *la
     }
 }
 
-#define CHAIN_MAX 200 /* what is longer counts as "other" */
+#define CHAIN_MAX 200 /* a longer name counts as "other" */
 
 static void job_labels(struct text *labels, const char *source, const char *chain,
                        const char *result)
@@ -236,13 +237,14 @@ static void job_labels(struct text *labels, const char *source, const char *chai
     metrics_label(labels, "result", result);
 }
 
-/* Half of the room is kept for what is no name of a chain or a stage. */
+/* True when half of the series are in use. The other half is kept for series without a chain or a
+ * stage in their labels. */
 static bool is_filling(const struct metrics *metrics)
 {
     return metrics && metrics->n_series > SERIES_MAX / 2;
 }
 
-/* A chain too long for a label, or one more than there is room for, counts as "other". */
+/* A chain that is too long for a label, or for which there is no room, counts as "other". */
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result)
 {
@@ -257,7 +259,7 @@ void metrics_count_job(struct metrics *metrics, const char *source, const char *
     text_finish(&labels);
 }
 
-/* What one kernel does for several stages counts for them together: "luminance+sobel". */
+/* Stages that share one kernel are counted together, as "luminance+sobel". */
 static void count_stages(struct metrics *metrics, const json_t *stages)
 {
     size_t i;
@@ -287,7 +289,7 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
         {
             {METRIC_BYTES_READ, NULL, "bytes_in"},
             {METRIC_BYTES_WRITTEN, NULL, "bytes_out"},
-            /* What the front copied for the worker is added where it does. */
+            /* what the front copied for the worker is added elsewhere */
             {METRIC_BYTES_COPIED, NULL, "bytes_copied"},
             {METRIC_CROSSINGS, "direction=\"in\"", "crossings_in"},
             {METRIC_CROSSINGS, "direction=\"out\"", "crossings_out"},
@@ -358,7 +360,7 @@ void metrics_print(const struct metrics *metrics, struct text *text)
 {
     static const char *const words[] = {"counter", "gauge", "histogram", "summary"};
     for (int metric = 0; metric < METRICS; metric++) {
-        /* Of those without a sample too: what is not counted yet is known by name and meaning. */
+        /* also for metrics without a sample yet: name and meaning are known */
         text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", kinds[metric].name, kinds[metric].help,
                     kinds[metric].name, words[kinds[metric].kind]);
         for (size_t i = 0; i < metrics->n_series; i++) {

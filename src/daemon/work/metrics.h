@@ -1,6 +1,6 @@
-/* What has been counted since the start, under the names that /metrics will print. A series is a
- * name and its labels; there are as many as the configuration has chains and folders, and never
- * more than a bound, whatever anybody asks for. The loop's thread alone. */
+/* Counters and gauges as /metrics prints them. A series is a name with labels. Labels come from the
+ * configuration and from requests; the number of series is bounded whatever clients send. The
+ * loop's thread alone. */
 #ifndef SLUICE_DAEMON_WORK_METRICS_H
 #define SLUICE_DAEMON_WORK_METRICS_H
 
@@ -16,36 +16,37 @@ enum metric {
     METRIC_JOB_DURATION,   /* seconds in the worker: a histogram */
     METRIC_SPAN_DURATION,  /* span: read, decode, device, encode, write: sum and count */
     METRIC_STAGE_DURATION, /* stage, or stages fused: time on the device, sum and count */
-    METRIC_PIXELS,         /* of inputs */
+    METRIC_PIXELS,         /* of input pictures */
     METRIC_BYTES_READ,
     METRIC_BYTES_WRITTEN,
-    METRIC_BYTES_COPIED,       /* as reports count them, and of inputs that may change */
-    METRIC_CROSSINGS,          /* direction: in, out */
-    METRIC_QUEUE_JOBS,         /* held now */
-    METRIC_CONNECTIONS,        /* socket: http, jobs */
-    METRIC_USERS,              /* that are connected, or have jobs */
-    METRIC_CLIENT_BYTES,       /* of inputs and unread results, … */
-    METRIC_CLIENT_BYTES_MAX,   /* … and their limit */
+    METRIC_BYTES_COPIED, /* as reports count them, and copies of inputs that a client could still
+                            change */
+    METRIC_CROSSINGS,    /* direction: in, out */
+    METRIC_QUEUE_JOBS,   /* jobs in the queue now */
+    METRIC_CONNECTIONS,  /* socket: http, jobs */
+    METRIC_USERS,        /* users that are connected or have jobs */
+    METRIC_CLIENT_BYTES, /* size of inputs and unread results */
+    METRIC_CLIENT_BYTES_MAX,   /* the limit of these */
     METRIC_RECEIVERS,          /* state: well, hanging */
     METRIC_FILES,              /* dir, state */
     METRIC_FOLDER_STATE,       /* dir, state: ok, degraded, hanging, lost; always 1 */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */
     METRIC_WATCH_OVERFLOWS,    /* dir: of inotify's queue */
-    METRIC_RELOAD_SUCCESS,     /* 1: what was read last is in force */
-    METRIC_BUFFER_BYTES,       /* of the device's memory, as the worker last told */
-    METRIC_JOB_RETRIES,        /* after trouble that is not the file's */
-    METRIC_JOB_QUARANTINES,    /* tried again in a worker of their own */
+    METRIC_RELOAD_SUCCESS,     /* 1: the configuration that was read last is in force */
+    METRIC_BUFFER_BYTES,       /* of the device's memory, as the worker last reported */
+    METRIC_JOB_RETRIES,        /* tries again after faults that are not the file's */
+    METRIC_JOB_QUARANTINES,    /* jobs tried again in the quarantine worker */
     METRIC_DEVICE_FALLBACK,    /* reason: error, start, check, missing, stuck, crash */
-    METRIC_DEVICE_ON_FALLBACK, /* 1 while something else does the device's work */
-    METRIC_DEVICES_LOST,       /* stuck in the kernel: a reboot is due */
+    METRIC_DEVICE_ON_FALLBACK, /* 1 while another device does the configured one's work */
+    METRIC_DEVICES_LOST,       /* devices stuck in the kernel: a reboot is due */
     METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS,
-    METRIC_CLIENT_KERNELS, /* that the latest worker has made for chains that are not configured */
+    METRIC_CLIENT_KERNELS, /* compiled by the latest worker for chains that are not configured */
     METRIC_CACHE_WIPES,
     METRIC_WORKER_STARTS,
     METRIC_WORKER_ENDS, /* reason: recycled, replaced, refused, crashed, killed,
                                   taken, stuck, stopped */
-    METRIC_CPU_SECONDS, /* of this process, as other programs name them */
+    METRIC_CPU_SECONDS, /* of this process; the name is the one that other programs use */
     METRIC_RESIDENT_MEMORY,
     METRIC_VIRTUAL_MEMORY,
     METRIC_OPEN_FDS,
@@ -54,38 +55,38 @@ enum metric {
     METRICS
 };
 
-struct metrics; /* NULL may be given to all functions that count: nothing is */
+struct metrics; /* functions that count take NULL, and do nothing */
 
-/* Those without labels are there from the beginning, but for what has to be measured first. NULL
- * without memory. */
+/* Series without labels are there from the start, except those that have to be measured first.
+ * Returns NULL without memory. */
 struct metrics *metrics_create(void);
 void metrics_destroy(struct metrics **metrics);
 
-/* Adds to a counter. `labels` as they are printed: `reason="start"`; NULL: none. */
+/* Adds to a counter. `labels` are as printed: `reason="start"`; NULL: none. */
 void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value);
 
-/* Sets a gauge, or a counter that somebody else counts. */
+/* Sets a gauge, or a counter that is counted elsewhere. */
 void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value);
 
-/* Forgets all series of one: of folders that are not watched any more. */
+/* Removes all series of a metric: for folders that are not watched any more. */
 void metrics_clear(struct metrics *metrics, enum metric metric);
 
-/* Appends `name="value"` to labels, with what may not stand there as it is escaped. */
+/* Appends `name="value"` to labels, escaped. */
 void metrics_label(struct text *labels, const char *name, const char *value);
 
-/* One more value of a histogram, or of a sum and count, in seconds. */
+/* Adds a value, in seconds, to a histogram or to a sum and count. */
 void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
                      double seconds);
 
-/* A job has ended: its result, and what the worker's report tells (NULL: nothing). */
+/* Counts a job that has ended: its result, and the figures of the worker's report (NULL: none). */
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result);
 void metrics_count_report(struct metrics *metrics, const struct message *report);
 
-/* 0 for a series that is not there. */
+/* Returns 0 for a series that is not there. */
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels);
 
-/* Appends all of it in Prometheus' text format. */
+/* Appends all series in Prometheus' text format. */
 void metrics_print(const struct metrics *metrics, struct text *text);
 
 #endif

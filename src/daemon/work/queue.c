@@ -13,13 +13,13 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* Jobs that are opened ahead, so that the worker never waits for a directory. */
+/* Jobs that are opened before a worker has room, so that it never waits for a disk. */
 #define AHEAD 2
 
-/* How long a job that goes last waits for a quiet moment at most. */
+/* A job of JOB_LAST runs beside others after so long, if nothing quiet has come before. */
 #define LAST_WAITS (30 * SECOND)
 
-/* Jobs from being opened to their end in a worker, in quarantine or not. */
+/* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
 static unsigned under_way(const struct queue *queue, bool quarantine)
 {
     unsigned count = 0;

@@ -1,5 +1,5 @@
-/* The queue's part with workers: what they are sent and say about jobs, and what becomes of those
- * that one had when it died. */
+/* What the queue sends to workers, what it does with their messages about jobs, and what happens to
+ * the jobs of a worker that died. */
 #include "daemon/work/queue_internal.h"
 
 #include "base/log.h"
@@ -48,8 +48,8 @@ static struct job *find_with(struct queue *queue, const struct worker *worker, i
     return NULL;
 }
 
-/* A worker that asks for more than a picture has planes asks without end: it is told nothing more.
- */
+/* Answers a request for one more output. A worker that asks for more outputs than a picture can
+ * have planes gets no answer. */
 static void need_output(struct job *job, const char *plane)
 {
     if (++job->n_outputs < MESSAGE_PLANES_MAX) {
@@ -61,7 +61,7 @@ static void need_output(struct job *job, const char *plane)
     }
 }
 
-/* Clients get theirs with their answer. */
+/* Logs the warnings of a report; clients get theirs in the answer. */
 static void log_warnings(const struct job *job, const struct message *report)
 {
     enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
@@ -70,7 +70,7 @@ static void log_warnings(const struct job *job, const struct message *report)
         job_log(job, level, "%s: warning: %s", job->label, warning);
 }
 
-/* It goes where nobody else is harmed. */
+/* From now on the job runs in the quarantine worker, where it harms no other job. */
 static void put_in_quarantine(struct queue *queue, struct job *job)
 {
     if (job->lane != JOB_SUSPECT)
@@ -78,7 +78,7 @@ static void put_in_quarantine(struct queue *queue, struct job *job)
     job->lane = JOB_SUSPECT;
 }
 
-/* What took too long beside others may have been slowed down by them. */
+/* True when the job had the worker to itself. Otherwise others may have made it late. */
 static bool was_alone(const struct job *job)
 {
     return job->lane != JOB_NORMAL || job->worker->in_flight == 1;
@@ -117,9 +117,9 @@ static void on_said(void *context, struct worker *worker, const struct message *
     }
 }
 
-/* What becomes of a job whose worker has ended. One that was not begun is not at fault, nor is any
- * where the worker was killed for no reason of theirs; but one to which that happens time and again
- * may be why memory runs out, or why nobody comes to begin. */
+/* Decides what happens to a job whose worker has ended. The job is not to blame when it had not
+ * begun, or when the worker was killed for another reason. If that happens to it again and again it
+ * may be the reason after all, for instance why memory runs out, and it is treated as a suspect. */
 static void judge(struct queue *queue, struct job *job)
 {
     enum worker_cause cause = job->worker->cause;

@@ -15,9 +15,9 @@
 
 #define PAUSE_FIRST     (100 * MILLISECOND)
 #define PAUSE_LAST      (10 * SECOND)
-#define FIRST_FAILURES  3 /* ends at the very first start, at least, until it counts as hopeless */
-#define FAILURES_MAX    4 /* ends in a row without a job done: no single file's fault */
-#define RECYCLE_AGAIN   (60 * SECOND) /* after a replacement that did not come up */
+#define FIRST_FAILURES  3 /* failed starts until the daemon's own start counts as failed */
+#define FAILURES_MAX    4 /* ends in a row without a finished job: more than one file explains */
+#define RECYCLE_AGAIN   (60 * SECOND) /* after a replacement that did not become ready */
 #define QUARANTINE_IDLE (30 * SECOND)
 
 static void on_timer(uv_timer_t *timer);
@@ -34,7 +34,7 @@ static void add_reason(struct supervisor *s, enum metric metric, const char *rea
     metrics_add(s->metrics, metric, labels, 1);
 }
 
-/* ---- what comes with time ---- */
+/* ---- timers ---- */
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -91,14 +91,14 @@ static void start_after_failure(struct supervisor *s, struct slot *slot)
     plan_start(s, slot, pause_after(slot->failures));
 }
 
-/* A replacement that does not come up changes nothing for the one at work. */
+/* A replacement did not become ready: the present worker goes on, and another try comes later. */
 static void put_off_recycling(struct supervisor *s)
 {
     s->recycle_from = clock_now() + RECYCLE_AGAIN;
     arm(s);
 }
 
-/* It gets no jobs any more. */
+/* Takes the worker out of its slot, so that it gets no more jobs. */
 static void put_aside(struct supervisor *s, struct worker **place)
 {
     LIST_INSERT_HEAD(&s->others, *place, in_list);
@@ -114,7 +114,7 @@ static void retire(struct supervisor *s, struct worker **place)
     worker_retire(worker);
 }
 
-/* The last thing that a callback does: all may be closed after it. */
+/* To be called last in a callback, since the owner may close everything in `stopped`. */
 static void tell_if_stopped(struct supervisor *s)
 {
     if (!s->stopping || s->stopped || supervisor_worker(s, 0))
@@ -130,8 +130,8 @@ static const char *device_of(const struct worker *worker)
     return worker->name[0] ? worker->name : worker->device;
 }
 
-/* The worker's device is not to be used: for now, or for good when a process is stuck in it. True
- * when there is another one for the next worker. */
+/* Stops using the worker's device: for a while or, when a process is stuck in it, until a reboot.
+ * Returns true when the next worker gets another device. */
 static bool step_down(struct supervisor *s, const struct worker *worker, const char *reason,
                       const char *why)
 {
@@ -153,7 +153,8 @@ static bool step_down(struct supervisor *s, const struct worker *worker, const c
     return true;
 }
 
-/* The worker in quarantine did not come up on that rung. True when there is one below. */
+/* The quarantine worker did not become ready on that rung. Returns true when there is a rung below.
+ */
 static bool step_down_alone(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
     if (worker->rung + 1 >= s->fallback.n_rungs)
@@ -192,8 +193,8 @@ static void came_up(struct supervisor *s, struct slot *slot, struct worker *work
     s->events->ready(s->context);
 }
 
-/* The device failed under a job: nothing that its context holds is trusted any more. The job is
- * tried again by its source. */
+/* The device failed while it had a job, so its context is not trusted any more. The job's source
+ * has the job tried again. */
 static void spoiled(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
     put_aside(s, &slot->worker);
@@ -227,15 +228,16 @@ static void count_end(struct supervisor *s, const struct worker *worker)
     step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
 }
 
-/* It ended before it was ready. A cache that a power cut tore makes every start crash, so at the
- * first such end the caches go; after the second one the device does. */
+/* The worker ended before it was ready. A kernel cache that a power cut damaged makes every start
+ * crash, so after the first such end the caches are emptied, and after the second one the next
+ * device is taken. */
 static void start_failed(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
     const char *how = worker->state == WORKER_LOST ? "by nothing at all" : worker->end.text;
     bool stuck = worker->state == WORKER_LOST;
     bool other = stuck || worker->rung != s->fallback.rung;
     char text[160];
-    if (worker->killed) { /* by us, which says nothing of it */
+    if (worker->killed) { /* by us, so its end tells nothing about the device */
         if (!slot->worker)
             start_after_failure(s, slot);
         return;
@@ -263,7 +265,7 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     s->events->refused(s->context, NULL, NULL, &faults);
 }
 
-/* The worker in the slot has ended. That in quarantine is started again when it is asked for. */
+/* The worker in the slot has ended. A quarantine worker is started again when a job needs one. */
 static void lose(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
     bool crashed = worker->state == WORKER_ENDED && worker->cause == WORKER_CRASHED;
@@ -324,20 +326,20 @@ static void on_changed(struct worker *worker)
         gone(s, slot, worker);
         break;
     default:
-        break; /* on its way to one of these */
+        break; /* others are on the way to one of these states */
     }
     arm(s);
     s->jobs->changed(s->jobs_context);
     tell_if_stopped(s);
 }
 
-/* ---- its other news ---- */
+/* ---- other events of a worker ---- */
 
 static void on_passed(struct worker *worker, struct worker_check *check,
                       const struct message *answer)
 {
     struct supervisor *s = worker->context;
-    if (!check->passed) /* from then on pool threads read it; it stays the same */
+    if (!check->passed) /* pool threads read the extension from then on, so it never changes */
         snprintf(check->extension, sizeof check->extension, "%s",
                  answer->extension ? answer->extension : "out");
     check->passed = true;
@@ -348,13 +350,13 @@ static void on_passed(struct worker *worker, struct worker_check *check,
               answer->fallback);
 }
 
-static bool is_devices(enum fault_code code, const char *subject)
+static bool is_device_fault(enum fault_code code, const char *subject)
 {
     return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
 }
 
-/* A device that is missing at the very first start is a mistake to be told; one that fails, or is
- * gone later, is worked around. */
+/* A device that is missing at the very first start is a mistake in the configuration and ends the
+ * start. One that fails or disappears later is replaced by the next device. */
 static void on_refused(struct worker *worker, const struct worker_check *check, const char *subject,
                        const struct faults *faults)
 {
@@ -364,14 +366,14 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
     bool missing = fault->code == FAULT_NO_DEVICE;
     bool strict = missing && !s->ever_ready && worker->rung == 0;
     if (!slot)
-        return; /* it is leaving already */
+        return; /* already out of its slot */
     put_aside(s, &slot->next);
     if (slot != main_slot(s)) {
         if (!step_down_alone(s, slot, worker))
             slot->failures++;
         return;
     }
-    bool other = is_devices(fault->code, subject) && !strict &&
+    bool other = is_device_fault(fault->code, subject) && !strict &&
                  step_down(s, worker, missing ? "missing" : "start", fault->text);
     if (is_ready(slot->worker)) {
         log_warning("the new worker is of no use: %s", fault->text);
@@ -388,7 +390,7 @@ static void on_due(struct worker *worker, const char *why)
 {
     struct supervisor *s = worker->context;
     struct slot *slot = main_slot(s);
-    if (worker == s->slots[SLOT_QUARANTINE].worker) { /* the next one comes when it is asked for */
+    if (worker == s->slots[SLOT_QUARANTINE].worker) { /* a job that needs one starts the next */
         retire(s, &s->slots[SLOT_QUARANTINE].worker);
         return;
     }
@@ -451,7 +453,7 @@ static void launch(struct supervisor *s, struct slot *slot)
     s->wipe = false;
 }
 
-/* The device that was asked for is tried again beside the worker that does its work. */
+/* Tries the configured device again, beside the worker that does its work meanwhile. */
 static void climb_if_due(struct supervisor *s, uint64_t now)
 {
     struct slot *slot = main_slot(s);
@@ -527,7 +529,7 @@ void supervisor_kill(struct supervisor *supervisor)
         worker_kill(worker, WORKER_TAKEN);
 }
 
-/* ---- what others ask ---- */
+/* ---- questions of others ---- */
 
 bool supervisor_is_sound(const struct supervisor *supervisor)
 {

@@ -1,26 +1,31 @@
-/* Which workers there are. A slot has the worker that gets jobs and, while another one is started
- * to take its place, that one, too; workers that only end their jobs, or their lives, are in no
- * slot.
+/* Which worker processes there are. There are two slots. A slot holds the worker that gets jobs
+ * and, while a replacement starts, that one too. Workers that only finish the jobs they have are in
+ * no slot.
  *
- *     main         the worker for all jobs. It is there from the start on
- *     quarantine   one for jobs that a worker died of, or that came to no end in another: one at a
- *                  time, beside the main one. It is started when there is such a job, and leaves
- *                  when there was none for a while
+ *     main         the worker for all jobs; there is one as long as the daemon runs
+ *     quarantine   a worker for jobs at which another worker died or did not finish, one at a time.
+ *                  It is started for such a job and leaves after 30 s without one
  *
- * What a change of a worker's state leads to (worker.h has the states):
+ * What follows from a change of the main worker's state (worker.h has the states), and where:
  *
- *     main, ready     it takes the slot, and what was there retires. So a worker is replaced
- * between jobs: after a number of jobs, a time, or when its memory has grown; and when the device
- * that was asked for is tried again main, spoiled   it leaves the slot, and one on the ladder's
- * next device is started main, refused   (or its end before it was ready) the next device of the
- * ladder; where there is none, the same again after a pause that doubles. With a good worker in the
- *                     slot nothing is lost: another try in a minute
- *     main, ended     another one
- *     quarantine      the same, but that its troubles say nothing of the device: where it does not
- *                     come up beside the main one, the next device of the ladder is for it alone
+ *     ready          it takes the slot, and the worker that was there retires (came_up)
+ *     spoiled        it leaves the slot, and one on the ladder's next device is started (spoiled)
+ *     refused        the ladder's next device; where there is none, another try after a pause
+ *                    that doubles. While a ready worker is in the slot nothing changes for jobs,
+ *                    and the next try comes after a minute (on_refused)
+ *     ended before   as refused, but the first time the kernel caches are emptied instead
+ *     it was ready   (start_failed)
+ *     ended later    another worker is started (lose)
  *
- * Whoever has jobs at workers (worker_jobs) is told of each change, and of deaths. The loop's
- * thread alone calls here, and is the one that forks workers, so that they die with us. */
+ * A worker is replaced between jobs (on_due) after a number of jobs, after a time, when its memory
+ * has grown, and when the configured device is to be tried again. Each of these logs a line with
+ * the reason, and sluice_worker_ends_total counts every end by its reason (count_end).
+ *
+ * The quarantine worker follows the same rules, except that its failures say nothing about the
+ * device: if it does not become ready beside the main one, it alone goes down the ladder.
+ *
+ * Whoever has jobs at workers (worker_jobs) is told of each change and of each death. Only the
+ * loop's thread calls these functions, and it forks the workers, so that they die with it. */
 #ifndef SLUICE_DAEMON_WORK_SUPERVISE_H
 #define SLUICE_DAEMON_WORK_SUPERVISE_H
 
@@ -32,16 +37,16 @@
 struct supervisor_events {
     /* A main worker has passed all checks: at the first start and at each later one. */
     void (*ready)(void *context);
-    /* It cannot work: a check failed (`check`; `subject` is "chain", "format", "input" or NULL), or
-     * no worker can be started at all (NULL, NULL). It will be tried again unless the supervisor is
-     * stopped. */
+    /* A worker cannot be used: a check failed (`check`; `subject` is "chain", "format", "input" or
+     * NULL), or no worker can be started at all (both NULL). There will be another try unless the
+     * supervisor is stopped. */
     void (*refused)(void *context, const struct worker_check *check, const char *subject,
                     const struct faults *faults);
     /* The answer to supervisor_describe is in its file. */
     void (*described)(void *context);
-    /* After supervisor_stop: all have ended. */
+    /* After supervisor_stop: all workers have ended. */
     void (*stopped)(void *context);
-    /* After supervisor_close, from the loop itself: the memory may be freed. */
+    /* After supervisor_close, called from the loop: the memory may be freed. */
     void (*closed)(void *context);
 };
 
@@ -55,16 +60,17 @@ enum slot_kind {
 
 struct slot {
     struct worker *worker; /* gets jobs while it is ready; NULL: there is none */
-    struct worker *next;   /* starts, and takes the other's place when it is ready */
-    uint64_t start_at;     /* when the next one is started; 0: not planned */
-    unsigned failures;     /* ends in a row without a job done */
-    unsigned rung;         /* of the ladder, below which it has to begin */
+    /* starts, and takes the place of `worker` when it is ready; NULL: none starts */
+    struct worker *next;
+    uint64_t start_at; /* when the next one is started; 0: no start is planned */
+    unsigned failures; /* ends in a row without a finished job */
+    unsigned rung;     /* the first rung of the ladder (fallback.h) that it may use */
 };
 
 struct supervisor {
     uv_loop_t *loop;
     const struct settings *settings;
-    int config_fd; /* the configuration's text, for workers; −1: there is none */
+    int config_fd; /* a file with the configuration's text, for workers; −1: there is none */
     size_t n_checks;
     struct worker_check *checks;
     const struct supervisor_events *events;
@@ -74,62 +80,63 @@ struct supervisor {
     struct metrics *metrics; /* may be NULL */
 
     struct slot slots[SLOTS];
-    struct worker_list others; /* in no slot */
+    struct worker_list others; /* those in no slot */
     struct fallback fallback;
     bool stopping, stopped;
     bool ever_ready;
     bool wipe;         /* the next worker empties the kernel caches first */
-    bool wiped;        /* that has been done, and no worker was ready since */
-    unsigned n_starts; /* processes */
+    bool wiped;        /* that has happened, and no worker has become ready since */
+    unsigned n_starts; /* processes started so far */
     unsigned n_recycled;
-    unsigned n_lost;       /* given up: a reboot is due */
-    uint64_t n_jobs;       /* that workers which are gone have done */
-    uint64_t recycle_from; /* not earlier than this */
+    unsigned n_lost;       /* processes stuck in the kernel: a reboot is due */
+    uint64_t n_jobs;       /* finished by workers that have ended */
+    uint64_t recycle_from; /* the main worker is not replaced before this time */
     uv_timer_t timer;
 };
 
-/* The members above the blank line are the caller's to set before. */
+/* The caller sets the members above the blank line first. */
 int supervisor_init(struct supervisor *supervisor, struct fault *fault);
 
-/* Closes what init opened; the workers have stopped. → closed */
+/* Closes what init opened. The workers must have stopped. `closed` follows. */
 void supervisor_close(struct supervisor *supervisor);
 
 void supervisor_start(struct supervisor *supervisor);
 
-/* Workers end the jobs that they have, and then themselves. → stopped */
+/* Workers finish the jobs that they have and end. `stopped` follows. */
 void supervisor_stop(struct supervisor *supervisor);
 
-/* Kills all workers, for no reason of their jobs'. */
+/* Kills all workers. Their jobs are not blamed for it. */
 void supervisor_kill(struct supervisor *supervisor);
 
-/* False when a worker is silent for longer than it should live: for a watchdog. */
+/* False when a worker has not answered for longer than it is allowed to live without: for a
+ * watchdog. */
 bool supervisor_is_sound(const struct supervisor *supervisor);
 
-/* True while there is a main worker for jobs, or will be in a moment: the one that was there has
- * died or is spoiled, and another one is on its way for the first time. */
+/* True while a main worker takes jobs, or will in a moment: the previous one has died or is
+ * spoiled, and its first replacement is starting. */
 bool supervisor_is_ready(const struct supervisor *supervisor);
 
 /* The main worker; NULL while none takes jobs. */
 struct worker *supervisor_main(const struct supervisor *supervisor);
 
-/* The worker in quarantine, for a job that waits for it: started now where there is none. NULL
+/* The quarantine worker, for a job that waits for it. Where there is none it is started now. NULL
  * until it is ready. */
 struct worker *supervisor_quarantine(struct supervisor *supervisor);
 
-/* The one that does the work or, where none does, is to do it; NULL: none does. */
+/* The main worker or, while there is none, the one that starts in its place; NULL: neither. */
 const struct worker *supervisor_at_work(const struct supervisor *supervisor);
 
-/* All of them; NULL behind the last. */
+/* All workers by index; NULL after the last. */
 struct worker *supervisor_worker(const struct supervisor *supervisor, size_t index);
 
-/* Jobs that workers have done. */
+/* How many jobs workers have finished. */
 uint64_t supervisor_jobs(const struct supervisor *supervisor);
 
-/* Asks the main worker for stages and devices; they are written to `fd`, which is borrowed until
- * `described`, or the worker's end. */
+/* Asks the main worker for stages and devices. The answer is written to `fd`, which must stay open
+ * until `described`, or until the worker ends. */
 void supervisor_describe(struct supervisor *supervisor, int fd);
 
-/* What SIGUSR1 wants to know. */
+/* Logs the state, as SIGUSR1 asks for. */
 void supervisor_log_state(const struct supervisor *supervisor);
 
 #endif

@@ -1,6 +1,6 @@
 #include "daemon/work/turns.h"
 
-/* Clients that never stop must not starve a folder. */
+/* After so many jobs of clients in a row a folder gets a turn, so that it never starves. */
 #define AHEAD_MAX 7
 
 static bool was_served_before(const struct job_flow *a, const struct job_flow *b)

@@ -1,6 +1,6 @@
-/* Whose job is next: clients before the backlog of folders, which still gets each eighth turn, and
- * of the clients one of the user that was served longest ago, and of those the one that was. Pure.
- */
+/* Whose job is next. Clients go before folders, which still get every eighth turn. Among clients,
+ * the user who was served longest ago comes first, and among that user's clients the one who was
+ * served longest ago. Pure. */
 #ifndef SLUICE_DAEMON_WORK_TURNS_H
 #define SLUICE_DAEMON_WORK_TURNS_H
 
@@ -8,14 +8,14 @@
 
 struct turns {
     uint64_t turn;
-    unsigned n_ahead; /* jobs of clients that have gone before the backlog, in a row */
+    unsigned n_ahead; /* jobs of clients in a row since the last job of a folder */
 };
 
-/* The one of the list to take, of those that are not stalled; NULL: there is none. Of one flow the
- * first. */
+/* Returns the next job of the list to take, leaving out stalled ones; NULL: there is none. Jobs of
+ * one flow keep their order. */
 struct job *turns_next(const struct turns *turns, const struct job_list *list);
 
-/* It was taken. */
+/* Notes that the job was taken. */
 void turns_took(struct turns *turns, struct job *job);
 
 #endif

@@ -14,11 +14,11 @@
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-/* How long a state may last, in milliseconds. START_LIMIT is for one program: with many chains a
- * cold start of a slow board takes longer than any limit for all of them that would still find one
- * that hangs. A worker that has jobs is asked for a sign of life each PING_EVERY, and killed when
- * SILENT_MAX questions have no answer: questions count, not the time, since after a while in which
- * we did not run ourselves its answers lie in the socket. */
+/* How long a state may last, in milliseconds. START_LIMIT is for one program, not for the whole
+ * start: with many chains, a first start on a slow board takes longer than any limit that would
+ * still catch a start that hangs. A worker that has jobs is pinged every PING_EVERY, and killed
+ * after SILENT_MAX pings without an answer. Pings are counted rather than time: after a while in
+ * which this process itself did not run, the answers are still in the socket. */
 #define START_LIMIT 300000
 #define PING_EVERY  5000
 #define LEAVE_LIMIT 5000
@@ -26,7 +26,7 @@
 #define SILENT_MAX  2
 
 #define RESIDENT_EVERY  UINT64_C(1000000000) /* nanoseconds */
-#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* what decoders, drivers and allocators keep */
+#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
 
 /* ---- states ---- */
 
@@ -82,7 +82,8 @@ static void limit_state(struct worker *worker)
         uv_timer_stop(&worker->timer);
 }
 
-/* The one place where the state changes. The worker may be gone after it, when it has ended. */
+/* The one place where the state changes. When the worker has ended it may be freed after this call.
+ */
 static void take(struct worker *worker, enum worker_event event)
 {
     enum worker_state state = worker_next(worker->state, event);
@@ -94,7 +95,7 @@ static void take(struct worker *worker, enum worker_event event)
         child_hang_up(worker->child);
     if (state == WORKER_KILLED)
         child_kill(worker->child);
-    if (state == WORKER_LOST) /* whoever looks after the machine must know */
+    if (state == WORKER_LOST) /* told loudly: the machine needs a reboot */
         log_error("the worker (pid %d) cannot be killed: it is stuck in the kernel, and its device "
                   "with it; a reboot is due",
                   worker->pid);
@@ -163,7 +164,8 @@ static void send_checks(struct worker *worker)
     }
 }
 
-/* /proc answers from memory, so this does not wait for a disk. 0: that cannot be told. */
+/* The worker's resident memory; 0: not known. /proc answers from memory, so this does not wait for
+ * a disk. */
 static uint64_t resident_bytes(const struct worker *worker)
 {
     char path[40], text[100];
@@ -181,7 +183,7 @@ static uint64_t resident_bytes(const struct worker *worker)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A level that is not what was asked for stands out. */
+/* Logs the sandbox's level; as a warning where it is not the one that was asked for. */
 static void say_sandbox(const struct worker *worker)
 {
     bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
@@ -206,8 +208,8 @@ static void become_ready(struct worker *worker)
     take(worker, WORKER_PASSED);
 }
 
-/* The device's counters, as `checked` and `done` tell them. Of what is held now, the worker beside
- * the others in quarantine says nothing. */
+/* Passes on the device's counters, which `checked` and `done` carry. The quarantine worker's
+ * present values are left out, since gauges show the main worker. */
 static void count_programs(struct worker *worker, const struct message *message)
 {
     uint64_t builds = (uint64_t)message->builds, hits = (uint64_t)message->cache_hits;
@@ -255,10 +257,10 @@ static void take_progress(struct worker *worker, const struct message *message)
     log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid, worker->prepared,
               worker->to_prepare, worker->n_passed + 1);
     if (worker->state == WORKER_STARTING)
-        limit_state(worker); /* it begins anew */
+        limit_state(worker); /* the time limit for the next program begins */
 }
 
-/* ---- news of its process ---- */
+/* ---- events of its process ---- */
 
 static void on_said(void *context, const struct message *message)
 {
@@ -385,7 +387,7 @@ void worker_send(struct worker *worker, const struct message *message)
 
 /* ---- its jobs ---- */
 
-/* Why it is due to be replaced; NULL: it is not. */
+/* Why the worker is due to be replaced; NULL: it is not. */
 static const char *why_due(struct worker *worker)
 {
     const struct settings *settings = worker->settings;
@@ -394,7 +396,7 @@ static const char *why_due(struct worker *worker)
     if (worker->used - worker->resident_seen < RESIDENT_EVERY)
         return NULL;
     worker->resident_seen = worker->used;
-    /* What jobs hold, and as much again that the pool keeps for the next ones. */
+    /* as much as jobs hold, and once more what the pool keeps for the next ones */
     uint64_t growth =
         settings->worker_growth ? settings->worker_growth : 2 * settings->memory + GROWTH_FOR_FREE;
     bool grown =

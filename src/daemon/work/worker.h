@@ -1,14 +1,12 @@
-/* One worker: a process of sluice-worker, from its start to its end. What it is good for is its
- * state, which changes in worker_next alone:
+/* One worker: a process of sluice-worker, from its start to its end. Its state says what it may be
+ * used for, and changes in worker_next alone:
  *
- *     starting   the device is opened and chains are compiled
+ *     starting   it opens the device and compiles the chains
  *     ready      it has passed its checks and takes jobs
- *     spoiled    its device failed under a job: it takes no more, and ends those that it has
- *     retiring   it is not wanted any more: the same
- *     leaving    its socket is closed; without jobs it ends by itself
- *     killed     SIGKILL was sent
- *     lost       which did not help: it is stuck in the kernel, and given up
- *     ended      the process is gone
+ *     spoiled    its device failed while it had a job: it takes no more jobs and finishes those it
+ * has retiring   it is not wanted any more: it takes no more jobs and finishes those it has leaving
+ * its socket is closed; without jobs it exits by itself killed     SIGKILL was sent lost SIGKILL
+ * had no effect: the process is stuck in the kernel, and is given up ended      the process is gone
  *
  *                 starting  ready     spoiled  retiring  leaving  killed  lost   ended
  *     passed      ready     ·         ·        ·         ·        ·       ·      ·
@@ -21,8 +19,8 @@
  *     time over   killed    ·         ·        ·         killed   lost    ·      ·
  *     exited      ended     ended     ended    ended     ended    ended   ended  ·
  *
- * Each change is told to its supervisor, which decides what follows (supervise.h). What the worker
- * says about jobs goes from here to the queue and nowhere else. All on the loop's thread. */
+ * Each change is reported to the supervisor, which decides what follows (supervise.h). Messages
+ * about jobs go from here straight to the queue. All on the loop's thread. */
 #ifndef SLUICE_DAEMON_WORK_WORKER_H
 #define SLUICE_DAEMON_WORK_WORKER_H
 
@@ -54,34 +52,37 @@ enum worker_event {
     WORKER_PASSED,    /* all its checks */
     WORKER_REFUSED,   /* a check failed */
     WORKER_FAILED,    /* a job met an error of the device */
-    WORKER_UNWANTED,  /* another one has taken its place, or all is to end */
+    WORKER_UNWANTED,  /* another worker has taken its place, or the daemon stops */
     WORKER_IDLE,      /* its last job has ended */
-    WORKER_HUNG_UP,   /* it has closed its socket by itself */
-    WORKER_KILL,      /* it is to be killed */
-    WORKER_TIME_OVER, /* that it may be in its state */
+    WORKER_HUNG_UP,   /* it closed its socket by itself */
+    WORKER_KILL,      /* somebody wants it killed */
+    WORKER_TIME_OVER, /* it has been in its state for too long */
     WORKER_EXITED,
     WORKER_EVENTS
 };
 
-/* The state after an event. Pure. */
+/* Returns the state after an event. Pure. */
 enum worker_state worker_next(enum worker_state state, enum worker_event event);
 
 /* "starting", "ready", … */
 const char *worker_state_name(enum worker_state state);
 
-/* Why a worker ended, as far as the jobs that it had are concerned. */
+/* Why a worker ended, as far as its jobs are concerned. */
 enum worker_cause {
-    WORKER_CRASHED, /* by what it did: a fault, an exit, nonsense that it said */
-    WORKER_LATE,    /* we killed it, because a job did not end in its time */
-    WORKER_TAKEN,   /* for no reason of theirs: a SIGKILL that we did not send (somebody's, or for
-                       want of memory), no sign of life, the end of the daemon */
+    WORKER_CRASHED, /* because of what it did: a signal, an exit status, a message that made no
+                       sense */
+    WORKER_LATE,    /* we killed it because a job did not end in its time */
+    WORKER_TAKEN,   /* for a reason that its jobs have nothing to do with: a SIGKILL that we did not
+                       send (by a person, or because memory ran out), pings without an answer, the end
+                       of the daemon */
 };
 
 /* A chain and a format that the worker has to accept and compile before it counts as ready. */
 struct worker_check {
     const char *chain, *format, *reading;
-    char extension[24]; /* that results get; filled in by the first answer, and stays */
-    bool passed;        /* once at least */
+    char extension[24]; /* of results in that format; filled in by the first answer, and never
+                           changed */
+    bool passed;        /* at least once */
 };
 
 struct worker_events {
@@ -90,94 +91,97 @@ struct worker_events {
     /* A check failed, before the state changes; `subject` as in supervisor_events. */
     void (*refused)(struct worker *worker, const struct worker_check *check, const char *subject,
                     const struct faults *faults);
-    /* Its state has changed. After `lost` and `ended` the callee calls worker_destroy. */
+    /* Its state has changed. After `lost` and `ended` the receiver calls worker_destroy. */
     void (*changed)(struct worker *worker);
-    /* Another one should take its place, between jobs: it has done its share, or has grown. */
+    /* Another worker should take its place between jobs: it has done its share of jobs, or its
+     * memory has grown. */
     void (*due)(struct worker *worker, const char *why);
     /* The answer to worker_describe is in its file. */
     void (*described)(struct worker *worker);
 };
 
-/* Whoever has jobs at workers, told without anybody between. */
+/* Whoever has jobs at workers. Workers call these directly. */
 struct worker_jobs {
-    /* A worker says something about a job: began, need-output, done. */
+    /* A message about a job: began, need-output, done. */
     void (*said)(void *context, struct worker *worker, const struct message *message);
-    /* Some worker's state has changed: it may take jobs now, or not any more. */
+    /* Some worker's state has changed: it may take jobs now, or no longer. */
     void (*changed)(void *context);
-    /* It has ended, or was given up: its jobs are to be sorted out. */
+    /* The worker has ended, or was given up: its jobs have to be dealt with. */
     void (*died)(void *context, struct worker *worker);
 };
 
 struct worker {
     uv_loop_t *loop;
     const struct settings *settings;
-    int config_fd; /* what a setup has beside it; −1: nothing */
+    int config_fd; /* a file with the configuration, sent with the setup; −1: there is none */
     const struct worker_events *events;
     void *context;
-    const struct worker_jobs *jobs; /* what hears of its jobs */
+    const struct worker_jobs *jobs; /* who is told about its jobs */
     void *jobs_context;
     struct metrics *metrics; /* may be NULL */
     size_t n_checks;
     struct worker_check *checks;
-    const char *device; /* as a setup says it */
+    const char *device; /* as the setup message names it */
     unsigned rung;      /* of the ladder that the device stands on (fallback.h) */
-    bool wipe;          /* kernel caches first */
-    bool quarantine;    /* it gets one job at a time, of those that others died of */
+    bool wipe;          /* it empties the kernel caches first */
+    bool quarantine;    /* it gets one job at a time, of those at which other workers died */
 
     enum worker_state state;
     struct child *child;
     int pid;                       /* of the process that does the work; for people */
-    unsigned n_passed;             /* checks */
-    unsigned prepared, to_prepare; /* programs of the check that it is at, as it last said */
+    unsigned n_passed;             /* checks passed */
+    unsigned prepared, to_prepare; /* programs compiled, and to compile, for the present check, as
+                                      it last reported */
     unsigned in_flight;            /* jobs that it has */
-    uint64_t started, used;        /* monotonic nanoseconds; when its last job ended */
+    uint64_t started,
+        used; /* when it started, and when its last job ended; monotonic nanoseconds */
     uint64_t n_jobs;
-    uint64_t n_good;             /* … that met no error of the device */
-    uint64_t builds, cache_hits; /* as it last said */
-    uint64_t resident_first;     /* bytes, when it was ready; 0: not known */
-    uint64_t resident_seen;      /* when that was last looked at, monotonic nanoseconds */
-    unsigned unanswered;         /* times that it was asked for a sign of life since it gave one */
-    bool kept;                   /* its process has told that another one keeps it */
+    uint64_t n_good;             /* those without an error of the device */
+    uint64_t builds, cache_hits; /* as it last reported */
+    uint64_t resident_first;     /* bytes of memory when it became ready; 0: not known */
+    uint64_t resident_seen;      /* when its memory was last looked at, monotonic nanoseconds */
+    unsigned unanswered;         /* pings since its last answer */
+    bool kept;                   /* its process is a keeper (worker/keeper.h) */
     bool came_up;
-    bool killed;             /* by us, for `cause` */
+    bool killed;             /* by us, for the reason `cause` */
     bool cut;                /* it closed its socket itself */
-    enum worker_cause cause; /* valid once it is killed, lost or ended */
-    struct child_end end;    /* valid once it has ended */
-    struct fault trouble;    /* of its device */
-    char name[128];          /* of its device; "" without one */
-    char sandbox[200];       /* its level, as the worker says it */
+    enum worker_cause cause; /* valid in killed, lost and ended */
+    struct child_end end;    /* valid in ended */
+    struct fault trouble;    /* the device's error */
+    char name[128];          /* the device's name; "" without one */
+    char sandbox[200];       /* the sandbox's level, as the worker reported it */
     uv_timer_t timer;
     LIST_ENTRY(worker) in_list;
 };
 
-/* Starts a process; the members above the blank line are taken from `how`. FAULT_NO_DEVICE,
+/* Starts a process. The members above the blank line are taken from `how`. FAULT_NO_DEVICE,
  * FAULT_IO, FAULT_MEMORY: none can be started. */
 int worker_start(struct worker **worker, const struct worker *how, struct fault *fault);
 
-/* Forgets the process, whatever it does. The memory is freed by the loop. Takes NULL; clears the
- * pointer. */
+/* Forgets the process, whatever it does. The loop frees the memory. Takes NULL; clears the pointer.
+ */
 void worker_destroy(struct worker **worker);
 
-/* It gets no more jobs, and leaves when it has none. */
+/* The worker gets no more jobs, and leaves when it has none. */
 void worker_retire(struct worker *worker);
 
-/* SIGKILL; `changed` follows, to ended or lost in any case. */
+/* Sends SIGKILL. The state then becomes ended, or lost when the process does not die. */
 void worker_kill(struct worker *worker, enum worker_cause cause);
 
 /* Descriptors are borrowed for the call. */
 void worker_send(struct worker *worker, const struct message *message);
 
-/* A job of its has ended, with that message. */
+/* One of its jobs has ended, with that message. */
 void worker_end_job(struct worker *worker, const struct message *done);
 
-/* Asks for another one in its place. */
+/* Asks the supervisor for another worker in its place. */
 void worker_replace(struct worker *worker, const char *why);
 
-/* False when it has missed more signs of life than it is allowed. */
+/* False when it has left more pings unanswered than it may. */
 bool worker_is_sound(const struct worker *worker);
 
-/* How many programs are ready while it starts, of those that all checks take, if each takes as many
- * as the one that it is at. Both are 0 as long as that is not known. */
+/* While it starts: how many programs are compiled, and an estimate of all, which assumes that every
+ * check takes as many as the present one. Both are 0 as long as nothing is known. */
 void worker_progress(const struct worker *worker, unsigned *done, unsigned *of);
 
 #endif

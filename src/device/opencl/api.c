@@ -9,8 +9,8 @@ struct cl_api cl;
 
 static char load_error[256];
 
-/* Settings that drivers read from the environment at their first call. PoCL would take over SIGFPE,
- * and Mesa hides Mali behind a switch. What the user has set stays. */
+/* Sets environment variables that drivers read at their first call, unless the user has set them:
+ * PoCL would take over SIGFPE, and Mesa enables Mali only by a variable. */
 static void prepare_environment(void)
 {
     setenv("POCL_SIGFPE_HANDLER", "0", 0);

@@ -1,5 +1,5 @@
-/* The OpenCL entry points that we use, found in libOpenCL.so.1 at run time: a program that only
- * converts formats, or runs the references, never loads a driver. OpenCL 1.2 and no more. */
+/* The OpenCL functions that we use, loaded from libOpenCL.so.1 at run time, so that a program that
+ * only converts formats, or runs the references, loads no driver. OpenCL 1.2. */
 #ifndef SLUICE_DEVICE_API_H
 #define SLUICE_DEVICE_API_H
 
@@ -50,11 +50,11 @@ struct cl_api {
 /* Valid once cl_load has succeeded. */
 extern struct cl_api cl;
 
-/* Loads OpenCL, once; FAULT_NO_DEVICE says what is missing. */
+/* Loads OpenCL once. FAULT_NO_DEVICE says what is missing. */
 int cl_load(struct fault *fault);
 
-/* "CL_OUT_OF_RESOURCES"; "CL error -9999" for a code that the standard does not name. The buffer is
- * for the latter, CL_ERROR_NAME_MAX bytes. */
+/* The name of an error code; "CL error -9999" for a code without a name. The buffer of
+ * CL_ERROR_NAME_MAX bytes is for the latter. */
 #define CL_ERROR_NAME_MAX 24
 const char *cl_error_name(cl_int error, char *buffer);
 

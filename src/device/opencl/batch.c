@@ -13,16 +13,16 @@ struct opencl_batch {
     struct device_traffic traffic;
     struct opencl *own; /* of the device */
     bool recording, waited;
-    bool under_way;  /* submitted, and not waited for */
-    unsigned number; /* of those submitted to the device, from 1; wraps round */
+    bool under_way;  /* submitted, and not waited for yet */
+    unsigned number; /* serial number among the device's submitted batches, from 1; wraps round */
     size_t n_commands, capacity;
     struct command *commands;
     struct device_timing *timings;
     size_t n_timings;
 };
 
-/* Commands between flushes: Mali drivers batch launches and start none before a flush, and fail
- * with CL_OUT_OF_HOST_MEMORY when thousands pile up. */
+/* Commands between flushes. Mali drivers start no launch before a flush, and fail with
+ * CL_OUT_OF_HOST_MEMORY when thousands are queued. */
 #define FLUSH_EVERY 16
 
 static struct opencl_batch *own_batch(struct device_batch *batch)
@@ -43,7 +43,7 @@ int opencl_batch_begin(struct device *device, struct device_batch **batch, struc
     return 0;
 }
 
-/* Room for one more command, made before the command is enqueued: an event must not get lost. */
+/* Makes room for a command before it is enqueued, so that its event cannot get lost. */
 static struct command *next_command(struct opencl_batch *batch, struct fault *fault)
 {
     if (batch->n_commands == batch->capacity) {
@@ -86,9 +86,8 @@ int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, 
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    int result =
-        opencl_to_device(base->device, batch->own->queue, buffer, &batch->traffic, &command->event,
-                         fault);
+    int result = opencl_to_device(base->device, batch->own->queue, buffer, &batch->traffic,
+                                  &command->event, fault);
     if (result == 0)
         added(batch);
     return result;
@@ -153,7 +152,7 @@ static void stop_recording(struct opencl_batch *batch)
     batch->recording = false;
 }
 
-/* What was submitted so far goes to the device. */
+/* Flushes the queue. */
 static int send_off(struct opencl_batch *batch, struct fault *fault)
 {
     unsigned submitted = atomic_load(&batch->own->n_submitted);
@@ -224,7 +223,7 @@ static void read_timing(const struct command *command, struct device_timing *tim
     cl_ulong at[4] = {0};
     for (int i = 0; i < 4; i++) {
         cl.clGetEventProfilingInfo(command->event, marks[i], sizeof at[i], &at[i], NULL);
-        if (i > 0 && at[i] < at[i - 1]) /* a driver that leaves one out */
+        if (i > 0 && at[i] < at[i - 1]) /* some drivers leave a time out */
             at[i] = at[i - 1];
     }
     *timing = (struct device_timing){command->kernel, at[1] - at[0], at[2] - at[1], at[3] - at[2]};
@@ -251,7 +250,7 @@ const struct device_traffic *opencl_batch_traffic(const struct device_batch *bat
 void opencl_batch_finish(struct device_batch *batch)
 {
     struct opencl_batch *b = own_batch(batch);
-    /* Given up half-way, or the wait failed: nothing may run on in memory that is given back. */
+    /* After a fault: nothing may still run when the memory is freed. */
     if (!b->waited && b->n_commands > 0)
         cl.clFinish(b->own->queue);
     leave(b);

@@ -77,7 +77,7 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
 {
     cl_uint count = 0;
     if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS)
-        return true; /* a platform without devices is no fault */
+        return true; /* having no devices is not an error of a platform */
     struct device_info *infos = realloc(devices.infos, (devices.count + count + 1) * sizeof *infos);
     if (infos)
         devices.infos = infos;
@@ -100,7 +100,7 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
     return true;
 }
 
-/* PoCL keeps its compiled kernels where we keep ours, never in its predictable /tmp default. */
+/* PoCL keeps compiled kernels in our cache directory; its default is a predictable path in /tmp. */
 static void place_pocl_cache(void)
 {
     const char *directory = device_cache_directory();

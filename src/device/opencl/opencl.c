@@ -80,7 +80,7 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
     return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
-/* Maps, unless the driver has refused the first map of all: then buffer->mapped stays NULL. */
+/* Tries to map. If the driver refuses its very first map, buffer->mapped stays NULL. */
 static int try_to_map(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                       cl_map_flags how, size_t size, cl_event *done, struct fault *fault)
 {
@@ -114,7 +114,8 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
     if (result != 0)
         return result;
     if (!buffer->mapped && !buffer->staging)
-        buffer->staging = aligned_alloc(4096, buffer->size); /* which is a multiple of it */
+        /* the size is a multiple of the alignment */
+        buffer->staging = aligned_alloc(4096, buffer->size);
     if (!buffer->mapped && !buffer->staging)
         return fault_set(fault, FAULT_MEMORY, "no memory for a copy");
     if (!buffer->mapped && how == CL_MAP_READ) {
@@ -149,8 +150,9 @@ int opencl_to_device(struct device *device, cl_command_queue queue, struct devic
     return 0;
 }
 
-/* Not for a job, whose buffers go to the device with its batch: nothing is counted. Waiting for the
- * map's own event, not in a blocking call: PoCL's blocking map waits for all that is queued. */
+/* Maps a new buffer for writing; a job's buffers are unmapped with its batch, so nothing is counted
+ * here. Waits for the map's event, because PoCL's blocking map waits for everything in the queue.
+ */
 static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault)
 {

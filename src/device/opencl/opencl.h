@@ -7,20 +7,20 @@
 #include "device/opencl/api.h"
 #include <stdatomic.h>
 
-/* device->own */
+/* Is device->own. */
 struct opencl {
     cl_device_id id;
     cl_context context;
-    cl_command_queue queue; /* kernels, and the maps that follow them; in order */
+    cl_command_queue queue; /* for kernels and the maps after them; in order */
     cl_command_queue
-        hand_over;           /* maps of fresh buffers: must not wait behind other jobs' kernels */
-    pthread_mutex_t lock;    /* recording: kernels' arguments belong to one job at a time */
-    atomic_uint n_under_way; /* batches submitted and not waited for */
-    atomic_uint n_submitted; /* batches ever; wraps round */
-    atomic_uint n_sent;      /* and how many of them were there at a flush */
-    pthread_mutex_t program_lock; /* held while compiling: drivers compile one at a time anyway */
+        hand_over;        /* for maps of new buffers, which must not wait for other jobs' kernels */
+    pthread_mutex_t lock; /* for recording: a kernel's arguments belong to one job at a time */
+    atomic_uint n_under_way;      /* batches submitted and not waited for */
+    atomic_uint n_submitted;      /* batches submitted so far; wraps round */
+    atomic_uint n_sent;           /* n_submitted at the last flush */
+    pthread_mutex_t program_lock; /* held while compiling, which drivers do one at a time anyway */
     struct opencl_program *programs;
-    atomic_bool maps; /* it has mapped a buffer */
+    atomic_bool maps; /* it has mapped a buffer at least once */
 };
 
 static inline struct opencl *opencl_of(const struct device *device)
@@ -35,19 +35,19 @@ struct opencl_kernel {
     struct opencl_kernel *next;
 };
 
-/* The back end's functions, by the file that has them. Buffers' handles are cl_mem. */
+/* Functions of the back end, by file. A buffer's handle is a cl_mem. */
 int opencl_list(struct device_info **list, size_t *count, struct fault *fault);
 cl_device_id opencl_id(const struct device_info *info); /* of an entry of that list */
 
-/* Lets the host see the buffer's first `size` bytes, at buffer->mapped once `done` has happened:
- * maps them, and where the driver refuses that reads them into memory of ours (nothing is read, and
- * `done` is NULL, when `how` is not CL_MAP_READ). */
+/* Gives the host access to the buffer's first `size` bytes, at buffer->mapped once the event `done`
+ * has happened, by mapping or, where the driver refuses that, by reading into our own memory.
+ * Without CL_MAP_READ in `how` nothing is read, and `done` is NULL. */
 int opencl_to_host(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                    cl_map_flags how, size_t size, struct device_traffic *traffic, cl_event *done,
                    struct fault *fault);
 
-/* Gives them back to the device: unmaps them, or writes what is in our memory, which stays as it is
- * until `done` has happened. */
+/* Gives them back to the device, by unmapping or by writing our memory, which must not change until
+ * `done` has happened. */
 int opencl_to_device(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                      struct device_traffic *traffic, cl_event *done, struct fault *fault);
 
@@ -57,7 +57,7 @@ void opencl_program_put(struct device_program *program);
 int opencl_program_kernel(struct device_program *program, const char *name,
                           const struct device_kernel **kernel, struct fault *fault);
 int opencl_program_store(struct device_program *program, struct fault *fault);
-void opencl_programs_destroy(struct device *device); /* none has a user */
+void opencl_programs_destroy(struct device *device); /* none may have a user */
 
 int opencl_batch_begin(struct device *device, struct device_batch **batch, struct fault *fault);
 int opencl_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,

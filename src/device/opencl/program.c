@@ -15,19 +15,20 @@
 
 #define IDLE_PROGRAMS_MAX 64
 
-/* Guarded by the device's program_lock, but for the handle, which never changes. */
+/* Protected by the device's program_lock, except the handle, which never changes. */
 struct opencl_program {
     struct device_program base;
     cl_program handle;
     struct text key;
-    bool stored, dumped; /* the cache has it, or must not; --dump-binary has been done */
-    bool kept;           /* until the device is closed */
+    bool stored, dumped; /* the cache has it, or must not; --dump-binary was done */
+    bool kept;           /* kept until the device is closed */
     unsigned users;
-    struct opencl_kernel *kernels; /* created so far */
-    struct opencl_program *next;   /* in the device's list, the latest used first */
+    struct opencl_kernel *kernels; /* those created so far */
+    struct opencl_program *next;   /* in the device's list; the one used last is first */
 };
 
-/* f32 arithmetic as written: no contraction, and a true division where the device has one. */
+/* Compiler options for f32 arithmetic as written: no contraction, and correctly rounded division
+ * where the device has it. */
 static void compile_flags(const struct device *device, struct text *flags)
 {
     text_append(flags, "-cl-std=CL1.2");
@@ -37,7 +38,7 @@ static void compile_flags(const struct device *device, struct text *flags)
         text_printf(flags, " %s", device->options.flags);
 }
 
-/* The compiler's log, cut to what a person reads: its first lines on one. */
+/* A fault with the compiler's log, shortened to its first lines and put on one line. */
 static int build_fault(struct device *device, cl_program handle, cl_int error, struct fault *fault)
 {
     char name[CL_ERROR_NAME_MAX];
@@ -58,8 +59,8 @@ static int build_fault(struct device *device, cl_program handle, cl_int error, s
     return result;
 }
 
-/* PoCL's LLVM takes over signals at the first build (SIGABRT among them, so that a watchdog's abort
- * is swallowed): each build gives them back. */
+/* Builds the program. PoCL's LLVM installs signal handlers at the first build (for SIGABRT, too, so
+ * that a watchdog's signal would be lost); they are reset after each build. */
 static cl_int build(struct device *device, cl_program handle, const char *flags)
 {
     static const int signals[] = {SIGABRT, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
@@ -114,7 +115,7 @@ static cl_program from_binary(struct device *device, const struct bytes *binary,
     return handle;
 }
 
-/* What --dump-binary puts in front of a binary: the program's key below the version of sluice. */
+/* The key as --dump-binary writes it in front of the binary, below the version of sluice. */
 static void dump_key(const struct text *key, struct text *dumped)
 {
     text_append(dumped, SLUICE_VERSION "\n");
@@ -122,7 +123,7 @@ static void dump_key(const struct text *key, struct text *dumped)
     dumped->failed |= key->failed;
 }
 
-/* A part of a key: its next line, or all that is left of it. */
+/* Takes a part off a key: its next line, or all that is left. */
 static struct bytes take_part(struct bytes *key, bool last)
 {
     const uint8_t *end = last ? NULL : memchr(key->data, '\n', key->size);
@@ -132,8 +133,8 @@ static struct bytes take_part(struct bytes *key, bool last)
     return part;
 }
 
-/* Says in which parts the keys of a dumped program and of the one that is asked for differ; false
- * when in none. */
+/* Appends in which parts the keys of a dumped program and of the requested one differ. Returns
+ * false when they are equal. */
 static bool say_differences(struct bytes there, const struct text *key, struct text *says)
 {
     static const char *const parts[] = {"version of sluice", "platform", "device",
@@ -160,8 +161,8 @@ static bool say_differences(struct bytes there, const struct text *key, struct t
     return says->length > 0;
 }
 
-/* The binary of a file that --dump-binary wrote for this very program; another file is taken for a
- * bare binary, which the driver judges. */
+/* The binary from a file of --dump-binary if it is for this program. Another file is taken as a
+ * bare binary, which the driver checks. */
 static cl_program from_dump(struct device *device, const struct bytes *file, const struct text *key,
                             const char *flags, struct fault *fault)
 {
@@ -295,7 +296,7 @@ static void drop_oldest(struct device *device)
     }
 }
 
-/* One that does not compile counts too, since it may be asked for again and again. */
+/* A program that fails to compile counts too, since it may be asked for again and again. */
 static int count(struct device *device, struct fault *fault)
 {
     if (atomic_load(&device->counters.counted) >= PROGRAM_COUNTED_MAX)
@@ -307,7 +308,7 @@ static int count(struct device *device, struct fault *fault)
     return 0;
 }
 
-/* A program that is not there; NULL with result 0: it may not be made. */
+/* Makes a program. NULL with result 0: it may not be made. */
 static int make(struct device *device, const char *source, const char *flags, struct text *key,
                 enum program_use use, struct opencl_program **made, struct fault *fault)
 {
@@ -403,7 +404,8 @@ int opencl_program_store(struct device_program *base, struct fault *fault)
         result = device_entry_write(dump_to, &key, &binary, false, fault);
         text_finish(&key);
     }
-    program->stored = program->dumped = true; /* whatever came of it: not again for each job */
+    /* even after a fault, so that not every job tries again */
+    program->stored = program->dumped = true;
     pthread_mutex_unlock(&opencl_of(device)->program_lock);
     bytes_finish(&binary);
     return result;

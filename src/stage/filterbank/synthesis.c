@@ -274,7 +274,7 @@ static unsigned count_together(const struct run *run, const struct place *bands,
 static void add_passes(struct run *run, bool rows, const struct bank_direction *direction,
                        const struct place *bands, const bool *present, const struct place *to)
 {
-    struct place from[BANK_FILTERS_MAX], sums = *to;
+    struct place from[BANK_FILTERS_MAX] = {0}, sums = *to;
     const struct bank_filter *filters[BANK_FILTERS_MAX];
     struct task task = {.factor = direction->factor, .rows = rows};
     unsigned n = 0;
