@@ -59,9 +59,9 @@ struct jobs_socket {
     LIST_HEAD(, jobs_client) clients;
     unsigned n_requests;
     unsigned n_leaving; /* clients that are broken */
-    uv_idle_t sweep;  /* closes those that are broken, and tells of changes */
-    uv_timer_t tick;  /* while results wait to be read */
-    unsigned n_users; /* clients and requests whose memory is still needed, and the handles */
+    uv_idle_t sweep;    /* closes clients that are broken, and tells of changes */
+    uv_timer_t tick;    /* runs while there are unread results */
+    unsigned n_users;   /* clients, requests and handles that still use this memory */
 };
 
 /* jobs_socket.c: sends a message now or later. Takes over the text, the descriptor (unless −1), and

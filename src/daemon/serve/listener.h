@@ -23,7 +23,8 @@ struct peer {
 
 struct listener {
     int type; /* SOCK_STREAM or SOCK_SEQPACKET */
-    /* A new connection, non-blocking, the callee's. `full`: one too many, to be told and closed. */
+    /* A new connection, non-blocking, owned by the receiver. `full`: there are too many; it is to
+     * be told so and closed. */
     void (*accepted)(void *context, int fd, const struct peer *peer, bool full);
     /* After listener_close: the memory may be freed. Not called when listener_open has failed. */
     void (*closed)(void *context);

@@ -144,7 +144,7 @@ void account_leave(struct account *account)
     free(account);
 }
 
-/* As much as one input at its largest, and what pictures may take beside. */
+/* Room for one input of the largest size, and for as much again. */
 uint64_t service_bytes_max(const struct service *service)
 {
     return service->settings->max_file + service->settings->memory;

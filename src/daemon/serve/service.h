@@ -53,7 +53,7 @@ struct service {
     LIST_HEAD(, account) accounts;
     unsigned n_http, n_jobs_clients;     /* connections */
     const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
-    struct job_flow nobody;              /* of jobs whose clients have gone */
+    struct job_flow nobody;              /* for jobs whose clients have gone */
 };
 
 void service_init(struct service *service);
@@ -95,7 +95,7 @@ void service_give(struct service *service, struct account *account, uint64_t byt
 /* What clients may hold together. */
 uint64_t service_bytes_max(const struct service *service);
 
-/* A result, which is there already, until its client has read it. */
+/* Counts a result until its client has read it. */
 void service_hold_result(struct service *service, struct account *account, uint64_t bytes);
 void service_release_result(struct service *service, struct account *account, uint64_t bytes);
 

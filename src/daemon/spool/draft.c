@@ -256,10 +256,11 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     return result;
 }
 
-/* File systems with coarse times forget the rest of a time when they are mounted anew. Size and
- * time do not tell two results apart that were written in the same tick of the kernel's clock: the
- * callers look at the temporary name first, which is one claim's alone. `inode` may be NULL.
- * Otherwise errno tells: 0 or ENOENT: it is not; else nobody knows. */
+/* Whether the file is the result that the note describes, by size and time. File systems that keep
+ * whole seconds lose the rest of a time when they are mounted again. Two results written in the
+ * same tick of the kernel's clock cannot be told apart in this way, so callers look for the
+ * temporary name first, which only one claim has. `inode` may be NULL.
+ * When it is not, errno is 0 or ENOENT; another value means that nobody can tell. */
 static bool is_result(int out_fd, const char *name, const struct note_result *result, ino_t *inode)
 {
     struct stat status;
@@ -289,8 +290,8 @@ static void names_of(struct names *names, const struct claim *claim, size_t inde
     reservation_of(&names->reservation, claim, index, names->temporary);
 }
 
-/* `inode`: of the result, if it is a link, else 0. Otherwise errno tells: ENOENT, or nobody knows.
- */
+/* Whether the reservation is there. `inode` becomes the result's if the reservation is a hard link,
+ * else 0. When it is not there, errno is ENOENT; another value means that nobody can tell. */
 static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
                         const struct note_result *result, ino_t *inode)
 {

@@ -88,12 +88,12 @@ const char *spool_lost_path(const struct spool *spool, struct fault *fault);
 /* What a name in IN stands for. */
 enum spool_sight {
     SPOOL_GONE,
-    SPOOL_NO_FILE,    /* a directory, link, device, pipe or socket: not ours to touch */
-    SPOOL_UNREADABLE, /* we may not read it, or the disk cannot, yet */
+    SPOOL_NO_FILE,    /* a directory, link, device, pipe or socket: never touched */
+    SPOOL_UNREADABLE, /* we may not read it, or the disk fails */
     SPOOL_FILE,
 };
 
-/* Looks without opening: SPOOL_UNREADABLE tells that the disk fails. */
+/* Looks without opening: SPOOL_UNREADABLE means that the disk fails. */
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity);
 
 enum spool_writer {
@@ -108,8 +108,9 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
                              enum spool_writer *writer);
 
 /* Calls `found` for the regular files in IN that are neither ignored nor known as done
- * (spool_remembers), until it returns false. The identity is all zeros for one whose state cannot be
- * read. */
+ * (spool_remembers), until it returns false. A file that cannot be looked at has an identity of
+ * zeros.
+ */
 int spool_scan(const struct spool *spool, const char *const *ignore,
                bool (*found)(void *context, const char *name, const struct identity *identity),
                void *context, struct fault *fault);

@@ -327,7 +327,7 @@ static void look_at(struct look *look, struct look_at *at)
     at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
         log_info("%s: empty; it waits until something is written to it", at->candidate->name);
-    /* To probe is to open it, which would look like somebody else's doing later. */
+    /* Probing opens the file, and the event of that would look like somebody else's. */
     if (at->verdict == CANDIDATE_TAKE && look->room > 0) {
         sight = spool_probe(look->spool, at->candidate->name, &writer);
         at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);

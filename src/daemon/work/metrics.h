@@ -19,26 +19,27 @@ enum metric {
     METRIC_PIXELS,         /* of input pictures */
     METRIC_BYTES_READ,
     METRIC_BYTES_WRITTEN,
-    METRIC_BYTES_COPIED,       /* as reports count them, and of inputs that may change */
-    METRIC_CROSSINGS,          /* direction: in, out */
-    METRIC_QUEUE_JOBS,         /* held now */
-    METRIC_CONNECTIONS,        /* socket: http, jobs */
-    METRIC_USERS,              /* that are connected, or have jobs */
-    METRIC_CLIENT_BYTES,       /* of inputs and unread results, … */
-    METRIC_CLIENT_BYTES_MAX,   /* … and their limit */
+    METRIC_BYTES_COPIED, /* as reports count them, and copies of inputs that a client could still
+                            change */
+    METRIC_CROSSINGS,    /* direction: in, out */
+    METRIC_QUEUE_JOBS,   /* jobs in the queue now */
+    METRIC_CONNECTIONS,  /* socket: http, jobs */
+    METRIC_USERS,        /* users that are connected or have jobs */
+    METRIC_CLIENT_BYTES, /* size of inputs and unread results */
+    METRIC_CLIENT_BYTES_MAX,   /* the limit of these */
     METRIC_RECEIVERS,          /* state: well, hanging */
     METRIC_FILES,              /* dir, state */
     METRIC_FOLDER_STATE,       /* dir, state: ok, degraded, hanging, lost; always 1 */
     METRIC_WATCH_MODE,         /* dir, mode: inotify, poll, gone; always 1 */
     METRIC_WATCH_OVERFLOWS,    /* dir: of inotify's queue */
-    METRIC_RELOAD_SUCCESS,     /* 1: what was read last is in force */
-    METRIC_BUFFER_BYTES,       /* of the device's memory, as the worker last told */
-    METRIC_JOB_RETRIES,        /* after trouble that is not the file's */
-    METRIC_JOB_QUARANTINES,    /* tried again in a worker of their own */
+    METRIC_RELOAD_SUCCESS,     /* 1: the configuration that was read last is in force */
+    METRIC_BUFFER_BYTES,       /* of the device's memory, as the worker last reported */
+    METRIC_JOB_RETRIES,        /* tries again after faults that are not the file's */
+    METRIC_JOB_QUARANTINES,    /* jobs tried again in the quarantine worker */
     METRIC_DEVICE_FALLBACK,    /* reason: error, start, check, missing, stuck, crash */
-    METRIC_DEVICE_ON_FALLBACK, /* 1 while something else does the device's work */
+    METRIC_DEVICE_ON_FALLBACK, /* 1 while another device does the configured one's work */
     METRIC_CHAINS,             /* tier: configured chains by the kind of device that runs them */
-    METRIC_DEVICES_LOST,       /* stuck in the kernel: a reboot is due */
+    METRIC_DEVICES_LOST,       /* devices stuck in the kernel: a reboot is due */
     METRIC_KERNEL_BUILDS,
     METRIC_KERNEL_CACHE_HITS,
     METRIC_CLIENT_KERNELS, /* compiled by the latest worker for chains that are not configured */
