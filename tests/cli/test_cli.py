@@ -229,15 +229,15 @@ class Words(Cli):
             self.assertEqual(lines[2::3], ['  ^^^^', ' ' * 19 + '^', ' ' * 25 + '^', ' ' * 27 + '^^^'])
 
     def test_other_programs_names(self):
-        for tried, says in (('grey', 'luminance'), ('GRAY', 'luminance'), ('greyscale', 'luminance'), ('blur', 'fir:gaussian5'),
-                            ('Gaussian', 'fir:gaussian5'), ('mean', 'box:'), ('average', 'box:'), ('negative', 'invert'),
+        for tried, says in (('grey', 'luminance'), ('GRAY', 'luminance'), ('greyscale', 'luminance'), ('blur', 'gauss:1.5'),
+                            ('Gaussian', 'gauss:1.5'), ('mean', 'box:'), ('average', 'box:'), ('negative', 'invert'),
                             ('edges', 'sobel'), ('canny', 'sobel'), ('denoise', 'shrink'), ('thumbnail', 'resize:'),
                             ('trim', 'crop:'), ('mirror', 'flip:x'), ('scale:0.5', 'gain:0.5'),
                             ('scale:0.5', 'resize')):
             _, err = self.sluice('plan', '-c', tried, '8x8', status=64)
             self.assertIn(says, err)
         _, err = self.sluice('stages', 'blur', status=64)
-        self.assertIn('sluice calls it fir:gaussian5', err)
+        self.assertIn('sluice calls it gauss:1.5', err)
 
     def test_foreign_formats(self):
         self.grey()

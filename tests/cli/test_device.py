@@ -33,7 +33,8 @@ VIEWS = ('crop',)
 CHOICES_MAX = 8
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
 # picture; the Mali sample's shifts are of integers.
-REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32')]
+REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32'), ('clahe', 'f32'),
+           ('colour', 'grey'), ('colour', 'c1'), ('colour', 'c2')]
 
 
 def npy(descr, shape, values, code):
@@ -71,7 +72,7 @@ def inputs():
 
 def given(stage):
     """A value for each parameter that must have one."""
-    one_of_several = {'box': {'width': '3'}, 'analysis': {'bank': 'legall53'}, 'crop': {'w': '1', 'h': '1'},
+    one_of_several = {'box': {'width': '3'}, 'convert': {'type': 'f32'}, 'analysis': {'bank': 'legall53'}, 'crop': {'w': '1', 'h': '1'},
                       'resize': {'w': '9', 'h': '7'}, 'colour': {'m': '0_1_0/0_0_1/0.5_0.5_0'}}
     one_of_several.update(dict.fromkeys(('erode', 'dilate', 'open', 'close'), {'width': '3'}))
     if stage['name'] in one_of_several:
@@ -96,7 +97,8 @@ def chains(stage):
     settings = [must]
     for param in stage['params']:
         if param['type'] in ('choice', 'matrix', 'flag'):
-            choices = [c for c in param.get('choices') or ['0', '1'] if c not in ALIASES]
+            flags = ['0', '1'] if param['type'] == 'flag' else []
+            choices = [c for c in param.get('choices') or flags if c not in ALIASES]
             step = max(1, len(choices) // CHOICES_MAX)
             settings += [setting(stage['name'], must, param['name'], choice)
                          for choice in choices[::step]]
