@@ -131,6 +131,10 @@ class Schemas:
         if isinstance(value, list) and len(value) > wanted:
             raise Invalid('%s: more than %d' % (where, wanted))
 
+    def is_exclusiveMinimum(self, value, wanted, _schema, _base, where):
+        if TYPES['number'](value) and value <= wanted:
+            raise Invalid('%s: %r is not above %r' % (where, value, wanted))
+
     def is_minimum(self, value, wanted, _schema, _base, where):
         if TYPES['number'](value) and value < wanted:
             raise Invalid('%s: %r is below %r' % (where, value, wanted))
