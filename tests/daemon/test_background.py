@@ -69,15 +69,15 @@ class Background(DaemonTest):
                 devices.append(device)
                 if result != right[seed]:
                     wrong.append((device, seed))
-                time.sleep(0.01)
+                time.sleep(0.05)
             jobs.close()
         thread = threading.Thread(target=client)
         thread.start()
         self.addCleanup(stop.set)
         wait_for('progress', lambda: (self.chains()[0]['preparing'] or {}).get('done', 0) > 0)
-        wait_for('the GPU', lambda: self.tier() == 'gpu')
+        wait_for('the GPU', lambda: self.tier() == 'gpu', 300)
         # A client's picture is used where it lies, whose rows are not aligned: these kernels are asked for by the first job.
-        wait_for('jobs on the GPU', lambda: devices[-1] != 'native')
+        wait_for('jobs on the GPU', lambda: devices[-1] != 'native', 300)
         count = len(devices)
         wait_for('more of them', lambda: len(devices) > count + 20)
         stop.set()

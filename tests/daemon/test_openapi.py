@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """GET /v1/openapi.json: what the code can answer is in it, and nothing else is; requests made from it are answered as it
 says. (That every answer of every other test is described is seen to by sockets.ask.)"""
+import glob
 import json
 import os
 import re
@@ -98,9 +99,9 @@ class Source(OpenApi):
         self.assertEqual(paths, {(method, path) for path, method in self.document.operations() if method != 'HEAD'})
 
     def test_media_types(self):
-        folder, types = os.path.join(ROOT, 'src/codec'), set()
-        for name in os.listdir(folder):
-            with open(os.path.join(folder, name), encoding='utf-8') as file:
+        types = set()
+        for path in glob.glob(os.path.join(ROOT, 'src/codec/**/*.c'), recursive=True):
+            with open(path, encoding='utf-8') as file:
                 types |= set(re.findall(r'\.media_type = "([^"]+)"', file.read()))
         content = self.document.paths['/v1/process']['post']['responses']['200']['content']
         self.assertEqual(set(content), types)

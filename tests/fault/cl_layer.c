@@ -98,7 +98,7 @@ static int loses;      /* the device goes with that call … */
 static atomic_int lost;
 
 /* Errors that no driver gives: what they stand for is above. */
-#define GARBAGE (-9999)
+#define GARBAGE (-1000001)
 
 /* The error that this call must give, or CL_SUCCESS, or GARBAGE. */
 static cl_int due(enum function function)
