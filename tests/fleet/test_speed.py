@@ -18,7 +18,7 @@ from secrets_for_tests import Authority
 IDS = int(os.environ.get('FLEET_IDS', '300000'))
 ROUNDS, LARGE = int(os.environ.get('FLEET_ROUNDS', '4')), int(os.environ.get('FLEET_LARGE', '24'))
 # About a tenth of a second for a megapixel on a core of the machine that the figures in docs/fleet.md are from.
-CHAIN = ','.join(['dwt:db8:levels=5,shrink:soft:threshold=bayes,idwt'] * 24)
+CHAIN = ','.join(['dwt:db8:levels=5,shrink:soft:threshold=bayes,idwt'] * 21)
 
 
 class Speed(FleetTest):
