@@ -1,18 +1,6 @@
 /* open: vectors computed from the definition by a program of its own, then device against reference. */
-#include "harness.h"
+#include "shapes.h"
 
-#include <stdio.h>
-
-struct vector {
-    const char *arguments;
-    enum sample_type type;
-    uint32_t width, height, channels;
-    unsigned modulus, gain;
-    uint32_t out_width, out_height;
-    const double *expected;
-};
-
-/* Of pictures whose channel c at (x, y) is (37x + 91y + 13xy + 57c) mod `modulus`, times `gain`, mod 65536. */
 static const struct vector vectors[] = {
     {"3", SAMPLE_U8, 5, 4, 1, 256, 1, 5, 4,
      (const double[]){
@@ -136,86 +124,7 @@ static const struct vector vectors[] = {
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 };
 
-static void test_vectors(void **state)
-{
-    static double in[24 * 18];
-    (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct vector *v = &vectors[i];
-        char chain[80];
-        double *at = in;
-        snprintf(chain, sizeof chain, "open:%s", v->arguments);
-        for (unsigned y = 0; y < v->height; y++)
-            for (unsigned x = 0; x < v->width; x++)
-                for (unsigned c = 0; c < v->channels; c++)
-                    *at++ = (37 * x + 91 * y + 13 * x * y + 57 * c) % v->modulus * v->gain % 65536;
-        harness_vector(chain, v->type, v->width, v->height, v->channels, in, v->type, v->out_width,
-                       v->out_height, v->channels, v->expected, v->type == SAMPLE_F32 ? 1e-3 : 0);
-    }
-}
-
-static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_U16, SAMPLE_F32};
-
-static void test_against_reference(void **state)
-{
-    (void)state;
-    for (uint32_t channels = 1; channels <= 4; channels++)
-        for (size_t t = 0; t < 3; t++) {
-            harness_sweep("open:3", types[t], channels);
-            harness_few("open:6:5", types[t], channels);
-        }
-}
-
-static void test_borders(void **state)
-{
-    static const char *const borders[] = {"edge", "reflect", "symmetric", "wrap", "zero", "crop"};
-    (void)state;
-    for (size_t b = 0; b < 6; b++) {
-        char chain[80];
-        snprintf(chain, sizeof chain, "open:4:7:border=%s", borders[b]);
-        harness_few(chain, types[b % 3], 1 + (uint32_t)b % 4);
-        harness_check(chain, SAMPLE_U8, 61, 37, 3, HARNESS_EXTREMES);
-        harness_check(chain, SAMPLE_U16, 15, 13, 1, HARNESS_RANDOM);
-    }
-}
-
-/* Windows of many sizes, some larger than the picture, and more columns and rows than one work-item
- * takes. */
-static void test_sizes(void **state)
-{
-    static const char *const windows[] = {"1:2",   "2:1",   "5:17", "16:4",
-                                          "17:64", "31:31", "65:3", "300:70"};
-    (void)state;
-    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-        char chain[80];
-        snprintf(chain, sizeof chain, "open:%s", windows[i]);
-        harness_check(chain, types[i % 3], 61, 43, 1 + (uint32_t)i % 4, HARNESS_RANDOM);
-    }
-    harness_check("open:4095:3", SAMPLE_U8, 7, 5, 1, HARNESS_RANDOM);
-    harness_check("open:3:4095:border=wrap", SAMPLE_U8, 7, 5, 1, HARNESS_RANDOM);
-    harness_check("open:3", SAMPLE_U8, 4500, 40, 1, HARNESS_RANDOM);
-    harness_check("open:7:3", SAMPLE_U8, 1500, 70, 3, HARNESS_RANDOM);
-    harness_check("open:5:30", SAMPLE_U16, 700, 150, 1, HARNESS_RAMP);
-    harness_few("crop:0:3:20:6,open:2,invert", SAMPLE_U8, 3);
-}
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    harness_refuses("open", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "width=W or radius=R");
-    harness_refuses("open:0", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "width");
-    harness_refuses("open:4096", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "4095");
-    harness_refuses("open:3:radius=1", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "either");
-    harness_refuses("open:5:border=crop", SAMPLE_U8, 4, 30, 1, FAULT_SHAPE, "5");
-    harness_refuses("open:3", SAMPLE_I16, 9, 9, 1, FAULT_SHAPE, "convert:type=f32");
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),  cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_borders),  cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(harness_enough_vectors),
-    };
-    return HARNESS_MAIN(tests);
+    return shapes_main("open", vectors, sizeof vectors / sizeof *vectors);
 }

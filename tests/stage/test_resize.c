@@ -1,19 +1,9 @@
 /* resize: vectors computed from the definition in exact fractions (lanczos3 with 60 digits) by a program of
  * its own, then device against reference. */
-#include "harness.h"
+#include "vectors.h"
 
 #include <stdio.h>
 
-struct vector {
-    const char *arguments;
-    enum sample_type type;
-    uint32_t width, height, channels;
-    unsigned modulus, gain;
-    uint32_t out_width, out_height;
-    const double *expected;
-};
-
-/* Of pictures whose channel c at (x, y) is (37x + 91y + 13xy + 57c) mod `modulus`, times `gain`, mod 65536. */
 static const struct vector vectors[] = {
     {"w=3:filter=nearest:h=1:fit=exact", SAMPLE_U8, 5, 1, 1, 256, 1, 3, 1,
      (const double[]){
@@ -191,21 +181,8 @@ static const struct vector vectors[] = {
 
 static void test_vectors(void **state)
 {
-    static double in[24 * 18];
     (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct vector *v = &vectors[i];
-        char chain[80];
-        double *at = in;
-        snprintf(chain, sizeof chain, "resize:%s", v->arguments);
-        for (unsigned y = 0; y < v->height; y++)
-            for (unsigned x = 0; x < v->width; x++)
-                for (unsigned c = 0; c < v->channels; c++)
-                    *at++ = (37 * x + 91 * y + 13 * x * y + 57 * c) % v->modulus * v->gain % 65536;
-        harness_vector(chain, v->type, v->width, v->height, v->channels, in, v->type, v->out_width,
-                       v->out_height, v->channels, v->expected,
-                       v->type == SAMPLE_F32 ? 1e-3 : 0);
-    }
+    vectors_check("resize", vectors, sizeof vectors / sizeof *vectors);
 }
 
 /* A ramp of 65535 steps over 6000 samples to a thousandth: weights of which most round to 1 or 2 in 2^14ths

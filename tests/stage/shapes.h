@@ -1,0 +1,12 @@
+/* The tests that erode, dilate, open and close share: their parameters, sizes and errors are the
+ * same. */
+#ifndef SLUICE_TESTS_STAGE_SHAPES_H
+#define SLUICE_TESTS_STAGE_SHAPES_H
+
+#include "vectors.h"
+
+/* Runs the group for the stage named `name` with its own vectors. Returns the program's exit
+ * status. */
+int shapes_main(const char *name, const struct vector *vectors, size_t n_vectors);
+
+#endif
