@@ -110,6 +110,19 @@ double plane_white(const struct plane *plane)
     return plane->white > 0 ? plane->white : 255;
 }
 
+double picture_sample(const struct picture *picture, size_t index, int64_t x, int64_t y,
+                      uint32_t channel, enum border border)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    int64_t column = border_index(x, plane->width, border);
+    int64_t row = border_index(y, plane->height, border);
+    if (column < 0 || row < 0)
+        return 0;
+    const uint8_t *samples = picture_row(picture, index, (uint32_t)row);
+    size_t at = (size_t)column * plane->channels + channel;
+    return sample_load(plane->type, samples + at * sample_size(plane->type));
+}
+
 bool picture_create(struct picture *picture, const struct frame *frame)
 {
     struct picture made = {0};

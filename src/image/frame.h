@@ -4,6 +4,7 @@
 #ifndef SLUICE_IMAGE_FRAME_H
 #define SLUICE_IMAGE_FRAME_H
 
+#include "image/border.h"
 #include "image/sample.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +65,8 @@ bool frame_copy_origins(struct frame *frame, const struct frame *from);
 
 bool frame_copy(struct frame *to, const struct frame *from);
 
-/* True when names, sizes, channels, types and whites are equal. Memory layout and origins may differ.
+/* True when names, sizes, channels, types and whites are equal. Memory layout and origins may
+ * differ.
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
@@ -90,6 +92,11 @@ static inline void *picture_row(const struct picture *picture, size_t index, uin
     const struct plane *plane = &picture->frame.planes[index];
     return picture->data + plane->offset + y * plane->stride;
 }
+
+/* One channel's sample at (x, y), which may lie outside of the plane: `border`, not BORDER_CROP,
+ * says what stands there. For references, which compute a sample at a time. */
+double picture_sample(const struct picture *picture, size_t index, int64_t x, int64_t y,
+                      uint32_t channel, enum border border);
 
 /* Makes a picture in ordinary memory with planes as in `frame`, which is copied, aligned as on a
  * device. All bytes are zero. */

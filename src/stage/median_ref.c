@@ -11,19 +11,6 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Channel c of the bordered plane. */
-static double at(const struct picture *in, size_t plane, int64_t x, int64_t y, uint32_t c,
-                 enum border border)
-{
-    const struct plane *p = &in->frame.planes[plane];
-    int64_t column = border_index(x, p->width, border), row = border_index(y, p->height, border);
-    if (column < 0 || row < 0)
-        return 0;
-    const uint8_t *samples = picture_row(in, plane, (uint32_t)row);
-    return sample_load(p->type,
-                       samples + ((size_t)column * p->channels + c) * sample_size(p->type));
-}
-
 int median_reference(const void *config_, const struct picture *in, struct picture *out,
                      struct fault *fault)
 {
@@ -41,11 +28,11 @@ int median_reference(const void *config_, const struct picture *in, struct pictu
             size_t count = 0;
             for (int64_t j = -r; j <= r; j++)
                 for (int64_t k = -r; k <= r; k++)
-                    v[count++] = at(in, i, x + shift + k, y + shift + j, c, border);
+                    v[count++] = picture_sample(in, i, x + shift + k, y + shift + j, c, border);
             qsort(v, count, sizeof *v, compare);
             double result = v[count / 2];
             if (plane_has_alpha(to) && c == to->channels - 1)
-                result = at(in, i, x + shift, y + shift, c, border);
+                result = picture_sample(in, i, x + shift, y + shift, c, border);
             uint8_t *row = picture_row(out, i, y);
             sample_store(to->type, row + (x * to->channels + c) * sample_size(to->type), result);
         }

@@ -16,13 +16,7 @@ struct sums {
 /* The sample under coefficient (i, j) of a window that begins at (x, y). */
 static double under(const struct sums *s, int64_t x, int64_t y, uint32_t channel)
 {
-    const struct plane *p = &s->picture->frame.planes[s->plane];
-    x = border_index(x, p->width, s->border);
-    y = border_index(y, p->height, s->border);
-    if (x < 0 || y < 0)
-        return 0;
-    const uint8_t *row = picture_row(s->picture, s->plane, (uint32_t)y);
-    return sample_load(p->type, row + ((size_t)x * p->channels + channel) * sample_size(p->type));
+    return picture_sample(s->picture, s->plane, x, y, channel, s->border);
 }
 
 static double whole_result(const struct sums *s, int64_t x, int64_t y, uint32_t channel,

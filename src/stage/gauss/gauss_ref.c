@@ -20,14 +20,7 @@ struct place {
 
 static double at(const struct place *p, int64_t x, int64_t y)
 {
-    const struct plane *plane = &p->in->frame.planes[p->plane];
-    int64_t column = border_index(x, plane->width, p->border);
-    int64_t row = border_index(y, plane->height, p->border);
-    if (column < 0 || row < 0)
-        return 0;
-    const uint8_t *samples = picture_row(p->in, p->plane, (uint32_t)row);
-    size_t index = (size_t)column * plane->channels + p->channel;
-    return sample_load(plane->type, samples + index * sample_size(plane->type));
+    return picture_sample(p->in, p->plane, x, y, p->channel, p->border);
 }
 
 /* (Σ wy·T + 2^19) >> 20 of T = (Σ wx·in + 2^7) >> 8. */

@@ -1,19 +1,6 @@
 /* Erosion and dilation by their definition: each sample from all of its window. */
 #include "stage/morph/morph.h"
 
-/* Channel c at (x, y) of the bordered plane. */
-static double at(const struct picture *in, size_t plane, int64_t x, int64_t y, uint32_t c,
-                 enum border border)
-{
-    const struct plane *p = &in->frame.planes[plane];
-    int64_t column = border_index(x, p->width, border), row = border_index(y, p->height, border);
-    if (column < 0 || row < 0)
-        return 0;
-    const uint8_t *samples = picture_row(in, plane, (uint32_t)row);
-    return sample_load(p->type,
-                       samples + ((size_t)column * p->channels + c) * sample_size(p->type));
-}
-
 static void compute_plane(const struct morph_config *config, enum morph_kind kind,
                           const struct picture *in, size_t i, struct picture *out)
 {
@@ -29,10 +16,10 @@ static void compute_plane(const struct morph_config *config, enum morph_kind kin
         uint32_t c = n % to->channels, x = n / to->channels % to->width;
         uint32_t y = n / to->channels / to->width;
         int64_t px = x + shift_x, py = y + shift_y;
-        double best = at(in, i, px, py, c, border);
+        double best = picture_sample(in, i, px, py, c, border);
         bool alpha = plane_has_alpha(to) && c == to->channels - 1;
         for (int64_t k = 0; k < w * h && !alpha; k++) {
-            double v = at(in, i, px - left + k % w, py - top + k / w, c, border);
+            double v = picture_sample(in, i, px - left + k % w, py - top + k / w, c, border);
             if (kind == MORPH_LEAST ? v < best : v > best)
                 best = v;
         }

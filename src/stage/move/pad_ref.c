@@ -10,17 +10,10 @@ static double sample_at(const struct pad_config *config, const struct picture *i
                         int64_t x, int64_t y, uint32_t channel, const double background[])
 {
     const struct plane *plane = &in->frame.planes[index];
-    if (x < 0 || y < 0 || x >= plane->width || y >= plane->height) {
-        if (config->border == MOVE_BACKGROUND)
-            return background[channel];
-        x = border_index(x, plane->width, (enum border)config->border);
-        y = border_index(y, plane->height, (enum border)config->border);
-        if (x < 0 || y < 0)
-            return 0;
-    }
-    const uint8_t *row = picture_row(in, index, (uint32_t)y);
-    return sample_load(plane->type,
-                       row + ((size_t)x * plane->channels + channel) * sample_size(plane->type));
+    bool outside = x < 0 || y < 0 || x >= plane->width || y >= plane->height;
+    if (outside && config->border == MOVE_BACKGROUND)
+        return background[channel];
+    return picture_sample(in, index, x, y, channel, (enum border)config->border);
 }
 
 int pad_reference(const void *config_, const struct picture *in, struct picture *out,

@@ -22,14 +22,7 @@ struct window {
 
 static float at(const struct window *w, int dx, int dy)
 {
-    const struct plane *plane = &w->picture->frame.planes[w->plane];
-    int64_t x = border_index(w->x + dx, plane->width, w->border);
-    int64_t y = border_index(w->y + dy, plane->height, w->border);
-    if (x < 0 || y < 0)
-        return 0;
-    const uint8_t *row = picture_row(w->picture, w->plane, (uint32_t)y);
-    size_t index = (size_t)x * plane->channels + w->channel;
-    return (float)sample_load(plane->type, row + index * sample_size(plane->type));
+    return (float)picture_sample(w->picture, w->plane, w->x + dx, w->y + dy, w->channel, w->border);
 }
 
 /* Exact for 8 and 16 bits; for f32 the order of the sums is part of the definition. */
