@@ -81,6 +81,18 @@ static cl_int build(struct device *device, cl_program handle, const char *flags)
     return error;
 }
 
+/* The program, built; NULL with the program released if that fails. */
+static cl_program built(struct device *device, cl_program handle, const char *flags,
+                        struct fault *fault)
+{
+    cl_int error = build(device, handle, flags);
+    if (error == CL_SUCCESS)
+        return handle;
+    build_fault(device, handle, error, fault);
+    cl.clReleaseProgram(handle);
+    return NULL;
+}
+
 static cl_program from_source(struct device *device, const char *source, const char *flags,
                               struct fault *fault)
 {
@@ -91,13 +103,9 @@ static cl_program from_source(struct device *device, const char *source, const c
         cl_fault(fault, "clCreateProgramWithSource", error, device->info->name);
         return NULL;
     }
-    error = build(device, handle, flags);
-    if (error != CL_SUCCESS) {
-        build_fault(device, handle, error, fault);
-        cl.clReleaseProgram(handle);
-        return NULL;
-    }
-    atomic_fetch_add(&device->counters.builds, 1);
+    handle = built(device, handle, flags, fault);
+    if (handle)
+        atomic_fetch_add(&device->counters.builds, 1);
     return handle;
 }
 
@@ -113,13 +121,7 @@ static cl_program from_binary(struct device *device, const struct bytes *binary,
         cl_fault(fault, "clCreateProgramWithBinary", error, device->info->name);
         return NULL;
     }
-    error = build(device, handle, flags);
-    if (error != CL_SUCCESS) {
-        build_fault(device, handle, error, fault);
-        cl.clReleaseProgram(handle);
-        return NULL;
-    }
-    return handle;
+    return built(device, handle, flags, fault);
 }
 
 /* The key as --dump-binary writes it in front of the binary, below the version of sluice. */
