@@ -310,7 +310,7 @@ class Status(Queries):
         d.drop('bad', b'truncated')
         d.expect_failed('bad')
         d.drop('hangs', b'hang')
-        wait_for('a job that runs', lambda: self.status()['folders'][0]['running'] == 1)
+        wait_for('the job that hangs', lambda: 'hang' in self.fake_log())
         for name in ('b', 'c'):
             d.drop(name, b'good')
         got = wait_for('two that wait', lambda: next((f for f in self.status()['folders'] if f['queued'] == 2), None))
