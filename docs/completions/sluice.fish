@@ -44,7 +44,7 @@ complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file,
 complete -c sluice -n __fish_use_subcommand -f -a requeue -d 'files are to be done again'
 complete -c sluice -n __fish_use_subcommand -f -a compare -d 'how far two pictures are apart'
 complete -c sluice -n __fish_use_subcommand -f -a stages -d 'the stages and their parameters'
-complete -c sluice -n __fish_use_subcommand -f -a devices -d 'the OpenCL devices, and the one that is taken'
+complete -c sluice -n __fish_use_subcommand -f -a devices -d 'the devices that compute, and the one that is taken'
 complete -c sluice -n __fish_use_subcommand -f -a plan -d 'what a chain would do, without doing it'
 complete -c sluice -n __fish_use_subcommand -f -a bench -d 'how fast it is'
 complete -c sluice -n __fish_use_subcommand -f -a check-config -d 'every error of a configuration at once'

@@ -192,7 +192,7 @@ ENVIRONMENT = [
 
 
 def sluice_page(sluice, commands):
-    page = Page('sluice', 1, 'filter pictures through chains of OpenCL kernels')
+    page = Page('sluice', 1, 'filter pictures through chains of kernels, on a GPU or the processor')
     page.section('Synopsis')
     page.text('`sluice` *COMMAND* [*OPTIONS*] ...')
     page.section('Description')

@@ -25,7 +25,7 @@ static const struct command {
     {"requeue", command_requeue, "files are to be done again"},
     {"compare", command_compare, "how far two pictures are apart"},
     {"stages", command_stages, "the stages and their parameters"},
-    {"devices", command_devices, "the OpenCL devices, and the one that is taken"},
+    {"devices", command_devices, "the devices that compute, and the one that is taken"},
     {"plan", command_plan, "what a chain would do, without doing it"},
     {"bench", command_bench, "how fast it is"},
     {"check-config", command_check_config, "every error of a configuration at once"},
@@ -113,7 +113,7 @@ static int command_help(int argc, char **argv)
         return command ? command->run(2, (char *[]){argv[first], help, NULL}) : 64;
     }
     fputs("usage: sluice COMMAND [OPTIONS] …\n\n"
-          "Filters pictures through chains of OpenCL kernels.\n\ncommands:\n",
+          "Filters pictures through chains of kernels, on a GPU or the processor.\n\ncommands:\n",
           cli_stdout);
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(cli_stdout, "  %-12s %s\n", commands[i].name, commands[i].summary);

@@ -1,4 +1,4 @@
-SUMMARY = "Filters pictures through chains of OpenCL kernels"
+SUMMARY = "Filters pictures through chains of kernels, on a GPU or the processor"
 DESCRIPTION = "The command sluice, and the daemon sluiced: watched folders, Unix sockets and HTTP, on a GPU or the processor."
 SECTION = "graphics"
 LICENSE = "Apache-2.0"
