@@ -1,89 +1,107 @@
-/* gauss and unsharp by their definition: each sample from all of its window, first along the rows.
- */
+/* gauss and unsharp by their definition: sums along the rows first, then down the columns. */
 #include "stage/gauss/gauss.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "stage/gauss/unsharp.h"
 #include "stage/stage.h"
 
-struct place {
+struct blur {
     const struct picture *in;
     size_t plane;
-    int64_t x, y; /* of the window's middle, in the source */
-    uint32_t channel;
+    bool whole; /* integers, by weights in 2^14ths */
     int64_t radius;
     enum border border;
     double weights[GAUSS_RADIUS_MAX + 1];
-    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    double *across; /* by row of the plane */
 };
 
-static double at(const struct place *p, int64_t x, int64_t y)
+static double weight(const struct blur *b, int64_t i)
 {
-    return picture_sample(p->in, p->plane, x, y, p->channel, p->border);
+    return b->weights[i < 0 ? -i : i];
 }
 
-/* (Σ wy·T + 2^19) >> 20 of T = (Σ wx·in + 2^7) >> 8. */
-static double fixed_blur(const struct place *p)
+/* Of one channel, about column `x` of each row: for integers T = (sum of wx·in + 2^7) >> 8. */
+static void sum_across(const struct blur *b, int64_t x, uint32_t channel)
 {
-    int64_t sum = 1 << 19;
-    for (int64_t j = -p->radius; j <= p->radius; j++) {
-        int64_t t = 1 << 7;
-        for (int64_t i = -p->radius; i <= p->radius; i++)
-            t += p->fixed[i < 0 ? -i : i] * (int64_t)at(p, p->x + i, p->y + j);
-        sum += p->fixed[j < 0 ? -j : j] * (t >> 8);
+    for (uint32_t y = 0; y < b->in->frame.planes[b->plane].height; y++) {
+        double sum = b->whole ? 1 << 7 : 0;
+        for (int64_t i = -b->radius; i <= b->radius; i++)
+            sum += weight(b, i) * picture_sample(b->in, b->plane, x + i, y, channel, b->border);
+        b->across[y] = b->whole ? floor(sum / (1 << 8)) : sum;
     }
-    return (double)(sum >> 20);
 }
 
-static double real_blur(const struct place *p)
+/* About row `y` of what sum_across found: for integers (sum of wy·T + 2^19) >> 20. */
+static double sum_down(const struct blur *b, int64_t y)
 {
-    double sum = 0;
-    for (int64_t j = -p->radius; j <= p->radius; j++)
-        for (int64_t i = -p->radius; i <= p->radius; i++)
-            sum +=
-                p->weights[j < 0 ? -j : j] * p->weights[i < 0 ? -i : i] * at(p, p->x + i, p->y + j);
-    return sum;
+    double sum = b->whole ? 1 << 19 : 0;
+    for (int64_t j = -b->radius; j <= b->radius; j++) {
+        int64_t row = border_index(y + j, b->in->frame.planes[b->plane].height, b->border);
+        sum += row < 0 ? 0 : weight(b, j) * b->across[row];
+    }
+    return b->whole ? floor(sum / (1 << 20)) : sum;
 }
 
-static double result_at(const struct place *p, const struct gauss_sharpen *sharpen)
+static double sharpened(const struct gauss_sharpen *sharpen, enum sample_type type, double in,
+                        double blurred)
 {
-    const struct plane *plane = &p->in->frame.planes[p->plane];
-    bool whole = sample_is_integer(plane->type);
-    double in = at(p, p->x, p->y);
-    if (plane_has_alpha(plane) && p->channel == plane->channels - 1)
-        return in;
-    double blurred = whole ? fixed_blur(p) : real_blur(p);
-    if (!sharpen)
-        return blurred;
-    if (whole)
-        return (double)sample_saturate(plane->type, in + gauss_change(sharpen, in - blurred));
     double d = in - blurred;
+    if (sample_is_integer(type))
+        return (double)sample_saturate(type, in + gauss_change(sharpen, d));
     return fabs(d) >= sharpen->threshold ? in + sharpen->amount * d : in;
+}
+
+/* Column `x` of one channel of `out`, whose first pixel lies at `corner` of the input in both
+ * directions. */
+static void compute_column(const struct blur *b, const struct gauss_sharpen *sharpen, uint32_t x,
+                           uint32_t channel, int64_t corner, struct picture *out)
+{
+    const struct plane *to = &out->frame.planes[b->plane];
+    bool alpha = plane_has_alpha(to) && channel == to->channels - 1;
+    if (!alpha)
+        sum_across(b, x + corner, channel);
+    for (uint32_t y = 0; y < to->height; y++) {
+        double in = picture_sample(b->in, b->plane, x + corner, y + corner, channel, b->border);
+        double result = alpha ? in : sum_down(b, y + corner);
+        if (sharpen && !alpha)
+            result = sharpened(sharpen, to->type, in, result);
+        uint8_t *row = picture_row(out, b->plane, y);
+        sample_store(to->type, row + (x * to->channels + channel) * sample_size(to->type), result);
+    }
+}
+
+static int compute_plane(struct blur *b, const struct gauss_config *config,
+                         const struct gauss_sharpen *sharpen, struct picture *out,
+                         struct fault *fault)
+{
+    const struct plane *from = &b->in->frame.planes[b->plane], *to = &out->frame.planes[b->plane];
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    b->whole = sample_is_integer(from->type);
+    gauss_weights(config->sigma, config->radius, b->weights);
+    gauss_fixed_weights(b->weights, config->radius, fixed);
+    for (int64_t i = 0; i <= config->radius && b->whole; i++)
+        b->weights[i] = fixed[i];
+    b->across = malloc(from->height * sizeof *b->across);
+    if (!b->across)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a column of sums");
+    for (uint32_t i = 0; i < to->width * to->channels; i++)
+        compute_column(b, sharpen, i / to->channels, i % to->channels,
+                       config->border == BORDER_CROP ? config->radius : 0, out);
+    free(b->across);
+    return 0;
 }
 
 int gauss_compute(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
                   const struct picture *in, struct picture *out, struct fault *fault)
 {
-    bool crop = config->border == BORDER_CROP;
-    struct place p = {.in = in, .radius = config->radius, .border = (enum border)config->border};
-    (void)fault;
-    p.border = crop ? BORDER_EDGE : p.border;
-    gauss_weights(config->sigma, config->radius, p.weights);
-    gauss_fixed_weights(p.weights, config->radius, p.fixed);
-    for (p.plane = 0; p.plane < in->frame.n_planes; p.plane++) {
-        const struct plane *to = &out->frame.planes[p.plane];
-        for (uint32_t y = 0; y < to->height; y++) {
-            uint8_t *row = picture_row(out, p.plane, y);
-            for (uint32_t i = 0; i < to->width * to->channels; i++) {
-                p.x = i / to->channels + (crop ? config->radius : 0);
-                p.y = y + (crop ? config->radius : 0);
-                p.channel = i % to->channels;
-                sample_store(to->type, row + i * sample_size(to->type), result_at(&p, sharpen));
-            }
-        }
-    }
-    return 0;
+    struct blur b = {.in = in, .radius = config->radius, .border = (enum border)config->border};
+    int result = 0;
+    b.border = b.border == BORDER_CROP ? BORDER_EDGE : b.border;
+    for (; b.plane < in->frame.n_planes && result == 0; b.plane++)
+        result = compute_plane(&b, config, sharpen, out, fault);
+    return result;
 }
 
 int gauss_reference(const void *config, const struct picture *in, struct picture *out,
