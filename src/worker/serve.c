@@ -212,6 +212,8 @@ static int take_setup(struct server *server, struct message *message, struct fau
     };
     bool cpu = message->fallback && strcmp(message->fallback, "cpu") == 0;
     server->loads = !options.reference && (cpu || device_may_load(&options.device));
+    if (!server->loads) /* the sandbox opens no file then, and there are no programs to keep */
+        options.device.no_cache = true;
     int result = take_config(server, message, fault);
     if (result == 0 && put_on_sandbox(server, message) != 0)
         return 0;                     /* checks are answered with the fault */

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from sluice_test import DaemonTest, alive, main, picture, wait_for
+from sluice_test import FALLBACK, DaemonTest, alive, main, picture, wait_for
 import sockets
 
 PROBE = os.environ.get('SANDBOX_PROBE')
@@ -215,6 +215,15 @@ class Levels(SandboxTest):
         self.assertEqual(self.status()['worker']['sandbox'], self.level)
         workers = daemon.count_lines(r'worker \d+ is up')
         self.assertEqual(daemon.count_lines(r'worker \d+, its sandbox.*: ' + self.level), workers)
+        daemon.stop()
+
+    @unittest.skipUnless(FALLBACK == 'native', 'no native kernels')
+    def test_without_a_driver(self):
+        """On the native device no file is opened: what was checked is not kept either, and nothing is said of it."""
+        daemon = self.serve('--device', 'native', '--sandbox', 'auto', env={'SLUICE_CACHE_DIR': self.dir})
+        self.assertEqual(daemon.count_lines('cache entry'), 0)
+        self.job('invert')
+        self.assertEqual(daemon.count_lines('cache entry'), 0)
         daemon.stop()
 
     def test_off(self):
