@@ -143,7 +143,7 @@ class Queues(FleetTest):
         os.symlink(SLUICE, os.path.join(bin_folder, 'sluice'))
         url = 'redis://127.0.0.1:%d/' % self.redis
         self.env = dict(os.environ, PATH=bin_folder + ':' + os.environ['PATH'], SLUICE_JOBS_SOCKET=self.sock, BROKER=url + '0',
-                        BACKEND=url + '1', PYTHONPATH=EXAMPLES, PYTHONDONTWRITEBYTECODE='1', C_FORCE_ROOT='1', REDIS_URL=url + '2')
+                        BACKEND=url + '1', PYTHONPATH=EXAMPLES + ':' + self.dir, PYTHONDONTWRITEBYTECODE='1', C_FORCE_ROOT='1', REDIS_URL=url + '2')
         self.paths = []
         for i in range(20):
             path = os.path.join(self.dir, 'q%d.pgm' % i)
@@ -176,7 +176,10 @@ class Queues(FleetTest):
         python, why = packages('celery[redis]', 'celery', 'redis', 'packaging')
         if not python:
             self.skipTest(why)
-        workers = [self.start(python, '-m', 'celery', '-A', 'tasks', 'worker', '--concurrency', '2', '-n', 'w%d' % i) for i in range(2)]
+        # What the worker that dies has taken comes back after the visibility timeout, which is a quarter of an hour in tasks.py.
+        with open(os.path.join(self.dir, 'soon.py'), 'w', encoding='utf-8') as file:
+            file.write('from tasks import app\napp.conf.broker_transport_options = {"visibility_timeout": 30}\n')
+        workers = [self.start(python, '-m', 'celery', '-A', 'soon', 'worker', '--concurrency', '2', '-n', 'w%d' % i) for i in range(2)]
         # The daemon is away for a while (exit 69), and a worker dies: the tasks are done all the same.
         self.box.stop()
         threading.Timer(4, self.box.start).start()
