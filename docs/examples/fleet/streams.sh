@@ -8,7 +8,7 @@
 # Environment:
 #   NATS_CREDENTIALS  a file with one line USER:PASSWORD
 #   NATS_CA           a file of certificates, for a server with TLS
-#   BYTES             size of each stream's files, in bytes          (10 GiB)
+#   BYTES             size of each stream's files, in bytes          (4 GiB)
 #   MESSAGE           largest message, in bytes, with its headers    (8 MiB)
 #   SLOTS             jobs that all machines hold at once, together  (100)
 #   ACK_WAIT          seconds after which a machine is given up      (30)
@@ -21,7 +21,7 @@ case ${1:--h} in
     ;;
 esac
 hub=$1
-bytes=${BYTES:-10737418240}
+bytes=${BYTES:-4294967296}
 message=${MESSAGE:-8388608}
 slots=${SLOTS:-100}
 second=000000000
@@ -86,7 +86,8 @@ def make(what, create, update, body):
     if changed:
         error = ask(update, body)
     if error:
-        sys.exit('streams.sh: %s: %s' % (what, error['description']))
+        small = error['err_code'] == 10047  # the server sets all of max_bytes aside, of three quarters of its free disk
+        sys.exit('streams.sh: %s: %s%s' % (what, error['description'], '; BYTES=N makes the streams smaller' if small else ''))
     print('%s: %s' % (what, 'changed' if changed else 'there'))
 
 
