@@ -1,15 +1,15 @@
-/* Stencils of 8-bit samples for GPUs with few registers and no local memory that is faster than the rest (Mali):
- * sobel, fir and small boxes. A work-item makes 4 samples of each of ROWS rows, from the top down. Of each line it
- * loads these 4 samples and a word on either side, once, and what rows have in common stays in registers. All is
- * computed in floats, exactly: every sum is a whole number below 2^24. (Mesa's compiler for Mali takes vectors of
- * 16-bit integers apart, and a mask or a shift costs four times an addition there.)
+/* Stencils of 8-bit samples for GPUs with few registers and without fast local memory (Mali): sobel, fir and small
+ * boxes. A work-item computes 4 samples in each of ROWS rows, from the top down. It loads each line of the source
+ * once, these 4 samples and a word on either side, and keeps in registers what several rows need. It computes in
+ * floats, exactly, because every sum is an integer below 2^24. (Mesa's compiler for Mali splits vectors of 16-bit
+ * integers, and a mask or a shift costs as much as four additions there.)
  *
- * The loop over rows is unrolled where all lines lie inside the plane, because what it carries from one row to the
- * next would else be copied twice in each turn. Where some do not, samples are gathered in a loop that is not
- * unrolled.
+ * If all lines lie inside the plane the loop over rows is unrolled, because otherwise the values that it carries from
+ * row to row would be copied twice in each iteration. At the plane's edges a loop that is not unrolled gathers the
+ * samples.
  *
- * A line is a float16 whose lanes 4 to 7 are the work-item's own samples; AT_1 begins one sample behind these.
- * Neighbours are CH samples apart. */
+ * A line is a float16 whose lanes 4 to 7 are the work-item's own samples: AT_0. AT_1 are those one sample to the
+ * right. Neighbours are CH samples apart. */
 #define LINES (ROWS + TOP + BOTTOM)
 
 #define AT_m4(v) (v).s0123
@@ -30,8 +30,8 @@
 #define FOUR(w)      SAMPLE(w, 0), SAMPLE(w, 1), SAMPLE(w, 2), SAMPLE(w, 3)
 #define LINE_OF(w)   (float16)(FOUR((w).x), FOUR((w).y), FOUR((w).z), (float4)(0.0f))
 
-/* The words of a line around x, some of whose samples are outside: as the border says. (The loops' ends are no
- * constants, or Mesa would unroll them.) */
+/* The words of a line around x, where some of the samples are outside and come from the border. (`never` is 0, but
+ * not for the compiler: Mesa would unroll loops with constant bounds.) */
 inline uint4 FN(gather)(PLANE_IN(uchar, src), int x, int y, int width, int height, int border)
 {
     int row = border_near(y, height, border), n = width * CH, never = n >> 30;
@@ -51,8 +51,8 @@ inline uint4 FN(gather)(PLANE_IN(uchar, src), int x, int y, int width, int heigh
     return words;
 }
 
-/* Bytes of results in the last bits of floats. Negative ones would take one off the byte above, so signed ones are
- * 128 too high there. */
+/* RESULTS is added to results to put them into the lowest bits of floats, and BYTES packs those (see FOUR_OF).
+ * Negative numbers would borrow from the byte above, so signed results have 128 added until they are packed. */
 #ifdef DST_IS_uchar
 #define RESULTS    ROUNDER
 #define BYTES(m)   FOUR_OF(m)
@@ -61,7 +61,7 @@ inline uint4 FN(gather)(PLANE_IN(uchar, src), int x, int y, int width, int heigh
 #define BYTES(m)   (FOUR_OF(m) ^ (ushort)0x8080)
 #endif
 
-/* To the place `at` of a plane, or as many of them as the row has. */
+/* Stores 4 results at index `at` of a plane; PUT_SOME only those that are in the row. */
 #define PUT_ALL(p, at, v)  *(__global ushort2 *)(p##_base + (at)) = v;
 #define PUT_SOME(p, at, v) FN(put)((__global uchar *)p##_base + (at), as_uint(v), grid_width - x);
 inline void FN(put)(__global uchar *to, uint v, int count)
@@ -73,7 +73,7 @@ inline void FN(put)(__global uchar *to, uint v, int count)
 }
 
 #if defined(KERNEL_sobel)
-/* Columns first, each of which three gradients share. */
+/* Sums of columns come first, because three gradients share each. */
 #define STATE    float16 above = 0, line = 0;
 #define ENTER(v) float16 slope = above - v, smooth = fma(line, 2.0f, above + v);
 #define LEAVE(v) above = line, line = v;
@@ -82,10 +82,10 @@ inline void FN(put)(__global uchar *to, uint v, int count)
 #define DX       (BEHIND(smooth) - BEFORE(smooth))
 #define DY       fma(AT_0(slope), 2.0f, BEFORE(slope) + BEHIND(slope))
 
-/* Gradients divided by 8, rounded down: no result is nearer than 1/16 to a tie. */
+/* Gradients divided by 8, rounded down: subtracting 7/16 puts every eighth at least 1/16 away from a tie. */
 #define EIGHTHS(g) (fma(g, 0.125f, -0.4375f) + RESULTS)
 #if defined(OUT_magnitude)
-/* As in cl/packed.cl: with n + 3/2 in place of n no correction of the root is needed. */
+/* With n + 3/2 in place of n the root needs no correction: see cl/packed.cl. */
 inline float4 FN(result)(float4 dx, float4 dy)
 {
     float4 n = fma(dx, dx, fma(dy, dy, 1.5f));
@@ -101,9 +101,10 @@ inline float4 FN(result)(float4 dx, float4 dy)
 #endif
 
 #elif defined(KERNEL_fir)
-/* Sums of the rows that have not met all of their window's lines yet: s0 of the one that meets its first. TAPS adds
- * to each what a line is worth to it, T(j, …) to sum j. Of a window that is a column times a row, ACROSS is the line
- * times the row, and DOWNS, D(j, …), that times the column. */
+/* s0 to s6 are the unfinished sums of rows whose windows contain the current line, s0 that of the lowest row, for
+ * which it is the first line. TAPS adds the line to each sum: T(j, …) adds one coefficient's product to sum j. If the
+ * window is the product of a column and a row, ACROSS multiplies the line with the row, and DOWNS, D(j, …), the
+ * result with the column. */
 #define STATE   float4 s0 = START, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0;
 #ifdef ACROSS
 #define T(j, at, k) h = fma(at(v), (float)(k), h);
@@ -120,8 +121,8 @@ inline float4 FN(result)(float4 dx, float4 dy)
 #define SUM      CAT(s, LAST)
 #define RESULT   BYTES(FN(quotient)(SUM))
 
-/* The sum over the divisor, to nearest: see define_quotient in src/stage/fir_packed.c. With HALF, half of an even
- * divisor, quotients that lie between two numbers are put right, to even ones. */
+/* The sum divided by the divisor, rounded to nearest: see define_quotient in src/stage/fir/fir_packed.c. HALF is half
+ * of an even divisor; then ties are corrected to even numbers. */
 inline float4 FN(quotient)(float4 s)
 {
 #if defined(HALF)
@@ -147,7 +148,7 @@ inline float4 FN(quotient)(float4 s)
 #define GIVE(PUT) PUT(dst, to, as_ushort2(THEN_WORD(as_uint(RESULT))))
 #endif
 
-/* A line enters, and from the last of the first window's on each gives a row. */
+/* Takes the next line in w. From the last line of the first window on, each line completes a row (`gives`). */
 #define STEP(gives, PUT)                                                                           \
     {                                                                                              \
         float16 v = LINE_OF(w);                                                                    \
@@ -172,7 +173,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
     int block = GRID_Y, x = SPAN_BEGIN, y = block * ROWS, from = y - TOP;
     if (block >= grid_y_end || x >= grid_width)
         return;
-    /* Without a sign, so that an address is one sum of 32 bits and the base. */
+    /* Unsigned, so that an address is the base plus one sum of 32 bits. */
     uint in = (uint)(src_offset + from * src_stride + x - 4);
     uint to = (uint)(dst_offset + y * dst_stride + x);
 #ifdef OUT_both

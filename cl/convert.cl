@@ -1,6 +1,6 @@
 #ifdef KERNEL_channels
-/* Other channels of the same type: grey becomes three colours, colours their luma (bt601), and alpha that is not there
- * is white. The grid counts pixels. */
+/* Changes the number of channels: grey becomes three equal colours, colours become their luma (bt601), and missing
+ * alpha becomes white. The grid counts pixels. */
 #ifdef SRC_IS_float
 #define WHITE as_float((int)white)
 #define LUMA                                                                                       \
@@ -34,8 +34,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), long white)
     }
 }
 #else
-/* convert: sat(rne(v)) for integers, SCALED, of floats whose white is 1, sat(rne(v * max)), one sample at a time; the
- * nearest f32 else. f64 comes as its bits, one sample at a time. */
+/* convert: to integers sat(rne(v)), or with SCALED, for floats whose white is 1, sat(rne(v * max)); to floats the
+ * nearest f32. SCALED and f64, which comes as its bits, compute one sample at a time. */
 inline V(DST) FN(convert_pixel)(V(SRC) v)
 {
 #if defined(SCALED) && defined(SRC_IS_double)

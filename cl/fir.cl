@@ -1,23 +1,23 @@
 /* fir: the sum of k[j][i] times the sample at (x + i - left, y + j - top), divided, biased, rounded.
  *
- * The grid counts samples of the source's pixels (CH) at the destination's places; where the
- * destination has no alpha (DST_CH < CH), those of alpha give nothing. A pass defines
+ * The grid counts samples: the destination's pixels with the source's channels (CH). If the destination has no
+ * alpha (DST_CH < CH), nothing is stored for alpha samples. A pass defines
  *
- *     NUM, WIDEN(v)    the type of sums, and V(SRC) as V(NUM); ACC, the same for one sample
- *     COEFFICIENT      of the table: int or float
- *     NUM_BITS, …      exact sums: what EXACT_RESULT asks for
- *     DIVIDE, ADD_BIAS f32 sums: how the result follows from the sum
- *     GENERIC          in place of the numbers of the last two: they are arguments
- *     TAPS, ROWS       a window that is written out, T(row, offset, lane, k) for each coefficient
- *     COLUMNS, ROWS    one of that size, with coefficients from the table; else it is looped over
+ *     NUM, WIDEN(v)    the type of sums, and the conversion from V(SRC) to V(NUM); ACC, the type for one sample
+ *     COEFFICIENT      the type of the table's coefficients: int or float
+ *     NUM_BITS, …      for exact sums: what EXACT_RESULT needs
+ *     DIVIDE, ADD_BIAS for f32 sums: how the result is computed from the sum
+ *     GENERIC          the numbers of the last two are arguments
+ *     TAPS, ROWS       a window that is written out, with T(row, offset, lane, k) for each coefficient
+ *     COLUMNS, ROWS    a window of that size with coefficients from the table, in unrolled loops
  *
- * A coefficient of 0 takes no part: what lies under it is not looked at. Sums are added in the order
- * of the rows. Vectors hold positions whose window lies inside; what is left, and everything in the
- * scalar form, is computed sample by sample. */
+ * Without TAPS or COLUMNS the window's size is an argument. Samples under a coefficient of 0 are not used, even if
+ * they are infinite or NaN. Sums are added in the order of rows. Vectors compute positions whose window lies inside
+ * the plane; all others, and all in the scalar form, are computed sample by sample. */
 #if defined(NUM_BITS) && defined(GENERIC) && NUM_BITS == 16
-/* As quotient_by_uint, for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half
- * is one instruction where both conversions stand beside the product; that of a factor which stays the same is
- * moved out of the loop, so the factor comes from memory each time. */
+/* As quotient_by_uint, but for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half of a
+ * product is one instruction if both factors are converted right beside it. `volatile` keeps LLVM from moving the
+ * conversion of the constant factor out of the loop. */
 inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort shift)
 {
     volatile V(ushort) in_memory = (V(ushort))multiplier;
@@ -40,11 +40,10 @@ inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort s
 #endif
 
 #ifdef RECIPROCAL
-/* a / divisor, correctly rounded, on devices that do not promise it: the remainder of an estimate is
- * exact with fma, and what it is worth brings the estimate within half an ulp (P. Markstein,
- * Computation of elementary functions on the IBM RISC System/6000 processor, 1990, theorem 7.1: the
- * reciprocal is correctly rounded, and after the first step the estimate is one of the two nearest).
- * Infinities and NaN are right already. */
+/* a / divisor, correctly rounded, for devices whose division is not. fma gives an estimate's exact remainder, with
+ * which the estimate is corrected twice (P. Markstein, Computation of elementary functions on the IBM RISC System/6000
+ * processor, 1990, theorem 7.1: the reciprocal is correctly rounded, and after the first correction the estimate is
+ * one of the two nearest floats). Infinities and NaN are right without it. */
 inline V(float) FN(divide)(V(float) a, float divisor, float r)
 {
     V(float) reciprocal = r, negative = -divisor;
@@ -63,7 +62,7 @@ inline V(float) FN(divide)(V(float) a, float divisor, float r)
 #define NUMBERS , float divisor, float reciprocal, float bias
 #endif
 
-/* The sum for channel c of the window whose first sample is at (px, py). */
+/* The sum for channel c of the window whose upper left pixel is (px, py), which may be outside. */
 inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict table, int pitch,
                    int columns, int rows, int width, int height, int border, int ring, int px, int py, int c)
 {
@@ -84,8 +83,8 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 
 #if LANES + 0
 #ifdef FORM_VECTOR
-/* A row is where it begins in the source's memory, counted in vectors; v counts vectors within it. Those
- * beside the row are another of it: their lanes do not count. */
+/* A row is given by where it begins in the source's memory, counted in vectors; v counts vectors in the row. A vector
+ * beside the row is replaced by one in it, because its lanes are not used. */
 #define ROW_TYPE    int
 #define ROW_AT(y)   ((src_offset + (y) * src_stride) / LANES)
 #define AT(row, v)  ((__global const V(SRC) *)src_base)[(row) + clamp(v, 0, last)]
@@ -100,7 +99,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define STORE(v, at)   UNALIGNED_OUT(OUT, LANES, at) = THEN(v)
 #endif
 
-/* Without alpha. */
+/* Stores a vector of n samples without its alpha samples. */
 #define STORE_4_2(v, at)  vstore2((v).s02, 0, at)
 #define STORE_4_4(v, at)  vstore3((v).s012, 0, at)
 #define STORE_16_2(v, at) vstore8((v).s02468ace, 0, at)
@@ -111,7 +110,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #if defined(TAPS)
 #define T(j, o, b, k) sum += (NUM)(k) * WIDEN(TAKEN(j, o, b));
 #elif defined(FORM_VECTOR)
-/* Four coefficients of a row and the CH vectors that they slide over, from `p` on. */
+/* Adds four coefficients of a row. These need CH further vectors behind p, of which the last becomes p. */
 #define ADD(k, v)                                                                                  \
     if ((k) != 0)                                                                                  \
         sum += (NUM)(k) * WIDEN(v);
@@ -149,7 +148,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
     if (y >= grid_y_end || x >= grid_width)
         return;
     __global OUT *out = ROW(dst, y);
-    /* The sample at x: the window's middle. */
+    /* middle[x] is the sample in the middle of x's window. */
     __global const SRC *middle = ROW(src, SOURCE_Y(y + rows / 2 - top)) + (columns / 2 - left) * CH;
     int begin = x, end = SPAN_END(x), inner = end, inner_end = end;
 #if LANES + 0
@@ -165,7 +164,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
     ROW_TYPE r[ROWS];
     for (int j = 0; j < ROWS; j++) {
         int row = SOURCE_Y(y - top + j);
-        fits = fits && row >= 0; /* rows of zeros are left to FN(sum) */
+        fits = fits && row >= 0; /* FN(sum) computes windows with rows of zeros */
         r[j] = ROW_AT(row);
     }
 #endif

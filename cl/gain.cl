@@ -1,7 +1,8 @@
-/* gain: v * gain + offset, with two roundings, in f32; for integers exactly (src/stage/gain.c), from
- * N = FACTOR * v, where INPUT limits v so that N fits; GENERIC, by arguments. */
+/* gain: v * gain + offset. In f32 with two roundings; for integers exactly (src/stage/gain.c), from N = FACTOR * v,
+ * where INPUT clamps v so that N fits. With GENERIC the numbers are arguments. */
 #if defined(IN_WORDS) && defined(GAIN)
-/* f32 gives the exact results, too, and bytes become floats, and floats bytes, by permuting and adding. */
+/* Bytes: f32 gives exact results, too, and conversions between bytes and floats only take permutations and
+ * additions (cl/prelude.cl). */
 #define SCALED(k)                                                                                  \
     as_uint(fmin(fmax(BYTE_AS_FLOAT(w, k) * gain + offset, 0.0f), 255.0f) + 12582912.0f)
 inline uint FN(scaled_word)(uint w, float gain, float offset)
@@ -35,7 +36,7 @@ inline V(DST) FN(gain_pixel)(V(SRC) v, long factor, int first, int last, QUOTIEN
 inline V(DST) FN(gain_pixel)(V(SRC) v)
 {
     v = INPUT(v);
-#if NUM_BITS == 16 && !(LANES + 0) /* C multiplies shorts as ints, which the sum fits */
+#if NUM_BITS == 16 && !(LANES + 0) /* C multiplies shorts as ints: convert the sum back */
     NUM n = (NUM)((int)FACTOR * v + (int)OFFSET);
 #else
     V(NUM) n = (NUM)FACTOR * WIDEN(v) + (NUM)OFFSET;

@@ -1,4 +1,4 @@
-/* invert: white - v, where negative v of integers give white itself. */
+/* invert: white - v; of a negative integer it is white. */
 #ifdef SRC_IS_float
 inline V(DST) FN(invert_pixel)(V(SRC) v, float white)
 {

@@ -1,6 +1,6 @@
-/* One luminance sample from each pixel of CH channels: 3, or 4 with alpha, which is dropped; of grey
- * (CH 1 or 2) a copy. The grid counts pixels. Integers: (r*R + g*G + b*B + 32768) >> 16 with weights that sum to 65536, which
- * fits 32 bits for 16-bit samples too. */
+/* A luminance sample for each pixel of CH channels: 3, or 4 with alpha, which is dropped; of grey (CH 1 or 2) a copy.
+ * The grid counts pixels. Of integers it is (r*R + g*G + b*B + 32768) >> 16 with weights whose sum is 65536; for
+ * samples of 16 bits, too, that fits 32 bits. */
 #if CH < 3
 #define WEIGHT_PARAMETERS
 #elif defined(SRC_IS_float)
@@ -13,11 +13,11 @@
 #define MIX(r, g, b) (((r) * red + (g) * green + (b) * blue + 32768u) >> 16)
 #endif
 #if defined(IN_BYTES) && defined(__clang__)
-/* RGB bytes on CPUs, 32 pixels at a time in lanes of 16 bits, of which each holds an even pixel's byte and the odd
- * one's behind it; a plain loop is vectorised in lanes of 32, whatever its types. With each weight 256 h + l,
- * where planning saw that the l sum to no more than 256, both sums of products fit, and so does what is shifted
- * last: they are at most 255 · 256, and 65536 / 256 · 255 + 128. Vectors of 96 bytes are Clang's, which takes them
- * apart in 13 instructions. */
+/* RGB bytes on CPUs, 32 pixels at a time in lanes of 16 bits; LLVM would vectorise a plain loop in lanes of 32 bits. A
+ * lane first holds the bytes of an even pixel and of the odd one behind it. A weight is 256 h + l, and planning has
+ * checked that the sum of the three l is at most 256. So the sums of products fit 16 bits (at most 255 · 256), and so
+ * does the sum that is shifted last (at most 65536 / 256 · 255 + 128). Clang deals the bytes of a vector of 96 to the
+ * channels in 13 instructions. */
 #define WIDE_BYTES
 typedef uchar FN(bytes96) __attribute__((ext_vector_type(96), aligned(1)));
 #define CHANNEL(v, k)                                                                              \
@@ -48,8 +48,8 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 #endif
 
 #ifdef IN_FLOATS
-/* Bytes on GPUs with few registers (Mali): 16 pixels from accesses of 16 bytes. Sums in floats, of weights that are
- * multiples of 2^-16, have at most 24 bits, so they are exact. */
+/* Bytes on GPUs with few registers (Mali): 16 pixels, in accesses of 16 bytes. The sums are exact in floats, because
+ * with weights that are multiples of 2^-16 they have at most 24 bits. */
 #define GREY(v, i, w, j, x, k)                                                                     \
     as_uint(floor(fma(BYTE_AS_FLOAT(v, i), r, fma(BYTE_AS_FLOAT(w, j), g,                          \
                   fma(BYTE_AS_FLOAT(x, k), b, 0.5f)))) + ROUNDER)
@@ -93,7 +93,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         return;
     }
 #elif defined(FORM_VECTOR)
-    /* Four pixels from three vectors of four samples (CH 3) or four (CH 4). */
+    /* Four pixels from CH vectors of four samples. */
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)(in + x * CH);
         __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)(out + x);

@@ -1,9 +1,9 @@
-/* What OpenCL C gives kernels, for Clang that compiles them as functions of the program (-x cl, without its own
- * header, in front of cl/prelude.cl): the types, and those built-in functions that kernels in rows form use. One
- * that is missing here does not compile.
+/* OpenCL C's types and built-in functions, as far as kernels in rows form use them, for compiling kernels as
+ * functions of sluice itself: Clang does so with -x cl, but has no OpenCL library. This text stands in front of
+ * cl/prelude.cl. A kernel that uses a built-in function that is missing here does not compile.
  *
- * A kernel becomes a function that is inlined into the one that walks its grid, which src/kernels/make_kernels.c
- * writes. cl/prelude.cl asks for NATIVE where that makes a difference. */
+ * A kernel becomes a function that is inlined into its native_function, which loops over rows and work-items and is
+ * written by src/kernels/make_kernels.c. NATIVE tells kernels that they are compiled so. */
 #define NATIVE
 
 typedef unsigned char uchar;
@@ -106,7 +106,7 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
 #define as_ulong8(v)         __builtin_astype(v, ulong8)
 #define as_ulong16(v)        __builtin_astype(v, ulong16)
 
-/* Functions are overloaded by the types of their arguments. */
+/* Built-in functions are overloaded by the types of their arguments. */
 #define BUILT_IN static inline __attribute__((overloadable, always_inline))
 #define EACH_WHOLE(f)  f(char) f(uchar) f(short) f(ushort) f(int) f(uint) f(long) f(ulong)
 #define EACH_WIDTH(f, type) f(type, type##4) f(type, type##8) f(type, type##16)
@@ -126,7 +126,7 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
 EACH_WHOLE(ORDER_ALL)
 ORDER(float)
 
-/* Where `a` is no number the result is b, which always is one here. */
+/* If `a` is NaN the result must be b. Kernels never pass NaN as b. */
 #ifdef __aarch64__
 #define FLOAT_MIN(a, b) __builtin_elementwise_min(a, b)
 #define FLOAT_MAX(a, b) __builtin_elementwise_max(a, b)
@@ -162,7 +162,8 @@ BUILT_IN double floor(double v) { return __builtin_floor(v); }
 BUILT_IN float copysign(float v, float sign) { return __builtin_copysignf(v, sign); }
 BUILT_IN double copysign(double v, double sign) { return __builtin_copysign(v, sign); }
 
-/* In one rounding where the processor has an instruction for it; elsewhere that would be a call for each lane. */
+/* fma rounds once if the processor has an instruction for that; otherwise it would be a library call for each
+ * lane. */
 #if defined(__FMA__) || defined(__aarch64__)
 BUILT_IN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -173,7 +174,8 @@ BUILT_IN double fma(double a, double b, double c) { return __builtin_fma(a, b, c
     }
 EACH_WIDTH(FUSED, float) EACH_WIDTH(FUSED, double)
 #else
-/* The product of two floats is exact as a double; doubles are rounded twice, which no kernel minds. */
+/* The product of two floats is exact as a double. Those of doubles are rounded twice here, which makes no
+ * difference to any kernel's result. */
 BUILT_IN float fma(float a, float b, float c) { return (float)((double)a * b + c); }
 BUILT_IN double fma(double a, double b, double c) { return a * b + c; }
 #define BY_DOUBLES(type, T)                                                                        \
@@ -200,7 +202,7 @@ HIGH_32(4) HIGH_32(8) HIGH_32(16) HIGH_64(4) HIGH_64(8) HIGH_64(16)
 
 BUILT_IN uint8 rotate(uint8 v, uint8 n) { return v << n | v >> (32u - n); }
 
-/* Beyond a type's range its ends, and of doubles the nearest number, the even one of two. */
+/* Conversions that clamp to the type's range; _rte rounds to nearest, ties to even. */
 #define SATURATED(T, low, high)                                                                    \
     BUILT_IN T convert_##T##_sat(int v) { return (T)clamp(v, (int)(low), (int)(high)); }           \
     BUILT_IN T convert_##T##_sat_rte(double v)                                                     \
@@ -220,7 +222,7 @@ BUILT_IN uint8 rotate(uint8 v, uint8 n) { return v << n | v >> (32u - n); }
 SATURATED(char, -128, 127) SATURATED(uchar, 0, 255) SATURATED(short, -32768, 32767)
 SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
 
-/* At addresses that are multiples of a sample's size. */
+/* vload and vstore accept addresses that are aligned to a sample only. */
 #define WIDE_ACCESS(space, type, n)                                                                \
     BUILT_IN type##n vload##n(size_t i, space const type *p) { return ((space const any_##type##n *)p)[i]; } \
     BUILT_IN void vstore##n(type##n v, size_t i, space type *p) { ((space any_##type##n *)p)[i] = v; }

@@ -1,21 +1,21 @@
-/* Stencils of one channel of 8 bits for GPUs that have bytes faster than instructions for them: sobel, fir and
- * small boxes; small windows of erode and dilate, of any channels. Samples are not taken apart: a word holds two lanes of 16 bits, samples 0 and 2 of its four
- * (even) or 1 and 3 (odd), and is added, subtracted and multiplied as one integer. What lanes borrow from each
- * other on the way does not matter as long as each lane's true value is from 0 to 65535 in the end, and where
- * lanes are moved.
+/* Stencils of 8 bits for GPUs on which arithmetic takes more time than memory: sobel, fir and small boxes of one
+ * channel, and small windows of erode and dilate of any. Two samples share a word of 32 bits, as lanes of 16 bits:
+ * samples 0 and 2 of a word of four bytes (even), or 1 and 3 (odd). Words are added, subtracted and multiplied as
+ * integers. Carries and borrows between lanes cancel, as long as each lane's value is from 0 to 65535 at the end and
+ * whenever lanes are moved.
  *
- * A work-item computes WORDS words (SPAN samples) of each of ROWS rows, from LINES lines, all of which it loads
- * first. In a uint8 a line's own words stand from lane 2 on, and around them those beside: SIDE, 1 or 2, on
- * either side are known. More rows at once save loads and cost registers, and so work-items at work: 4 are best.
+ * A work-item computes WORDS words (SPAN samples) in each of ROWS rows, from LINES lines, which it loads first. A line
+ * is a uint8 with the work-item's own words from element 2 on, and SIDE words, 1 or 2, on either side. More rows save
+ * loads, but need registers, so that fewer work-items run at once: 4 rows are best.
  *
- * No arrays: unless a compiler sees every index, they lie in memory. */
+ * There are no arrays, because a compiler puts an array into memory unless it knows every index. */
 #define LANES_OF_WORD 0x00ff00ffu
-#define TWICE(v)      ((v) * 0x00010001u) /* the same in both lanes */
+#define TWICE(v)      ((v) * 0x00010001u) /* the same number in both lanes */
 
 #define EVEN(w) ((w) & LANES_OF_WORD)
 #define ODD(w)  FN(odd)(w)
 
-/* The odd samples, in one instruction where there is one. */
+/* The odd samples. NVIDIA has one instruction for that. */
 #ifdef HAS_PTX
 #define ODD_OF(k) permute(w.s##k, 0u, 0x4341u)
 inline uint8 FN(odd)(uint8 w)
@@ -48,16 +48,16 @@ inline uint8 FN(odd)(uint8 w)
 #define NOTHING  , 0u, 0u
 #endif
 
-/* The lanes of v moved up by one. */
+/* v moved by one lane: lane i is lane i + 1 of v. */
 #define HALF(v)                                                                                    \
     as_uint8((ushort16)(as_ushort16(v).s12345678, as_ushort16(v).s9abc, as_ushort16(v).sde,        \
                         as_ushort16(v).sf, (ushort)0))
 
-/* Bytes from even and odd lanes, shifted down. */
+/* Words of bytes from words of even and of odd lanes, each lane shifted right. */
 #define BYTES(even, odd, shift)                                                                    \
     (((even) >> (shift) & LANES_OF_WORD) | ((odd) >> (shift) << 8 & ~LANES_OF_WORD))
 
-/* DO(k) for each of the lines that are loaded for a block of ROWS rows of results; k is a hexadecimal digit. */
+/* DO(k) for each of n lines that are loaded for ROWS rows of results; k is a hexadecimal digit. */
 #define EACH_4(DO)  DO(0) DO(1) DO(2) DO(3)
 #define EACH_5(DO)  EACH_4(DO) DO(4)
 #define EACH_6(DO)  EACH_5(DO) DO(5)
@@ -68,9 +68,9 @@ inline uint8 FN(odd)(uint8 w)
 #define EACH_11(DO) EACH_10(DO) DO(a)
 #define EACH_12(DO) EACH_11(DO) DO(b)
 
-/* Where rows end: a few work-items, which the others wait for, take word i of all lines in one go, and where that is
- * outside find its samples' columns once, -1 for zero. (Found for each line anew, by unrolled code, this was 7 % of
- * all instructions, and took the others' code out of caches.) */
+/* The edges of rows. Few work-items come here, but others wait for them. They load word i of all lines together, and
+ * if it is outside compute the columns of its samples once for all lines (-1: zero). (Computed for each line, by
+ * unrolled code, this was 7 % of all instructions, and displaced the other code from the caches.) */
 #ifndef CH
 #define CH 1
 #endif
@@ -113,7 +113,7 @@ inline uint FN(gather)(__global const uchar *line, int row, bool whole, int4 at)
         EACH_LINE(GATHER_##i)                                                                      \
     }
 
-/* Lines LINE_Y(k) as w##k, in one go, since each load takes long to come. */
+/* Loads lines LINE_Y(k) into w##k: all loads before anything else, because each has a long latency. */
 #if SIDE == 1
 #define BESIDE    uint
 #define PADDED(k) (uint8)(0u, left##k, own##k, right##k, 0u NOTHING)
@@ -121,8 +121,7 @@ inline uint FN(gather)(__global const uchar *line, int row, bool whole, int4 at)
 #define BESIDE    uint2
 #define PADDED(k) (uint8)(left##k, own##k, right##k NOTHING)
 #endif
-/* (Unsigned, so that an address is one sum of 32 bits, and the plane's, which is the same for all, is added by
- * the access.) */
+/* Unsigned, so that an address is the plane's, which the access itself adds, plus one sum of 32 bits. */
 #define PLACE(p, y)     (p##_base + (uint)(p##_offset + (y) * p##_stride + x))
 #define LINE_AT(k)      PLACE(src, LINE_Y(0x##k))
 #define DECLARE_LINE(k) uint8 w##k;
@@ -144,17 +143,17 @@ inline uint FN(gather)(__global const uchar *line, int row, bool whole, int4 at)
         GATHER_WORD(4) GATHER_WORD(5) GATHER_WORD(6) GATHER_WORD(7)                                \
     }
 
-/* Results are bytes; so is what stages that follow here make of them (src/chain/fuse_pixels.c). */
+/* Results are bytes, and so are those of stages that are fused behind (src/chain/fuse_pixels.c). */
 #define STORED(v) CAT(as_uint, WORDS)(THEN(CAT3(as_, DST, LANES)(v)))
 
-/* SPAN samples at x, of which `count` are the row's. */
+/* Stores SPAN samples, of which `count` are in the row. */
 inline void FN(put)(__global uchar *at, OWN v, int count)
 {
     if (count >= SPAN) {
         *(__global OWN *)at = v;
         return;
     }
-    _Pragma("unroll 1") /* seldom taken: less code */
+    _Pragma("unroll 1") /* seldom executed, so its code should be small */
     for (int i = 0; i < count; i++) {
         at[i] = (uchar)v.x;
         v.x = i % 4 < 3 ? v.x >> 8 : v.y;
@@ -168,7 +167,8 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
 #define PUT(p, y, v, count) FN(put)((__global uchar *)PLACE(p, y), v, count)
 
 #ifdef MULTIPLIER
-/* Quotients of lanes that hold rounding already: the last byte of a product (src/stage/box/box_divide.h). */
+/* Divides lanes that already include what rounding adds: the quotient is the highest byte of the product with
+ * MULTIPLIER (src/stage/box/box_divide.h). */
 #define LOW_LANE(v)  (((v) & 0xffffu) * MULTIPLIER)
 #define HIGH_LANE(v) (((v) >> 16) * MULTIPLIER)
 #define QUOTIENTS(k)                                                                               \
@@ -188,29 +188,30 @@ inline OWN FN(quotients)(OWN s0, OWN s1)
 #ifdef KERNEL_sobel
 #define ALONG(k, w) uint8 e##k = EVEN(w), o##k = ODD(w);
 
-#define BIAS  TWICE(2048u) /* a multiple of 8 · 256: not seen in a byte of a gradient divided by 8 */
+#define BIAS  TWICE(2048u) /* 8 · 256: makes gradients positive, and vanishes in the byte that is stored */
 #define MAGIC 12582912.0f /* 1.5 * 2^23: the last bits of it plus an integer are that integer */
 
-/* The lower or the upper lane as a float, 2^23 higher: an "or" makes it. That is gone from differences, and
- * CENTRED takes it off a gradient with its bias. */
+/* The lower or the upper lane as a float with 2^23 added, which takes only an "or". Differences of two such floats
+ * are right; CENTRED subtracts the 2^23, and the bias, from a gradient. */
 #define LOW(v)     as_float(as_uint((ushort2)(as_ushort2(v).x, (ushort)0x4b00)))
 #define HIGH(v)    as_float(as_uint((ushort2)(as_ushort2(v).y, (ushort)0x4b00)))
 #define CENTRED(f) ((f) - (8388608.0f + 2048.0f))
 
-/* The result in the last bits of a word.
+/* The result, in the lowest bits of a word.
  *
- * Magnitude: m, the largest with m = 0 or (8m - 4)² <= n = dx² + dy², is sqrt(n) / 8 rounded, and a half
- * goes up. With n + 3/2 in place of n nothing is a half, and for no n that two gradients make is the root
- * nearer than 3.3 * 2^-23 of itself to one (all were tried: no sum of two squares is 1 or 2 less than a
- * (8m - 4)²). rsqrt is off by at most two units in the last place, 2 * 2^-23, and the product by half of one, so
- * no step of correction is needed. */
+ * The magnitude m is sqrt(n) / 8 with n = dx² + dy², rounded, halves up: the largest m with m = 0 or
+ * (8m - 4)² <= n. With n + 3/2 in place of n there are no halves, and the root of no n that two gradients can give is
+ * nearer to a half than 3.3 * 2^-23 of itself (all were tried: no sum of two squares is 1 or 2 less than a
+ * (8m - 4)²). The error of rsqrt is at most two units in the last place, 2 * 2^-23, and that of the product half of
+ * one, so the result needs no correction. */
 #if defined(OUT_magnitude)
 inline uint FN(result)(float dx, float dy)
 {
     float n = mad(dx, dx, mad(dy, dy, 1.5f));
     float root;
 #ifdef HAS_PTX
-    /* One instruction, off by 2^-23 of the root at most; right for all gradients there are (H200). */
+    /* One instruction, with an error of at most 2^-23 of the root. Right for all possible gradients (tried on an
+     * H200). */
     __asm__("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(n));
 #else
     root = n * rsqrt(n);
@@ -225,7 +226,7 @@ inline uint FN(result)(float dx, float dy)
 #endif
 
 #define PACK(a, b, c, d) as_uint((ushort2)((ushort)((a) + ((b) << 8)), (ushort)((c) + ((d) << 8))))
-/* Of word k of the results, from smooth sums of columns in words p, c and n. */
+/* Word k of the results, from the smoothed columns in words p (the previous), c and n (the next). */
 #define RESULT_WORD(k, p, c, n)                                                                    \
     {                                                                                              \
         float before = HIGH(mo.s##p), f0 = LOW(me.s##c), f1 = LOW(mo.s##c), f2 = HIGH(me.s##c);    \
@@ -236,7 +237,7 @@ inline uint FN(result)(float dx, float dy)
                       FN(result)(after - f2, CENTRED(HIGH(y1.s##k))));                             \
     }
 
-/* From smooth sums of columns and vertical gradients, of even and odd samples. */
+/* The results, from smoothed columns (me, mo) and vertical gradients (y0, y1) of even and of odd samples. */
 inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
 {
 #if defined(OUT_magnitude) || defined(OUT_l1)
@@ -274,8 +275,9 @@ inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
 #endif
 
 #ifdef KERNEL_fir
-/* Even and odd lanes of a row, and both half a word further: T adds a coefficient of row j to sums of even
- * and odd results. Where the window is a column times a row, ACROSS is the row's T and DOWNS the column. */
+/* TAKE divides row j into even lanes e and odd lanes o, and p and q are those moved by one lane. T adds a
+ * coefficient's products of row j to the sums of even results s0 and of odd results s1. If the window is the product
+ * of a column and a row, ACROSS is the row's T, and DOWNS the column's D. */
 #define TAKE(j, w)   uint8 e##j = EVEN(w), o##j = ODD(w), p##j = HALF(e##j), q##j = HALF(o##j);
 #define T(j, v0, at0, v1, at1, k)                                                                  \
     s0 += (uint)(k) * at0(v0##j);                                                                  \
@@ -298,7 +300,8 @@ inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
 #endif
 
 #if defined(LIMITED) && defined(SHIFT)
-/* Lanes from 0 to 255, ZERO taken off: bit 15 first tells what is not below 0, then what is above 255. */
+/* Subtracts ZERO from the lanes and clamps them to 0…255. Bit 15 tells first which lanes are not below 0, then
+ * which are above 255. */
 inline OWN FN(limited)(OWN n)
 {
     OWN c = n + TWICE(0x8000u - ZERO);
@@ -307,12 +310,12 @@ inline OWN FN(limited)(OWN n)
 }
 #endif
 
-/* Bytes from sums with what they begin with, OFFSET of EXACT_RESULT (cl/prelude.cl). Where the divisor is a power
- * of two, all of it is done in lanes. */
+/* The results, as bytes, of sums that include OFFSET (see EXACT_RESULT in cl/prelude.cl). If the divisor is a power of
+ * two everything is computed in lanes. */
 inline OWN FN(finish)(OWN s0, OWN s1)
 {
 #if defined(SHIFT)
-#if SHIFT > 0 /* halves go up behind an odd quotient */
+#if SHIFT > 0 /* a half is rounded up if the quotient is odd */
     s0 += TWICE((1u << SHIFT) / 2u - 1u) + (s0 >> SHIFT & TWICE(1u));
     s1 += TWICE((1u << SHIFT) / 2u - 1u) + (s1 >> SHIFT & TWICE(1u));
 #endif
@@ -355,9 +358,9 @@ inline OWN FN(finish)(OWN s0, OWN s1)
 #endif
 
 #ifdef KERNEL_box
-/* Sums of columns over the window's height, which a row enters (ENTER_i behind result row i) and row i leaves;
- * and along x sums of pairs (t, a lane each), of two pairs (s), and of what is left at either end: WINDOW_0
- * for even results, WINDOW_1 for odd ones. Signed samples are taken as unsigned ones, 128 higher. */
+/* e and o are sums of columns over the window's height; after result row i one line is added (ENTER_i) and line i is
+ * subtracted. Along x, t are sums of pairs of columns, s of two pairs, and WINDOW_0 and WINDOW_1, which the pass
+ * defines, combine these to the windows of even and of odd results. Signed samples become unsigned by adding 128. */
 #define FLIPPED      (FLIP * 0x80808080u)
 #define ALONG(k, w)  uint8 e##k = EVEN(w ^ FLIPPED), o##k = ODD(w ^ FLIPPED);
 #define ADD_LINE(k)                                                                                \

@@ -1,9 +1,9 @@
-/* The kernel around a per-pixel stage's function: PIXEL(v) computes V(DST) from V(SRC).
- * The grid counts samples. With ALPHA, every ALPHA-th sample is alpha, and copied.
+/* The kernel of per-pixel stages: PIXEL(v), a stage's function, computes V(DST) from V(SRC). The grid counts
+ * samples. With ALPHA, every ALPHA-th sample is alpha and is copied.
  *
- * Vectors are aligned in the vector form, and 16 samples at any address in the rows form (written as
- * a plain loop, LLVM works some of them out in wider integers than they need: 2.7 ms against 1.0). The
- * last vector of a row that none divides begins earlier, over samples that another computes too. */
+ * Vectors are aligned in the vector form, and 16 samples at any address in the rows form (from a plain loop LLVM
+ * makes code with wider integers than needed for some stages: 2.7 ms instead of 1.0). If a row is no multiple of the
+ * vector, its last vector begins earlier and computes some samples a second time. */
 #if ALPHA
 #define SAMPLE(x, v) (IS_ALPHA(ALPHA, x) ? (DST)(v) : FIRST(PIXEL((V(SRC))(v))))
 #define COPY_ALPHA(w, v) TAKE_ALPHA(LANES, ALPHA, w, v)
@@ -21,7 +21,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
     __global const SRC *in = ROW(src, y);
     __global DST *out = ROW(dst, y);
 #ifdef IN_WORDS
-    /* A path of its own for whole vectors: where it met the other one, bytes would be taken apart. */
+    /* Whole vectors return from here: if both paths joined, the compiler would unpack the bytes. */
     if (x + SPAN <= grid_width) {
         CAT(uint, IN_WORDS) w = *(__global const CAT(uint, IN_WORDS) *)(in + x);
         V(SRC) v = AS_BYTES(HIDDEN(w));
@@ -34,7 +34,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
     _Pragma("unroll 1") for (; x < grid_width; x++)
         out[x] = SAMPLE(x, in[x]);
 #elif defined(FORM_VECTOR)
-    /* Planning keeps rows shorter than a vector away. */
+    /* Planning chooses another form for rows shorter than a vector. */
     bool whole = x + SPAN <= grid_width;
     x = min(x, grid_width - SPAN);
     V(SRC) v = whole ? *(__global const V(SRC) *)(in + x) : CAT(vload, LANES)(0, in + x);

@@ -1,28 +1,29 @@
-/* What every kernel template may use. It stands once at the head of each program.
+/* Definitions for all kernel templates. Each program begins with this text.
  *
  * A template is compiled under definitions that its pass makes (src/stage/pass.h):
  *
  *     KERNEL            the kernel's name, unique in the program
- *     FN(name)          a function's name made unique; helpers that depend on definitions use it
- *     KERNEL_part       which kernel of a file that has several
- *     FORM_ROWS, FORM_VECTOR or FORM_SCALAR, and SPAN, the positions in x of one work-item
- *                       (a scalar form is the rows form with a span of one)
- *     LANES             samples that V(uchar) holds: SPAN in the vector form; else nothing, so that it
- *                       is uchar, or what the pass chose (16 for rows code written in vectors)
- *     SRC, DST          OpenCL types of samples, with SRC_IS_uchar and the like
+ *     FN(name)          makes a function's name unique; for helpers that depend on definitions
+ *     KERNEL_part       selects one kernel of a file that has several
+ *     FORM_ROWS, FORM_VECTOR or FORM_SCALAR, and SPAN: the positions in x of one work-item
+ *                       (the scalar form is the rows form with a span of one)
+ *     LANES             samples in a V(uchar). In the vector form SPAN. Otherwise empty, so that V(uchar) is
+ *                       uchar, or the pass's choice (16 for rows code that is written in vectors)
+ *     SRC, DST          OpenCL types of the source's and the result's samples, with SRC_IS_uchar and the like
  *
- *     OUT, THEN(v)      what the result V(DST) is stored as: DST and v itself, or what stages that follow
- *                       in the same kernel make of it; THEN_PARAMETERS, theirs (src/chain/fuse_pixels.c);
- *                       THEN_WORD(w), the same of four bytes in a word
+ *     OUT, THEN(v)      the type and the value that is stored for a result v of V(DST): DST and v itself, or,
+ *                       where per-pixel stages are fused behind this one (src/chain/fuse_pixels.c), their
+ *                       result. THEN_PARAMETERS are their parameters. THEN_WORD(w) does the same for four
+ *                       bytes in a word
  *
- * What a template defines itself is undefined behind it. A kernel's arguments are GRID, then the
- * pass's arguments in order; a plane is three of them. Offsets, strides and indices count samples and
- * fit an int: planning refuses larger planes.
+ * Macros that a template defines are undefined behind it. A kernel's arguments are GRID, then the pass's
+ * arguments in order; a plane is three of them. Offsets, strides and indices count samples and fit an int:
+ * planning refuses larger planes.
  *
- * Rules: f32 arithmetic stays as written (no contraction, no relaxed maths), no double literal, no
- * local memory and no barrier but where a profile says that there is such memory (on Mali it is main
- * memory and costs more than it saves). Where min, max and clamp of whole numbers have a vector, they have
- * vectors only: beside a scalar Oclgrind gives wrong lanes (tests/opencl/oclgrind_min.cl). */
+ * Rules: f32 arithmetic is computed as written (no contraction, no relaxed maths). There is no double literal.
+ * Local memory and barriers are used only if the profile has such memory (on Mali it is main memory, and costs
+ * more than it saves). In min, max and clamp of integers either all arguments are vectors or none is: with a
+ * scalar among them Oclgrind computes wrong lanes (tests/opencl/oclgrind_min.cl). */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define CAT_(a, b)     a##b
@@ -32,13 +33,13 @@
 #define CAT4_(a, b, c, d) a##b##c##d
 #define CAT4(a, b, c, d)  CAT4_(a, b, c, d)
 
-/* A type, and a conversion, as wide as the form works. */
+/* A type of LANES lanes, and the conversion to it. */
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)
 
-/* A vector at an address that is a multiple of its samples' size only: for CPUs (vload16 and vstore16 say the
- * same, but PoCL 3.1 makes four loads and sixteen stores of them), and of words for Mali (Mesa makes four loads
- * of a vload4, and one of such a type). */
+/* Access to a vector at an address that is aligned to its samples only. vload16 and vstore16 would mean the same,
+ * but PoCL 3.1 compiles them to four loads and sixteen stores; and Mesa, for Mali, compiles a vload4 to four
+ * loads, but an access by such a type to one. */
 #define UNALIGNED(type, n) CAT4(unaligned_, type, _, n)
 #define UNALIGNED_IN(type, n, p)  (*(__global const UNALIGNED(type, n) *)(p))
 #define UNALIGNED_OUT(type, n, p) (*(__global UNALIGNED(type, n) *)(p))
@@ -51,7 +52,7 @@ typedef uint4 __attribute__((aligned(4))) UNALIGNED(uint, 4);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
 typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 
-/* Has a CPU fetch what it will need, where the compiler has a word for it. */
+/* Prefetches an address, if the compiler can. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_prefetch)
 #define FETCH_AHEAD(p) __builtin_prefetch((const void *)(size_t)(p))
@@ -60,7 +61,7 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #ifndef FETCH_AHEAD
 #define FETCH_AHEAD(p)
 #endif
-/* Stores an aligned vector, which no kernel soon reads, past the caches where that can be said. */
+/* Stores an aligned vector that is not read soon, without filling the caches, if the compiler can. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define STORE_PAST(v, p) __builtin_nontemporal_store(v, p)
@@ -70,13 +71,14 @@ typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
 #define STORE_PAST(v, p) (*(p) = (v))
 #endif
 
-/* PTX can be written in kernels (NVIDIA). */
+/* NVIDIA's compiler accepts inline PTX. */
 #if defined(__NV_CL_C_VERSION) || defined(cl_nv_compiler_options)
 #define HAS_PTX
 #endif
 
-/* Four of the eight bytes of a (0 to 3) and b (4 to 7): a hexadecimal digit of `which` names each, the last
- * digit the lowest; with 8 added, a byte that is that one's highest bit throughout. */
+/* Selects four of the eight bytes of a (0 to 3) and b (4 to 7), as PTX's prmt does. Each hexadecimal digit of
+ * `which` is the number of a byte, the last digit that of the lowest byte of the result; with 8 added, all bits
+ * of the byte become the highest bit of the selected one. */
 inline uint permute(uint a, uint b, uint which)
 {
     uint v = 0;
@@ -91,8 +93,8 @@ inline uint permute(uint a, uint b, uint which)
     return v;
 }
 
-/* The same word, of which the compiler no longer knows what it came from. NVIDIA's, left to itself, makes four
- * accesses, or sixteen, of a vector of words that is taken for one of bytes. */
+/* Returns w, but hides from the compiler where it came from: NVIDIA's otherwise splits the access to a vector of
+ * words that is used as a vector of bytes into four or sixteen accesses. */
 inline uint hidden(uint w)
 {
 #ifdef HAS_PTX
@@ -104,21 +106,21 @@ inline uint hidden(uint w)
 #define HIDDEN_4(w) (uint4)(hidden((w).s0), hidden((w).s1), hidden((w).s2), hidden((w).s3))
 #define HIDDEN(w)   CAT(HIDDEN_, IN_WORDS)(w)
 
-/* Where IN_WORDS is defined, a vector of bytes is so many words, and stages work on these: taken apart,
- * bytes cost a GPU more than what is computed from them. */
+/* Where IN_WORDS is defined, stages compute with a vector of bytes as so many words: on GPUs unpacking the bytes
+ * costs more than the computation itself. */
 #define AS_WORDS(v)         CAT(as_uint, IN_WORDS)(v)
 #define AS_BYTES(v)         CAT3(as_, DST, LANES)(v)
 
-/* Added to a float of at most 2^22 this leaves the nearest integer in the last bits: 1.5 * 2^23. */
+/* 1.5 * 2^23. The sum of this and a float of at most 2^22 has the nearest integer in its lowest bits. */
 #define ROUNDER 12582912.0f
-/* Two bytes in the last 16 bits of a word, from integers in the last bits of two floats; four bytes as they are
- * best stored. Mesa's compiler for Mali takes apart what is told as a vector of bytes, and masks and shifts cost four
- * additions there. */
+/* PAIR_OF packs two bytes into the lowest 16 bits of a word, from integers in the lowest bits of two floats (see
+ * ROUNDER). FOUR_OF packs four. A ushort2 is used because Mesa's compiler for Mali splits vectors of bytes, and
+ * masks and shifts cost as much as four additions there. */
 #define PAIR_OF(a, b) as_uint(fma((b) - ROUNDER, 256.0f, a))
 #define FOUR_OF(m)    (ushort2)((ushort)PAIR_OF((m).s0, (m).s1), (ushort)PAIR_OF((m).s2, (m).s3))
 
-/* A byte of a word as a float; a word of four floats with bytes in their last bits, given as words; and of each
- * byte its highest bit throughout. */
+/* BYTE_AS_FLOAT converts byte k of a word. LAST_BYTES packs the lowest bytes of four words, which are the bits of
+ * floats as for PAIR_OF. BYTE_SIGNS fills each byte with its highest bit. */
 #ifdef HAS_PTX
 #define BYTE_AS_FLOAT(w, k) (as_float(permute(w, 0x4b000000u, 0x7440u + (k))) - 8388608.0f)
 #define LAST_BYTES(a, b, c, d)                                                                     \
@@ -139,15 +141,7 @@ inline uint hidden(uint w)
 #define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
 #define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
 
-/* Each lane of v looked up in a table, whose first byte `table` points to. */
-#define LOOK_UP(type, table, v) CAT(LOOK_UP_, LANES)(type, (__global const type *)(table), v)
-#define LOOK_UP_(type, t, v)    (t)[v]
-#define LOOK_UP_4(type, t, v)                                                                      \
-    (CAT(type, 4))((t)[(v).s0], (t)[(v).s1], (t)[(v).s2], (t)[(v).s3])
-#define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
-#define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
-
-/* A scalar computed by a function that is as wide as the form: the first lane. */
+/* FIRST takes the first lane: for one sample that is computed by a function of LANES lanes. */
 #define FIRST_(v)   (v)
 #define FIRST_4(v)  (v).s0
 #define FIRST_8(v)  (v).s0
@@ -155,8 +149,8 @@ inline uint hidden(uint w)
 #define FIRST(v)    CAT(FIRST_, LANES)(v)
 #define THEN_ONE(v) FIRST(THEN((V(DST))(v)))
 
-/* Alpha in interleaved pixels of `ch` channels, 2 or 4: whether sample x is one, and taking those of
- * the vector `a`, which begins with a pixel, into the vector `v` of as many lanes. */
+/* Alpha in interleaved pixels of `ch` channels, 2 or 4. IS_ALPHA: whether sample x is alpha. TAKE_ALPHA copies the
+ * alpha samples of vector `a` of n lanes, which begins with a pixel, to vector `v`. */
 #define IS_ALPHA(ch, x)      (((x) & ((ch) - 1)) == (ch) - 1)
 #define TAKE_ALPHA_4_2(v, a)  (v).s13 = (a).s13
 #define TAKE_ALPHA_4_4(v, a)  (v).s3 = (a).s3
@@ -166,7 +160,8 @@ inline uint hidden(uint w)
 #define TAKE_ALPHA_16_4(v, a) (v).s37bf = (a).s37bf
 #define TAKE_ALPHA(n, ch, v, a) CAT4(TAKE_ALPHA_, n, _, ch)(v, a)
 
-/* The part of the grid that this launch covers: x from 0 to grid_width, y from begin to end. */
+/* The part of the grid that this launch covers: x from 0 to grid_width, y from begin to end. On native a call also
+ * says where its span begins, and of how many lines the source is a ring. */
 #ifdef NATIVE
 #define GRID int grid_width, int grid_y_begin, int grid_y_end, int grid_x, int grid_ring
 #else
@@ -177,8 +172,8 @@ inline uint hidden(uint w)
 #define PLANE_OUT(type, p) __global type *restrict p##_base, int p##_offset, int p##_stride
 #define ROW(p, y)          (p##_base + p##_offset + (y) * p##_stride)
 
-/* This work-item's row, where its span of it begins and ends, and of how many lines the source is a ring,
- * 0 for a plane. */
+/* This work-item's row; where its span begins and ends in x. RING: 0 if the source is a plane; n if it is a ring
+ * of n lines, in which row y is line y modulo n (src/device/native/rows.c). */
 #ifdef NATIVE
 #define GRID_Y      grid_y_begin
 #define SPAN_BEGIN  grid_x
@@ -203,7 +198,7 @@ inline int modulo(int i, int n)
     return r < 0 ? r + n : r;
 }
 
-/* The index within 0…n-1 that stands at i, however far outside, or -1 for zero. */
+/* The index within 0…n-1 of the sample that the border repeats at i, however far outside; -1: a zero. */
 inline int border_index(int i, int n, int border)
 {
     if (i >= 0 && i < n)
@@ -221,8 +216,8 @@ inline int border_index(int i, int n, int border)
     return r < n ? r : 2 * n - 1 - fold - r;
 }
 
-/* The same for i from -1 to n, of a stencil that reaches one beside: without the divisions that foldings
- * take. (On Mali they were more than half of sobel's instructions.) */
+/* The same for i from -1 to n, which is enough for windows of 3×3, without border_index's divisions. (On Mali they
+ * were more than half of sobel's instructions.) */
 inline int border_beside(int i, int n, int border)
 {
     if (i >= 0 && i < n)
@@ -233,7 +228,8 @@ inline int border_beside(int i, int n, int border)
     return (i < 0) == (border == BORDER_WRAP) ? n - 1 - fold : fold;
 }
 
-/* The same as border_index for any i, one fold after the other: cheap for i that are near. */
+/* The same as border_index for any i, in a loop of one reflection or period after the other: cheap for i near the
+ * plane. */
 inline int border_near(int i, int n, int border)
 {
     while ((uint)i >= (uint)n) {
@@ -250,8 +246,8 @@ inline int border_near(int i, int n, int border)
     return i;
 }
 
-/* Where the source's row that stands at y lies, for stencils: -1 for zeros, else what ROW takes; in a ring
- * row y has the line modulo RING. Uses the kernel's height and border. */
+/* The row of the source that ROW takes for row y of the bordered plane; -1: a row of zeros. In a ring, the line
+ * that holds row y. Uses the kernel's `height` and `border`. */
 #define SOURCE_Y(y)        source_row(y, border_index(y, height, border), RING)
 #define SOURCE_Y_BESIDE(y) source_row(y, border_beside(y, height, border), RING) /* y: -1 to height */
 inline int source_row(int y, int row, int ring)
@@ -259,9 +255,9 @@ inline int source_row(int y, int row, int ring)
     return ring == 0 || row < 0 ? row : modulo(y, ring);
 }
 
-/* How a bordered line goes on from position p, not beyond `end`: for as many positions as it
- * returns, index *first + k * *step stands at p + k; zeros where *first is -1. Whole stretches, so
- * that code for edges can be loops over neighbours, too. */
+/* Describes a bordered line from position p on, up to `end` at most: for as many positions as it returns, the
+ * sample at p + k has index *first + k * *step, or is zero if *first is -1. So code for edges can loop over
+ * adjacent samples, too. */
 inline int border_run(int p, int end, int n, int border, int *first, int *step)
 {
     *first = p;
@@ -284,7 +280,7 @@ inline int border_run(int p, int end, int n, int border, int *first, int *step)
     return min(end - p, period - r);
 }
 
-/* After how many positions a bordered line repeats itself; 0: never. */
+/* The number of positions after which a bordered line repeats; 0: it does not. */
 inline int border_period(int n, int border)
 {
     if (border == BORDER_ZERO || border == BORDER_EDGE || n == 1)
@@ -292,10 +288,10 @@ inline int border_period(int n, int border)
     return border == BORDER_WRAP ? n : border == BORDER_REFLECT ? 2 * n - 2 : 2 * n;
 }
 
-/* sat(rne(v)) of a float for each type of sample: to nearest, ties to even, clamped; NaN gives the
- * least value. Adding 1.5 * 2^23 to a number of at most 2^22 leaves no room for a fraction; rint()
- * says the same, but PoCL 3.1 calls a library for each of its lanes. SATURATE is for one sample,
- * WIDE_SATURATE as wide as the form, for types of at most 16 bits and float. */
+/* sat(rne(v)): converts a float to a type of samples, rounded to nearest with ties to even, and clamped; NaN gives
+ * the least value. SATURATE is for one sample, WIDE_SATURATE for LANES, of types of at most 16 bits and float.
+ * RNE rounds numbers of at most 2^22: the sum with 1.5 * 2^23 has no bits for a fraction. rint() does the same,
+ * but PoCL 3.1 calls a library function for each lane. */
 #define RNE(v)             (((v) + 12582912.0f) - 12582912.0f)
 #define RANGE_uchar(v)     fmin(fmax(v, 0.0f), 255.0f)
 #define RANGE_char(v)      fmin(fmax(v, -128.0f), 127.0f)
@@ -321,7 +317,7 @@ inline int saturate_int(float v)
     return r >= 2147483648.0f ? 2147483647 : r > -2147483648.0f ? (int)r : (int)(-2147483647 - 1);
 }
 
-/* The same for what sums are computed in: int, float or double. */
+/* The same conversion from the type `work` of a sum: int, float or double. */
 #define SATURATE_FROM(work, type, v) CAT(SATURATE_FROM_, work)(type, v)
 #define SATURATE_FROM_int(type, v)    CAT3(convert_, type, _sat)(v)
 #define SATURATE_FROM_float(type, v)  SATURATE(type, v)
@@ -334,9 +330,9 @@ inline int saturate_int(float v)
 #define DOUBLE_TO_float(v)  ((float)(v))
 #define DOUBLE_TO_double(v) (v)
 
-/* A double from its bits, without fp64: to f32, to nearest with ties to even; and sat(rne(v)) for an
- * integer type whose range is low…high. NaN gives the least value. IEEE 754: sign, 11 bits of
- * exponent, 52 of fraction. */
+/* Conversions of a double, given as its bits, for devices without fp64. float_of_f64: to f32, to nearest with ties
+ * to even. saturate_f64: sat(rne(v)) for an integer type with the range low…high; NaN gives the least value. IEEE
+ * 754: sign, 11 bits of exponent, 52 of fraction. */
 inline float float_of_f64(ulong bits)
 {
     uint sign = (uint)(bits >> 63) << 31;
@@ -377,9 +373,9 @@ inline int saturate_f64(ulong bits, int low, int high)
     return (int)clamp(v, (long)low, (long)high);
 }
 
-/* rne(v * most / white) of v limited to 0...white, exactly, for `most` below 2^16; NaN gives 0. Where there may be no
- * doubles, an estimate that is at most one off is corrected by the signs of v * most - (r +- 1/2) * white,
- * both products in two parts. */
+/* rne(v * most / white), exactly, of v clamped to 0…white, for `most` below 2^16; NaN gives 0. Without doubles, an
+ * estimate r that is at most one off is corrected by the signs of v * most - (r ± 1/2) * white; each product is
+ * computed in two parts, so that the signs are exact. */
 inline float share_of(float v, float most, float white)
 {
     v = fmin(fmax(v, 0.0f), white);
@@ -396,8 +392,8 @@ inline float share_of(float v, float most, float white)
 #endif
 }
 
-/* The vector at any sample of a row, from aligned ones: n samples, k behind the first of vector a,
- * which is followed by b. */
+/* A vector of n samples that is not aligned, from two aligned ones: it begins k samples behind the first of `a`,
+ * which `b` follows. */
 #define SHIFT_4_0(V, a, b) (a)
 #define SHIFT_4_4(V, a, b) (b)
 #define SHIFT_8_0(V, a, b) (a)
@@ -429,9 +425,8 @@ inline float share_of(float v, float most, float white)
 #define SHIFT_16_15(V, a, b) (V)((a).sf, (b).s01234567, (b).s89ab, (b).scd, (b).se)
 #define VECTOR_SHIFT(n, k, V, a, b) CAT4(SHIFT_, n, _, k)(V, a, b)
 
-/* The neighbour at a distance of one pixel of `ch` channels, for aligned vectors of n samples: the
- * vector whose first sample is ch before (after) that of c, from c and the vector p before it (a
- * after it). */
+/* The vector of n samples one pixel (`ch` samples) before, or after, the aligned vector c. p is the vector before
+ * c, and a the one after it. */
 #define BEFORE_4_1  3
 #define BEFORE_4_2  2
 #define BEFORE_4_3  1
@@ -447,11 +442,11 @@ inline float share_of(float v, float most, float white)
 #define VECTOR_BEFORE(n, ch, V, p, c) VECTOR_SHIFT(n, CAT4(BEFORE_, n, _, ch), V, p, c)
 #define VECTOR_AFTER(n, ch, V, c, a)  VECTOR_SHIFT(n, ch, V, c, a)
 
-/* The sample of channel c at column i of row y, which border_index gave: zero where it gave -1. */
+/* Sample c of the pixel at column i of row y, as border_index gave them: zero where one is -1. */
 #define FETCH(p, i, ch, y, c) ((i) < 0 || (y) < 0 ? 0 : ROW(p, y)[(i) * (ch) + (c)])
 
-/* floor(t / d) where it is below 2^16: an estimate that is right or one too small, then the
- * remainder, exact modulo 2^32. `factor` is 1/d, or 256/d for 64 bits, a little too small: see
+/* floor(t / d), if it is below 2^16. The estimate is right or one too small, which the remainder shows; computed
+ * modulo 2^32 that is exact. `factor` is a little less than 1/d, or than 256/d for 64 bits: see
  * src/stage/box/box_divide.c. */
 inline uint floor_quotient_uint(uint t, uint d, float factor)
 {
@@ -465,25 +460,24 @@ inline uint floor_quotient_ulong(ulong t, uint d, float factor)
     return (uint)t - q * d >= d ? q + 1 : q;
 }
 
-/* The quotient n/d rounded to nearest, ties to even, for any n >= 0 with n + d/2 in range, of the
- * unsigned types ushort, uint and ulong: quotient_uint16(n, d). Wherever d is a constant, which it
- * should be, the compiler makes a multiplication of the division. Negative numerators are moved up by
- * an even multiple of d first, which keeps ties even (src/stage/quotient.h).
+/* The quotient n/d rounded to nearest, ties to even, of ushort, uint or ulong: quotient_uint16(n, d). n + d/2 must
+ * be in range. d should be a constant, so that the compiler replaces the division by a multiplication. Callers
+ * add an even multiple of d to negative numerators first, which keeps ties even (src/stage/quotient.h).
  *
- * ulong on Mali: a division by a 64-bit constant is four 32-bit products for each half, for four lanes
- * at once, and takes more than 32 registers (1 thread). Only i32, or coefficients far beyond the
- * samples' range, get there. */
+ * On Mali ulong is slow: a division by a 64-bit constant is four 32-bit products for each half, for four lanes at
+ * once, and takes more than 32 registers, so a core runs half the threads. Only i32, or coefficients far beyond the
+ * samples' range, need it. */
 #define DEFINE_QUOTIENT(type, lanes)                                                               \
     inline CAT(type, lanes) CAT3(quotient_, type, lanes)(CAT(type, lanes) n, type d)               \
     {                                                                                              \
         if (d == 1)                                                                                \
             return n;                                                                              \
-        if ((d & (d - 1)) == 0) /* halves go up behind an odd quotient */                          \
+        if ((d & (d - 1)) == 0) /* a half is rounded up if the quotient is odd */                  \
             return (n + (type)(d / 2 - 1) + (n / d & (type)1)) / d;                                \
         CAT(type, lanes) moved = n + (type)(d / 2), q = moved / d;                                 \
         if (d & 1)                                                                                 \
             return q; /* there are no halves */                                                    \
-        CAT(type, lanes) rest = moved - q * d; /* 0: a half, which went up */                      \
+        CAT(type, lanes) rest = moved - q * d; /* 0: a half, which was rounded up */               \
         return q - (q & (type)1 & ((type)1 - min(rest, (CAT(type, lanes))(type)1)));               \
     }
 #define DEFINE_QUOTIENTS(type)                                                                     \
@@ -493,15 +487,15 @@ DEFINE_QUOTIENTS(ushort)
 DEFINE_QUOTIENTS(uint)
 DEFINE_QUOTIENTS(ulong)
 
-/* sat(rne(N/D)) as V(DST), exactly, by what a pass defines (src/stage/quotient.h). n is N + OFFSET as
- * V(NUM). VALUE is as wide as NUM and holds every DST, so that the conversion is in range. */
+/* sat(rne(N/D)) as V(DST), exactly, for D, OFFSET, LIMIT and ZERO that the pass defines (src/stage/quotient.h).
+ * n is N + OFFSET as V(NUM). VALUE is a signed or unsigned type of NUM's size that can hold every DST. */
 #define EXACT_RESULT(n)                                                                            \
     CONVERT(DST, CAT3(as_, VALUE, LANES)((V(NUM))(                                                 \
                      LIMIT(CAT3(quotient_, NUM, LANES)(n, (NUM)DIVISOR)) - (NUM)ZERO)))
 
-/* The same by numbers that are the kernel's arguments: the quotient is a product's upper half
- * (quotient_numbers in src/stage/quotient.c), for n + d/2 whose highest bit is free. On Mali ulong is one
- * thread here, too. */
+/* The same where these numbers are the kernel's arguments: the quotient is the upper half of a product with
+ * `multiplier` (quotient_numbers in src/stage/quotient.c). The highest bit of n + d/2 must be free. On Mali ulong
+ * is slow here, too. */
 #define DEFINE_QUOTIENT_BY(type, lanes)                                                            \
     inline CAT(type, lanes) CAT3(quotient_by_, type, lanes)(CAT(type, lanes) n, type d,            \
                                                             type multiplier, type shift)           \

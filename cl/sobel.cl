@@ -1,10 +1,9 @@
-/* Sobel: dX = right minus left, dY = top minus bottom, weights 1 2 1, by correlation. The grid counts
- * samples of the destination, of which a pixel has DST_CH, and CH in the source. One of OUT_magnitude,
- * OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both says what comes out. Gradients are of type WORK.
+/* Sobel, by correlation with weights 1 2 1: dX = right minus left, dY = top minus bottom. The grid counts samples of
+ * the destination; a pixel has DST_CH samples there, and CH in the source. The output is chosen by one of
+ * OUT_magnitude, OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both. Gradients have the type WORK.
  *
- * `step` is the number of channels again, as an argument: were it a constant, LLVM would carry loads
- * over from one pixel to the next and then could not vectorise the loop (seen with PoCL 3.1: 17 ms in
- * place of 2.3 ms). */
+ * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples for the next pixel,
+ * and then could not vectorise the loop (with PoCL 3.1: 17 ms instead of 2.3 ms). */
 #define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
@@ -20,11 +19,11 @@
 
 #elif defined(OUT_magnitude) && defined(EIGHTH) && defined(FORM_VECTOR) &&                           \
     (defined(SRC_IS_uchar) || defined(SRC_IS_char))
-/* In floats alone: integers here are below 2^24, so all but the root is exact. A 32-bit integer's
- * conversion costs a GPU four to eight times an addition, so it is made of one: the last bits of
- * 12582912 = 1.5 * 2^23 plus an integer are that integer. The root of n + 2 instead of n's is too large
- * by more than the three units that it may be off (rsqrt two, the product a half), so the estimate is
- * right or one too large. (127 in place of 134 µs with sqrt, which is to be exact: H200, 8192² u8.) */
+/* Computed in floats: integers here are below 2^24, so everything except the root is exact. On GPUs converting a
+ * 32-bit integer costs as much as four to eight additions, so an addition is used instead: 12582912 = 1.5 * 2^23 plus
+ * an integer has the integer in its lowest bits. The root of n + 2 exceeds that of n by more than three units in the
+ * last place, and the error is smaller (rsqrt two, the product a half), so the estimate is right or one too large.
+ * (127 µs instead of 134 with an exact sqrt: H200, 8192² u8.) */
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
 #define FINISH_ARGUMENTS  , scale, limits
 #define MAGIC             12582912.0f
@@ -36,14 +35,14 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
     V(float) f = TO_FLOAT(dx), g = TO_FLOAT(dy);
     V(float) n = mad(f, f, mad(g, g, (V(float))2.0f));
     V(float) m = mad((V(float))0.125f, n * rsqrt(n), (V(float))MAGIC) - MAGIC;
-    V(float) least = mad((V(float))8.0f, m, (V(float))-4.0f); /* 8m − 4, m = 0 or not */
+    V(float) least = mad((V(float))8.0f, m, (V(float))-4.0f); /* 8m − 4 */
     m = mad(least, least, (V(float))2.0f) > n ? fmax(m - 1.0f, 0.0f) : m;
     return CONVERT(DST, AS(int, fmin(m, (float)DST_MAX) + MAGIC));
 }
 
 #elif defined(OUT_magnitude) && defined(EIGHTH) && defined(EXACT_ROOT)
-/* A correctly rounded root tells squares of whole numbers from what lies one below them as long as those
- * are below 2^23, so nothing is to be put right: m is the largest with 8m - 4 <= root. */
+/* With a correctly rounded root no correction is needed: m is the largest with 8m - 4 <= root, and for n below 2^23 a
+ * square number and the number before it have different roots. */
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
 #define FINISH_ARGUMENTS  , scale, limits
 
@@ -58,8 +57,8 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
 #define FINISH_ARGUMENTS  , scale, limits
 
-/* The least sum of squares (of magnitudes, for l1) that gives the result m. Modulo 2^32: the estimate
- * is at most one off, so a sum and its limit are less than 2^31 apart, and their difference is exact. */
+/* LIMIT(m): the least sum of squares (for l1: of absolute values) whose result is m, modulo 2^32. The estimate is at
+ * most one off, so a sum and its limit differ by less than 2^31, and DIFFERENCE is exact. */
 #ifndef EIGHTH
 #define LIMIT(m) limits[m]
 #elif defined(OUT_l1)
@@ -100,7 +99,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 }
 #endif
 
-/* The sample that comes out for a gradient; for both planes, the first of them. */
+/* The result for a gradient; if there are two planes, that of the first. */
 #if defined(OUT_dx) || defined(OUT_both)
 #define RESULT(dx, dy) GRADIENT_OUT(dx)
 #elif defined(OUT_dy)
@@ -115,7 +114,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 #define OUTPUTS PLANE_OUT(OUT, dst)
 #endif
 
-/* The source's sample at the destination's position x: another one where alpha is dropped. */
+/* The index of the source's sample for the destination's sample x; they differ if alpha is dropped. */
 #if DST_CH == CH
 #define SOURCE_OF(x) (x)
 #else
@@ -142,17 +141,17 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 }
 
 #ifdef FORM_VECTOR
-/* What an aligned vector's gradients are made of: of each row it, and the vectors before and behind it, which
- * hold the neighbours. A vector of 8 bytes comes in one access with 4 bytes on either side, where these hold a
- * pixel: loads bound the form on Mali (0.6 cycles a sample of u8, with three loads of 4 bytes a row 2.5).
+/* The source of an aligned vector's gradients: in each row the vector itself and those before and behind it. If 4
+ * bytes hold a pixel, a vector of 8 bytes is loaded in one access together with 4 bytes on either side, because on
+ * Mali loads bound this form (0.6 cycles for a sample of u8, instead of 2.5 with three loads of 4 bytes a row).
  *
- * The vector is made behind the loop over samples: in front of it, with a return, Mesa's compiler for Mali
- * takes more than 32 registers for both ways together (one thread), though for neither alone. */
+ * The kernel computes the vector after the loop over single samples. In front of it, with a return, Mesa's compiler
+ * for Mali would need more than 32 registers, so that a core would run half the threads. */
 #if LANES == 8 && (defined(SRC_IS_uchar) || defined(SRC_IS_char))
 #define AROUND    CAT(SRC, 16)
-#define BEFORE(r) (r).s01230123 /* of which the last CH count */
+#define BEFORE(r) (r).s01230123 /* only the last CH lanes are used */
 #define CENTRE(r) (r).s456789ab
-#define BEHIND(r) (r).scdefcdef /* of which the first do */
+#define BEHIND(r) (r).scdefcdef /* only the first CH lanes are used */
 #define AROUND_AT(p) CAT3(as_, SRC, 16)(UNALIGNED_IN(uint, 4, (p) - 4))
 #elif LANES == 4 && CH <= 2 && (defined(SRC_IS_ushort) || defined(SRC_IS_short))
 #define AROUND    CAT(SRC, 8)
@@ -180,8 +179,8 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #define RIGHT(r)  (r)[SOURCE_OF(x) + step]
 #endif
 #if defined(FORM_VECTOR) && !defined(SRC_IS_float)
-/* Columns first, each of which three gradients share. (Floats are added in the one order that all
- * forms have.) */
+/* Sums of columns come first, because three gradients share each. (Not for floats, which must be added in the same
+ * order in all forms.) */
 #define COLUMN(k, of)                                                                              \
     V(WORK) top##k = CONVERT(WORK, of(r0)), bottom##k = CONVERT(WORK, of(r2));                     \
     V(WORK) smooth##k = top##k + (WORK)2 * CONVERT(WORK, of(r1)) + bottom##k;                      \
@@ -203,23 +202,24 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #endif
 
 #ifdef PAIRS
-/* The magnitude of bytes where the root is exact, 32 at a time: a lane of 16 bits holds an even sample and the
- * odd one behind it, which a mask and a shift tell apart, where widening takes shuffles, and where a pixel is one
- * sample two loads a row are all. What bounds the form is the root: 9 of 11 ticks for 16 samples. */
+/* The magnitude of bytes for CPUs, whose root is exact, 32 samples at a time. A lane of 16 bits holds an even sample
+ * and the odd one behind it, which a mask and a shift separate; widening would take shuffles. With one channel two
+ * loads a row are enough. Most of the time goes into the root: 9 of 11 ticks for 16 samples. */
 typedef ushort16 FN(pairs) __attribute__((aligned(1)));
 #define PAIRS_AT(r, d) (*(__global const FN(pairs) *)((r) + x + (d)))
 #define EVEN(v)        as_short16((v) & (ushort)0xff)
 #define ODD(v)         as_short16((v) >> (ushort)8)
 
-/* Of words in turn from dX and dY: a multiplication of pairs that also adds them. */
+/* sqrt(dX² + dY²) of lanes that hold dX and dY in turn: processors have an instruction that multiplies such pairs and
+ * adds the products. */
 inline int8 FN(roots)(short16 d)
 {
     int8 f = convert_int8(d.even), g = convert_int8(d.odd);
     return convert_int8(sqrt(convert_float8(f * f + g * g)));
 }
 
-/* The largest m with 8m - 4 <= root is that of the root without its fraction, too; at most 180. Lanes come out in
- * the order 0 4 1 5 2 6 3 7, and so from 8 on: narrowing takes more. */
+/* The largest m with 8m - 4 <= root, at most 180; the root's fraction makes no difference. The lanes' order becomes
+ * 0 4 1 5 2 6 3 7 and 8 c 9 d a e b f, because keeping it would take more instructions. */
 inline ushort16 FN(magnitudes)(short16 f, short16 g)
 {
     int8 a = FN(roots)((short16)(f.s0, g.s0, f.s1, g.s1, f.s2, g.s2, f.s3, g.s3, f.s8, g.s8, f.s9,
@@ -272,7 +272,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #ifdef OUT_both
     __global OUT *out2 = ROW(dst2, y);
 #endif
-    /* Positions whose window lies inside: none in rows whose window reaches zeros. */
+    /* Positions whose window lies inside the plane; none if the row's windows contain rows of zeros. */
     int inner = y0 < 0 || y2 < 0 ? end : max((1 - origin) * DST_CH, x);
     int inner_end = min((width - 1 - origin) * DST_CH, end);
 

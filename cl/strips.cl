@@ -1,13 +1,14 @@
-/* In front of kernels for CPUs of stencils with large windows (src/stage/strips.h). A work-item computes `strip`
- * samples of `band` rows. Its window goes from `left` and `top` pixels in front of a pixel to `right` and `bottom`
- * behind it; the result's pixel (0, 0) is the source's (centre_x, centre_y). `line`: samples that a line of a strip
- * has room for, with what windows see on both sides. */
+/* Included in front of kernels of stencils with large windows for CPUs (src/stage/strips.h). A work-item computes
+ * `strip` samples in each of `band` rows. A pixel's window has `left` and `top` pixels before it and `right` and
+ * `bottom` after it; the result's pixel (0, 0) has the source's (centre_x, centre_y) in its window's middle. `line`
+ * is the number of samples for which a line of scratch memory has room: the strip and what windows need on both
+ * sides. */
 #define STRIP_PARAMETERS                                                                           \
     __global uchar *restrict scratch, int item_units, int strip, int line, int band, int channels, \
         int width, int height, int samples, int out_height, int left, int right, int top,          \
         int bottom, int border, int centre_x, int centre_y
 
-/* The work-item's scratch memory; its first sample of the result, how many they are, and its rows. */
+/* The work-item's scratch memory; the first one of its samples in a row, their number, and its rows. */
 #define STRIP_MEMORY                                                                               \
     (scratch + (size_t)(GRID_Y * grid_width + SPAN_BEGIN) * (size_t)item_units * 128)
 #define STRIP_BEGIN   (SPAN_BEGIN * strip)
@@ -15,18 +16,19 @@
 #define STRIP_ROW     (GRID_Y * band)
 #define STRIP_ROW_END min(GRID_Y * band + band, out_height)
 
-/* A row of the bordered source from the strip's first window on: samples begin … end - 1 lie in `row`, where vectors
- * read them that see nothing else; others read `pad`, which has what is outside and what is near that. */
+/* A row of the bordered source, from the first sample of the strip's first window on. Samples begin … end - 1 are in
+ * the plane, at `row`. A vector that needs only these reads `row`; others read `pad`, a copy with the samples
+ * outside of the plane and those near them. */
 struct FN(line) {
     __global const SRC *row, *pad;
     int begin, end;
 };
 
-/* Where a vector finds sample x and those behind it, `seen` in all. */
+/* The address from which a vector reads `seen` samples from x on. */
 #define STRIP_AT(line, x, seen)                                                                    \
     (((x) >= (line).begin && (x) + (seen) <= (line).end ? (line).row : (line).pad) + (x))
 
-/* Row y, of which `count` samples are needed, and up to `room` are read. */
+/* Prepares row y: `count` samples are needed, vectors may read up to `room`, and each reads `seen`. */
 #define STRIP_LINE(y, count, room, seen, pad)                                                      \
     FN(strip_line)(ROW(src, max(border_index(y, height, border), 0)),                              \
                    border_index(y, height, border) < 0,                                            \
@@ -66,7 +68,7 @@ inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int be
     return line;
 }
 
-/* Alpha of a row of the result is that of the source. */
+/* Copies the alpha samples of row y from the source to the result. */
 #define STRIP_ALPHA(out, y, count)                                                                 \
     if ((channels & 1) == 0) {                                                                     \
         __global const SRC *in_ = ROW(src, (y) + centre_y) + centre_x * channels + STRIP_BEGIN;    \
@@ -74,7 +76,7 @@ inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int be
             (out)[x_] = in_[x_];                                                                   \
     }
 
-/* How wide vectors are. Without the attribute LLVM takes two instructions for 512 bits. */
+/* The vectors' size. Without the attribute LLVM uses two instructions for each operation on 512 bits. */
 #ifdef __AVX512BW__
 #define VECTOR_BYTES        64
 #define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the compiler and the linker were asked for is in the programs, and in our own code.
+"""The programs and our libraries are hardened as the build asked the compiler and the linker.
 
 usage: check_hardening.py MACHINE FORTIFIED PROGRAM... -- LIBRARY...
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A stage is its own files and one word: adds those of tests/toys, a per-pixel stage and a stencil, to a copy of the tree and
-their words to the list in meson.build, builds that, and runs them on every device.
+"""Adding a stage takes only its own files and one word. To prove it, this adds the stages of tests/toys, a per-pixel
+one and a stencil, to a copy of the tree, and their words to the list in meson.build, builds that, and runs them on
+every device.
 
 Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE DEVICE… (of cpu and native, those that are built)"""
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""emulated.py SLUICE SLUICED SLUICE_WORKER SCRIPT [ARGUMENT…]: a test script over programs of another processor.
+"""emulated.py SLUICE SLUICED SLUICE_WORKER SCRIPT [ARGUMENT…]: runs a test script with programs for another
+processor.
 
 In a cross build neither a script can start the programs nor sluiced its worker: the kernel knows no such
 executable, unless binfmt_misc was told, which is root's and the whole machine's. So the script is given

@@ -1,5 +1,5 @@
-"""Pictures for the tests, with nothing but Python's own library: PNM in and out, PNG read.
-And what drivers say in our programs' place."""
+"""Pictures for the tests, with Python's standard library: reads and writes PNM, and reads PNG. Also knows the lines
+that drivers print to a program's stderr."""
 import struct
 import zlib
 

@@ -1,21 +1,19 @@
-/* box of integers in rows form, for CPUs: one work-item computes a band of rows. The grid counts
- * bands.
+/* box of integers in rows form, for CPUs. A work-item computes a band of rows; the grid counts bands.
  *
- * It keeps, for each sample of the row, the sum of its window plus half of the window's area, and
- * from row to row adds by how much the sum changes: with d = the row that enters minus the row that
- * leaves, the change at x is the sum of d over W samples, so from one pixel to the next it changes
- * in turn by
+ * For each sample of the row the work-item keeps the sum of its window plus half of the window's area, which rounds the
+ * division. From row to row it adds the sum's change. With d = the row that enters the window minus the row that leaves
+ * it, the change at x is the sum of d over the window's width; so from pixel to pixel the change itself changes by
  *
- *     e(x) = d(x + right) - d(x - left - 1).
+ *     e(x) = d(x + right) - d(x - left - 1)
  *
- * Every e is small, so its prefix sum is computed on many narrow lanes at once. All cost is the
- * same for each width. Signed samples are taken as unsigned ones 128 or 32768 higher (FLIP), which
- * leaves differences alone and makes every sum positive.
+ * and is the prefix sum of e. e is small, so the prefix sum is computed in many narrow lanes at once. The cost does not
+ * depend on the window's width. Signed samples become unsigned by adding 128 or 32768 (FLIP), which does not change
+ * differences and makes every sum positive.
  *
- * Samples are computed in blocks of 32 bytes: cl/box/box_lanes.cl has their arithmetic.
+ * Samples are computed in blocks of 32 bytes; cl/box/box_lanes.cl has their arithmetic.
  *
- * A window that leaves the row reads a copy of the samples there with the border around them
- * (pads), so the loop over blocks knows no borders. */
+ * Windows that reach beyond the row read a copy of the samples there, extended by the border (a pad), so the loop over
+ * blocks knows nothing of borders. */
 #if CH == 2
 #define ALPHA_MASK (PAIRS)(~LOW_HALF)
 #elif SAMPLE_BITS == 8
@@ -24,18 +22,18 @@
 #define ALPHA_MASK as_uint8((ulong4)0xffff000000000000UL)
 #endif
 
-/* What a work-item knows of its planes and windows. */
+/* The planes and windows of a work-item. */
 struct FN(shape) {
     int width, height, out_width, left, right, top, bottom, border;
     int capacity; /* samples from one row of scratch memory to the next */
-    /* Blocks before behind_begin and from behind_end on look outside behind the window, those from
-     * ahead_end on ahead of it; the block at `whole` is not all the row's. */
+    /* In samples. At a block, the window's left end is in the row from behind_begin to behind_end, and its right end up
+     * to ahead_end; other blocks read pads. The block at `whole` is only partly in the row. */
     int behind_begin, behind_end, ahead_end, whole, end;
 };
 
-/* Scratch memory of a work-item: the sums, behind those of 16 bits quotients; sums of columns; and rows
- * of samples, the pads of the row that enters, of the one that leaves, zeros, and the row's last block. A pad is what stands
- * behind the row's begin, behind its end, or ahead of its end. */
+/* Scratch memory of a work-item: the sums, and, behind those of 16 bits, quotients; sums of columns; and rows of samples:
+ * three pads of the row that enters, three of the row that leaves, zeros, and the row's last block. The three pads are
+ * for the window's left end at the row's begin and at its end, and for the window's right end. */
 #define SCRATCH_SIZE(capacity) ((capacity) * (12 + SAMPLE_BITS))
 #define SUMS_OF(base)      ((__global SUM *)(base))
 #define QUOTIENTS_OF(base) ((__global SRC *)((__global uint *)(base) + s.capacity))
@@ -46,13 +44,14 @@ struct FN(shape) {
 #define LAST_OF(base)      (SAMPLES_OF(base) + 7 * s.capacity)
 #define UP_TO_BLOCK(n)     (((n) + BLOCK - 1) & ~(BLOCK - 1))
 
-/* Where the blocks of a row come from and go to, each as if it began at x = 0. */
+/* The rows from which blocks are read, and to which they are written, as pointers to x = 0. `ahead` is at the window's
+ * right end, `behind` at its left end. */
 struct FN(lines) {
     __global const SRC *entering_ahead, *leaving_ahead, *entering_behind, *leaving_behind, *centre;
     __global SRC *out;
 };
 
-/* The blocks from x to end: adds the changes to the sums, and writes the means. */
+/* For the blocks from x to end: adds the changes to the sums, and writes the means. */
 inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC *quotients, int x,
                        int end, PHASE *carry, DIVIDER_PARAMETERS)
 {
@@ -86,7 +85,7 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
     EACH_PHASE(GIVE)
 }
 
-/* Less than a block, in pieces that overlap: a loop over samples took a fifth of all the time. */
+/* Copies less than a block, in pieces that overlap. (A loop over samples took a fifth of the whole time.) */
 inline void FN(copy_few)(__global SRC *to, __global const SRC *from, int n)
 {
     if (n >= BLOCK / 2) {
@@ -107,13 +106,13 @@ inline void FN(copy)(__global SRC *to, __global const SRC *from, int n)
 {
     for (int i = 0; i + BLOCK < n; i += BLOCK)
         STORE_BLOCK(LOAD_BLOCK(from + i), to + i);
-    if (n >= BLOCK) /* the last whole block, over what is there already */
+    if (n >= BLOCK) /* the last whole block, part of which is copied a second time */
         STORE_BLOCK(LOAD_BLOCK(from + n - BLOCK), to + n - BLOCK);
     else
         FN(copy_few)(to, from, n);
 }
 
-/* Writes up to CH blocks more than asked for. */
+/* Repeats a pixel `count` times. May write up to CH blocks more. */
 inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
 {
 #if CH == 1
@@ -135,7 +134,7 @@ inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
             STORE_BLOCK(v[c], to + i + c * BLOCK);
 }
 
-/* From the pixel `from` backwards. */
+/* Copies `count` pixels backwards, from the pixel `from` on. */
 inline void FN(copy_mirrored)(__global SRC *to, __global const SRC *from, int count)
 {
     int k = 0;
@@ -148,7 +147,7 @@ inline void FN(copy_mirrored)(__global SRC *to, __global const SRC *from, int co
             to[k * CH + c] = from[c - k * CH];
 }
 
-/* Pixels begin...end-1 of the bordered row. */
+/* Writes pixels begin … end - 1 of the bordered row. */
 inline void FN(fill)(__global SRC *to, __global const SRC *row, __global const SRC *zero_pixel,
                      int begin, int end, const struct FN(shape) s)
 {
@@ -164,7 +163,7 @@ inline void FN(fill)(__global SRC *to, __global const SRC *row, __global const S
     }
 }
 
-/* Samples begin...end-1 of the bordered row, which need not be whole pixels. */
+/* Writes samples begin … end - 1 of the bordered row, which need not begin or end at a pixel. */
 inline void FN(pad)(__global SRC *to, __global const SRC *row, __global const SRC *zero_pixel,
                     int begin, int end, const struct FN(shape) s)
 {
@@ -173,8 +172,8 @@ inline void FN(pad)(__global SRC *to, __global const SRC *row, __global const SR
         FN(fill)(to - within, row, zero_pixel, (begin - within) / CH, (end + after) / CH, s);
 }
 
-/* To the sum of each channel, `weight` times entering minus leaving samples of pixels
- * begin...end-1, inside the row. */
+/* Adds to the sum of each channel `weight` times the difference of entering and leaving samples, of pixels
+ * begin … end - 1, which are in the row. */
 inline void FN(add_inside)(int *sum, __global const SRC *entering, __global const SRC *leaving,
                            int begin, int end, int weight)
 {
@@ -198,7 +197,7 @@ inline void FN(add_inside)(int *sum, __global const SRC *entering, __global cons
             sum[c] += weight * ((entering[i + c] ^ FLIPPED_ONE) - (leaving[i + c] ^ FLIPPED_ONE));
 }
 
-/* The same of the bordered row. */
+/* The same for the bordered row. */
 inline void FN(add_bordered)(int *sum, __global const SRC *entering, __global const SRC *leaving,
                              int begin, int end, int weight, const struct FN(shape) s)
 {
@@ -214,8 +213,8 @@ inline void FN(add_bordered)(int *sum, __global const SRC *entering, __global co
     }
 }
 
-/* What the sums change by at the pixel in front of the row, for the sample that every lane of phase
- * k stands for. */
+/* The sums' change at the pixel in front of the row, with which the prefix sum begins: for each lane of phase k that of
+ * the lane's channel. */
 inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global const SRC *leaving,
                             const struct FN(shape) s, DIVIDER_PARAMETERS)
 {
@@ -231,8 +230,8 @@ inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global
         carry[k] = LANES_OF(FIRST_OF) + (PHASE)RAISED;
 }
 
-/* The ends of the row that enters next, whose pads are the first to be read of it: a fifth of all time was
- * spent waiting for them, since processors fetch ahead within a stretch of memory, not to another row. */
+/* Prefetches the ends of the row that enters next, because its pads are made first. (A fifth of the whole time was spent
+ * waiting for them: processors prefetch along a row, but not the next row.) */
 inline void FN(fetch_ends)(__global const SRC *row, int n)
 {
     for (int i = 0; i < 4 * 64 / (SAMPLE_BITS / 8); i += 64 / (SAMPLE_BITS / 8)) {
@@ -241,7 +240,7 @@ inline void FN(fetch_ends)(__global const SRC *row, int n)
     }
 }
 
-/* One row: from the sums of the row before to this one's, and their means. */
+/* Computes a row: from the sums of the row before those of this one, and their means. */
 inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
                     __global const SRC *centre, __global SRC *out, int next,
                     __global uchar *base, const struct FN(shape) s, DIVIDER_PARAMETERS)
@@ -283,11 +282,11 @@ inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
         out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : LAST_OF(base)[i - s.whole];
 }
 
-/* To the sums of columns, `weight` times the rows at first, first + stride and so on. */
+/* Adds `weight` times each of `count` rows, at first, first + stride, …, to the sums of columns. */
 inline void FN(add_rows)(__global uint *columns, __global const SRC *first, int stride, int count,
                          int n, uint weight)
 {
-    const int at_once = 8; /* no more streams than processors fetch ahead */
+    const int at_once = 8; /* not more rows than processors can prefetch at the same time */
     for (; count > 0; count -= at_once, first += at_once * stride) {
         int rows = min(count, at_once), i = 0;
         for (; i + 16 <= n; i += 16) {
@@ -302,7 +301,7 @@ inline void FN(add_rows)(__global uint *columns, __global const SRC *first, int 
     }
 }
 
-/* The same of rows begin...end-1 of the bordered plane. */
+/* The same for rows begin … end - 1 of the bordered plane. */
 inline void FN(add_bordered_rows)(__global uchar *base, PLANE_IN(SRC, src), int begin, int end,
                                   uint weight, const struct FN(shape) s)
 {
@@ -315,7 +314,7 @@ inline void FN(add_bordered_rows)(__global uchar *base, PLANE_IN(SRC, src), int 
     }
 }
 
-/* The sums of row y's windows, and half of the area, from those of the windows' columns. */
+/* The sums of row y's windows plus half of the area, from the sums of columns. */
 inline void FN(first_sums)(__global uchar *base, const struct FN(shape) s, uint area)
 {
     uint outside = FLIPPED_ONE * (s.top + s.bottom + 1); /* a column of zeros */
@@ -359,8 +358,8 @@ inline __global const SRC *FN(inner_row)(__global const SRC *plane, int stride, 
     return row < 0 ? ZEROS_OF(base) : plane + row * stride;
 }
 
-/* band: rows of one work-item. centre_x, centre_y: where in the source (0, 0) of the destination
- * lies. */
+/* `band` is the number of rows of a work-item. The destination's pixel (0, 0) has the source's (centre_x, centre_y) in its
+ * window's middle. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      __global uchar *restrict scratch, int capacity, int width, int height,
                      int out_width, int out_height, int band, int left, int right,
@@ -381,7 +380,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     int first = item * band, last = min(first + band, out_height);
     FN(first_row)(base, src_base, src_offset, src_stride, first, s, area);
     for (int y = first; y < last; y++) {
-        /* The first row's sums are there already: nothing enters it. */
+        /* The first row's sums are complete: the same row enters and leaves. */
         __global const SRC *entering = INNER_ROW(y + bottom);
         __global const SRC *leaving = y == first ? entering : INNER_ROW(y - top - 1);
         FN(row)(entering, leaving, ROW(src, y + centre_y) + centre_x * CH, ROW(dst, y), src_stride,

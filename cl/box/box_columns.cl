@@ -1,15 +1,16 @@
-/* box of one channel of 8 bits, windows of any size, for GPUs with few registers and no local memory that is faster
- * than the rest (Mali). A row of results is cut into chunks of CHUNK samples, one for each work-item.
+/* box of one channel of 8 bits with windows of any size, for GPUs with few registers and without fast local memory
+ * (Mali). A row of results is divided into chunks of CHUNK samples, one for each work-item.
  *
- * KERNEL_starts: of each row of the source, the sums of the windows of one row that chunks begin with.
- * KERNEL_means: a work-item goes down `band` rows of its chunk. It keeps the first result's sum, to which a row that
- * enters adds its start and from which a row that leaves takes its own; and for each sample of the chunk by how much
- * the next window's sum is larger: the column that enters less the one that leaves, each summed over the window's
- * height. So of every row that enters or leaves it looks at two pieces of CHUNK columns, at the window's two ends.
+ * KERNEL_starts computes, for each row of the source and each chunk, the sum of this row under the window of the chunk's
+ * first sample: the start. In KERNEL_means a work-item goes down `band` rows of its chunk. It keeps the window sum of the
+ * first sample, to which it adds the start of each row that enters the window, and subtracts that of each row that
+ * leaves. For each further sample it keeps the slope: the difference from the sum before, which is the column that enters
+ * minus the one that leaves, each summed over the window's height. So it reads only two pieces of CHUNK columns of each
+ * row that enters or leaves, at the window's left and right end.
  *
- * Sums are floats where these hold them (SUM_IS_float: below 2^24, so all is exact), else uints modulo 2^32. Signed
- * samples are taken as unsigned ones, 128 higher (FLIP). LEFT and RIGHT: how far the windows' two ends are from where
- * 16 samples can be loaded at once. */
+ * Sums are floats if they are below 2^24 (SUM_IS_float), so that everything is exact; otherwise uints modulo 2^32. Signed
+ * samples become unsigned by adding 128 (FLIP). LEFT and RIGHT are the distances of the window's two ends from addresses
+ * at which 16 samples can be loaded at once. */
 #define CHUNK   12
 #define FLIPPED (FLIP * 0x80808080u)
 
@@ -24,7 +25,8 @@
     DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7) DO(8, 8) DO(9, 9)      \
     DO(10, a) DO(11, b)
 
-/* The 16 samples at x of a line of n. (The loop's end is no constant, or Mesa would unroll it.) */
+/* Loads the 16 samples from x on of a bordered line of n. (`never` is 0, but not for the compiler: Mesa would unroll a
+ * loop with constant bounds.) */
 inline uint4 FN(sixteen)(__global const uchar *line, int x, int n, int border)
 {
     if (x >= 0 && x + 16 <= n)
@@ -42,7 +44,7 @@ inline uint4 FN(sixteen)(__global const uchar *line, int x, int n, int border)
 #define ADD_IN(i, digit)   sum += BYTE(in, RIGHT + i);
 #define TAKE_OUT(i, digit) sum -= BYTE(out, LEFT + i);
 
-/* The grid counts the source's rows, which are more than a row has parts, and in y parts of `part` chunks. */
+/* The grid counts the source's rows in x, because there are more of them, and in y parts of `part` chunks. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int width, int chunks,
                      int part, int left, int right, int border)
 {
@@ -79,7 +81,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
 #define WORD(a, b, c, d)   (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)
 #endif
 
-/* Row `at` of the source enters (SIGN +) or leaves (-). */
+/* Row `at` of the bordered source enters the window (SIGN +) or leaves it (-). */
 #define SLOPES(SIGN, i, digit) slopes.s##digit SIGN##= BYTE(r, RIGHT + i) - BYTE(l, LEFT + i);
 #define ENTERS(i, digit) SLOPES(+, i, digit)
 #define LEAVES(i, digit) SLOPES(-, i, digit)

@@ -1,21 +1,19 @@
-/* box of f32 in rows form, for CPUs: one work-item computes a band of rows. The grid counts bands.
+/* box of f32 in rows form, for CPUs. A work-item computes a band of rows; the grid counts bands.
  *
- * Sums of floats are only ever added up, never subtracted from: what has once been added to a sum
- * has rounded it, and taking it away again would leave that error, or a NaN, in every window to
- * come. So a result depends on the samples of its own window alone.
+ * Nothing is ever subtracted from a sum of floats: the rounding error of an addition, or a NaN, would stay in the sums of
+ * all later windows. So a result depends only on the samples of its own window.
  *
- * Down the columns, `block` rows at once (van Herk 1992, Gil and Werman 1993): the windows of rows
- * k to k + block - 1 have the rows `middle` in common; above it, a row's window holds the last few
- * rows of those that the first window has, below it the first few of those that the last window
- * has:
+ * Down the columns `block` rows are computed together (van Herk 1992, Gil and Werman 1993). Their windows have the rows
+ * `middle` in common. In addition each window has the lower part of the rows above the middle, and the upper part of
+ * those below it:
  *
  *     above, summed upwards | middle | below, summed downwards
  *
- * The rows below are as many as a block, and their sum is kept (chunks): the middles of blocks to
- * come are such chunks, and `rest` rows on top. That is two rows added for each row that comes out.
+ * There are `block` rows below, and their whole sum is kept as a chunk, because the middle of a later block consists of
+ * such chunks and of `rest` rows above them. So about two rows are added for each row of the result.
  *
- * Along rows, sums of 1, 2, 4, 8 ... neighbours, of which the window's width takes some. So no sum
- * is longer than a few dozen steps, which keeps rounding small. */
+ * Along rows, sums of 1, 2, 4, 8 … neighbours are computed, and added according to the bits of the window's width. So no
+ * sum takes more than a few dozen additions, which keeps rounding errors small. */
 typedef float16 FN(floats) __attribute__((aligned(4)));
 #define LOAD(p)     (*(__global const FN(floats) *)(p))
 #define STORE(v, p) (*(__global FN(floats) *)(p) = (v))
@@ -26,9 +24,8 @@ struct FN(shape) {
     int block, chunks, rest;
 };
 
-/* Scratch memory of a work-item, in rows: sums of what lies above, one for each row of a block;
- * chunks, as a ring; the middle and its error; what lies below; and the row with its border, which
- * is longer. */
+/* Scratch memory of a work-item, in rows: the sums above the middle, one for each row of a block; chunks, as a ring; the
+ * middle and its rounding error; the sum below; the result; and the row with its border, which is longer. */
 #define ABOVE_OF(base, i)  ((base) + (i) * s.pitch)
 #define CHUNK_OF(base, i)  ((base) + (s.block + modulo(i, s.chunks)) * s.pitch)
 #define MIDDLE_OF(base)    ((base) + (s.block + s.chunks) * s.pitch)
@@ -47,7 +44,7 @@ inline void FN(add)(__global float *sum, __global const float *a, __global const
         sum[i] = a[i] + row[i];
 }
 
-/* sum += row, and error += what that rounded off (Knuth, The Art of Computer Programming 4.2.2). */
+/* sum += row, and error += the rounding error of that (Knuth, The Art of Computer Programming 2, 4.2.2). */
 inline void FN(add_exactly)(__global float *sum, __global float *error, __global const float *row,
                             int n)
 {
@@ -58,7 +55,7 @@ inline void FN(add_exactly)(__global float *sum, __global float *error, __global
     }
 }
 
-/* The plane's row that stands at y, or NULL for zeros. */
+/* Row y of the bordered plane; NULL: a row of zeros. */
 inline __global const float *FN(inner_row)(PLANE_IN(float, src), int y, const struct FN(shape) s)
 {
     int row = border_index(y, s.height, s.border);
@@ -66,7 +63,7 @@ inline __global const float *FN(inner_row)(PLANE_IN(float, src), int y, const st
 }
 #define INNER_ROW(y) FN(inner_row)(src_base, src_offset, src_stride, y, s)
 
-/* The sum of rows first...first + count - 1. */
+/* The sum of rows first … first + count - 1 of the bordered plane. */
 inline void FN(sum_rows)(__global float *sum, PLANE_IN(float, src), int first, int count,
                          const struct FN(shape) s)
 {
@@ -80,7 +77,7 @@ inline void FN(sum_rows)(__global float *sum, PLANE_IN(float, src), int first, i
     }
 }
 
-/* The sums of the rows above the middle, for the windows of y, y + 1 and so on. */
+/* The sums of the rows above the middle, for the windows of rows y, y + 1, … */
 inline void FN(sum_above)(__global float *base, PLANE_IN(float, src), int y,
                           const struct FN(shape) s)
 {
@@ -107,11 +104,11 @@ inline void FN(sum_middle)(__global float *base, PLANE_IN(float, src), int y, in
         error[i] = 0;
     for (int k = index - s.chunks; k < index; k++)
         FN(add_exactly)(middle, error, CHUNK_OF(base, k), s.width * CH);
-    for (int i = 0; i < s.width * CH; i++) /* beside infinities the error is a NaN */
+    for (int i = 0; i < s.width * CH; i++) /* if the sum is infinite its error is NaN */
         middle[i] = error[i] == error[i] ? middle[i] + error[i] : middle[i];
 }
 
-/* The row of column sums with its border in front and behind. */
+/* Writes pixels begin … end - 1 of the bordered row of column sums. */
 inline void FN(fill)(__global float *to, __global const float *row, int begin, int end,
                      const struct FN(shape) s)
 {
@@ -124,7 +121,7 @@ inline void FN(fill)(__global float *to, __global const float *row, int begin, i
     }
 }
 
-/* Sums of `side` neighbours each, along a bordered row, which is used up. */
+/* Sums of `side` neighbours along a bordered row, which is overwritten. */
 inline void FN(sum_along)(__global float *sum, __global float *row, int n, int side)
 {
     int offset = 0, length = n + (side - 1) * CH;
@@ -144,7 +141,7 @@ inline void FN(sum_along)(__global float *sum, __global float *row, int n, int s
     }
 }
 
-/* One row of means, from sums of columns in BORDERED_OF(base) where the row itself belongs. */
+/* A row of means, from sums of columns, which are in BORDERED_OF(base) behind the place for the left border. */
 inline void FN(finish_row)(__global float *out, __global const float *centre, __global float *base,
                            const struct FN(shape) s, float area)
 {

@@ -1,9 +1,8 @@
-/* Arithmetic on blocks of 32 bytes for cl/box/box.cl, which this file is put in front of.
+/* Arithmetic on blocks of 32 bytes for cl/box/box.cl, in front of which this file stands.
  *
- * A block is loaded as pairs: a lane holds an even sample and the odd one behind it. Even and odd
- * ones are told apart by a mask and a shift, where widening bytes to words would take shuffles, of
- * which there are too few a cycle, and the prefix sum runs over pairs, half as many. The window
- * sums are ours alone, so they lie in the order in which the lanes come out. */
+ * A block is loaded as pairs: a lane holds an even sample and the odd one behind it. A mask and a shift separate them;
+ * widening bytes would take shuffles, of which processors can do too few in a cycle. And the prefix sum runs over pairs,
+ * which are half as many. Window sums are kept in the order of the lanes, because only these files read them. */
 #if SAMPLE_BITS == 8
 #define SRC    uchar
 #define PAIRS  ushort16
@@ -32,13 +31,13 @@
 #define FLIPPED_ONE  (FLIP * 0x8000)
 #endif
 
-/* A block at any address: vload would do, but PoCL makes single bytes of it. */
+/* Access to a block at any address. (vload would do, but PoCL compiles it to accesses of single bytes.) */
 typedef PAIRS FN(block) __attribute__((aligned(SAMPLE_BITS / 8)));
 typedef SAMPLES FN(samples) __attribute__((aligned(SAMPLE_BITS / 8)));
 #define LOAD_SAMPLES(p)   (*(__global const FN(samples) *)(p))
 #define LOAD_BLOCK(p)     (*(__global const FN(block) *)(p))
 #define STORE_BLOCK(v, p) (*(__global FN(block) *)(p) = (v))
-/* Parts of one, in words of 16 bits. */
+/* Access to a half or a quarter of a block, as words of 16 bits. */
 typedef ushort8 FN(piece8) __attribute__((aligned(SAMPLE_BITS / 8)));
 typedef ushort4 FN(piece4) __attribute__((aligned(SAMPLE_BITS / 8)));
 #define LOAD_PIECE(n, p)     (*(__global const FN(piece##n) *)(p))
@@ -58,7 +57,8 @@ inline PAIRS FN(mirrored)(PAIRS v)
 #define EVEN(v)           as_HALVES((v) & LOW_HALF)
 #define ODD(v)            as_HALVES((v) >> SAMPLE_BITS)
 
-/* Lanes moved up by k, zeros below: UP within each half of a vector, ACROSS through the whole. */
+/* Lanes moved up by k, with zeros at the bottom: UP in each half of a vector, ACROSS in the whole vector. UP_HALF adds the
+ * sum of the lower half to the upper one. */
 #if BLOCK == 32
 #define UP_1(v)      (short16)(0, (v).s0123, (v).s45, (v).s6, 0, (v).s89ab, (v).scd, (v).se)
 #define UP_2(v)      as_short16((int8)(0, as_int8(v).s012, 0, as_int8(v).s456))
@@ -83,7 +83,7 @@ inline PAIRS FN(mirrored)(PAIRS v)
 #define ACROSS_12(v) (int8)0
 #endif
 
-/* Prefix sums over all lanes, over every second, over every third. */
+/* Prefix sums over all lanes, over every second one, and over every third one. */
 inline HALVES FN(prefix_1)(HALVES v)
 {
     v += UP_1(v);
@@ -106,17 +106,17 @@ inline HALVES FN(prefix_3)(HALVES v)
     return v + ACROSS_12(v);
 }
 
-/* From e at the even and at the odd samples of a block, what the sums change by since its begin. */
+/* Replaces e at the even and at the odd samples of a block by its prefix sums for each channel. */
 inline void FN(changes)(HALVES *even, HALVES *odd)
 {
 #if CH == 1
     HALVES pairs = FN(prefix_1)(*even + *odd);
     *even = pairs - *odd;
     *odd = pairs;
-#elif CH == 2 /* the odd ones are alpha, whose sums stay where they are: they must fit a sample */
+#elif CH == 2 /* odd samples are alpha, whose sums must not change, so that they fit a sample */
     *even = FN(prefix_1)(*even);
     *odd = 0;
-#elif CH == 3 /* three before an odd sample stands an even one, and before that an odd one */
+#elif CH == 3 /* three samples before an odd one is an even one, and three before that an odd one */
     *odd = FN(prefix_3)(*odd + ACROSS_1(*even));
     *even += ACROSS_2(*odd);
 #else
@@ -125,7 +125,7 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
 #endif
 }
 
-/* The sums lie in phases: sample PHASES * i + k of a block is lane i of phase k. */
+/* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. */
 #if SUM_BITS == 16
 #define PHASE  short16
 #define SUMS   ushort16
@@ -154,7 +154,7 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
 #define PHASE_INDEX(i)                                                                             \
     (((i) & ~(BLOCK - 1)) + ((i) & (PHASES - 1)) * LANE_COUNT + ((i) & (BLOCK - 1)) / PHASES)
 
-/* What the sums had changed by at the end of the block before, for each lane of phase k the sample
+/* CARRY: the prefix sum at the end of the block before, which is added to the next block; each lane of phase k gets that
  * of its own channel. */
 #if LANE_COUNT == 16
 #define LAST(v)        (v).sf
@@ -210,22 +210,23 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
 #endif
 #endif
 
-/* floor(t / area) of sums that have half of the area in them already; plans choose the cheapest way
- * that is exact for the area (src/stage/box/box_divide.c has the proofs).
- * CORRECT: an estimate that is right or one too small, and the remainder, exact modulo 2^32. */
+/* floor(t / area) of sums that include half of the area. Plans choose the cheapest way that is exact for the area
+ * (src/stage/box/box_divide.c has the proofs). The last way, `correct`, is an estimate that is right or one too small,
+ * and its remainder, which is exact modulo 2^32. */
 #if defined(DIVIDE_SHORT)
 #define QUOTIENTS ushort16
 #define DIVIDE(t, change) (FN(short)(t, in_memory) >> (ushort16)drop)
-/* LLVM makes one multiplication of this as long as it sees both conversions beside it, and that of a factor
- * that stays the same is moved out of the loop: so the factor comes from memory each time. */
+/* LLVM compiles this to one multiplication if both conversions are right beside it. `volatile` keeps it from moving the
+ * conversion of the constant factor out of the loop. */
 #define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
 inline ushort16 FN(short)(ushort16 t, ushort16 factor)
 {
     return convert_ushort16((convert_uint16(t) * convert_uint16(factor)) >> 16);
 }
 #elif defined(DIVIDE_REST)
-/* t is no sum, but what the division of one leaves, plus a change (whose carries begin `raised` areas higher):
- * gives by how much the quotient changes, plus `raised`, and leaves what is left. */
+/* Here t is the remainder of the sum before, plus the change of the sum. Returns the change of the quotient, and keeps
+ * the new remainder in t. `raised` times the area is added to changes, and `raised` subtracted from the quotients later,
+ * so that no number is negative. */
 #define QUOTIENTS ushort16
 #define DIVIDE(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
 #define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
@@ -268,8 +269,8 @@ inline uint8 FN(correct)(SUMS t, uint area, float factor)
 #ifndef RAISED
 #define RAISED 0
 #endif
-/* What is kept of a first row's sum, and the means of a block from its quotients m0 …: where the rest is
- * followed, the quotients of the row before are kept too. */
+/* KEEP_SUM stores a first row's sum. MEANS computes the means of a block from its quotients m0 …; with DIVIDE_REST these
+ * are changes of the quotients of the row before, which are kept, too. */
 #ifdef DIVIDE_REST
 #define KEEP_SUM(base, i, sum)                                                                     \
     {                                                                                              \

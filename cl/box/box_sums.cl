@@ -1,17 +1,16 @@
-/* box for GPUs: sums along one axis, written transposed, so that the same kernel sums along the
- * other axis after it, and both times neighbouring work-items read neighbouring samples.
+/* box for GPUs: sums along one axis, written transposed, so that the same kernel then sums along the other axis, and
+ * neighbouring work-items read neighbouring samples both times.
  *
- * A lane is a line along the axis. The sample at position p of lane l is src[p * STEP +
- * channel][l]; its result goes to dst[l][p * STEP + channel]. Down columns a lane is a column of
- * samples and STEP is 1; along rows, from sums that lie transposed, a lane is a row, and STEP the
- * channels. The grid counts lanes in x; in y stretches of positions (bands), for each of the
- * channels in turn.
+ * A lane is a line along the axis. The sample at position p of lane l is src[p * STEP + channel][l]; its result goes to
+ * dst[l][p * STEP + channel]. Down columns a lane is a column of samples and STEP is 1. Along rows, from transposed sums,
+ * a lane is a row and STEP is the number of channels. The grid counts lanes in x, and in y bands of positions, for each
+ * of the channels in turn.
  *
- * KERNEL_blocks: sums of `block` positions, to be quick about long windows. KERNEL_carry: of blocks
- * in front of each. KERNEL_windows: sums over windows, and at the end means. KERNEL_prefix: sums of
- * all positions in front of each, which in both axes make a summed-area table.
+ * KERNEL_blocks sums blocks of `block` positions, which speeds up long windows. KERNEL_carry sums all blocks in front of
+ * each. KERNEL_windows sums windows, and at the end computes means. KERNEL_prefix sums all positions in front of each;
+ * done along both axes that is a summed-area table.
  *
- * Sums of integers are modulo 2^32 or 2^64, which the last of them fits. */
+ * Sums of integers are modulo 2^32 or 2^64; a window's sum fits. */
 #define CHANNEL   (GRID_Y % STEP)
 #define BAND      (GRID_Y / STEP)
 #define AT(p)     ROW(src, (p) * STEP + channel)[lane]
@@ -20,21 +19,21 @@
 #define SOURCE_ARGUMENTS src_base, src_offset, src_stride, blocks_base, blocks_offset, blocks_stride
 
 #ifdef ACC_IS_float
-/* total + error += v (Knuth, The Art of Computer Programming 4.2.2). */
+/* total + error += v, where error is the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2). */
 #define ADD(v)                                                                                     \
     do {                                                                                           \
         float added_ = (v), sum_ = total + added_, part_ = sum_ - total;                           \
         error += (total - (sum_ - part_)) + (added_ - part_);                                      \
         total = sum_;                                                                              \
     } while (0)
-#define TOTAL (error == error ? total + error : total) /* beside infinities it is a NaN */
+#define TOTAL (error == error ? total + error : total) /* if the sum is infinite its error is NaN */
 #else
 #define ADD(v) (total += (v))
 #define TOTAL  (total + error)
 #endif
 
 #if defined(KERNEL_windows)
-/* The sum of positions begin...end-1, inside the lane. */
+/* The sum of positions begin … end - 1, which are in the lane. */
 inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
 {
     ACC total = 0, error = 0;
@@ -53,14 +52,14 @@ inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
     return TOTAL;
 }
 
-/* The same of the bordered lane. */
+/* The same for the bordered lane. */
 inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, int length,
                             int border)
 {
     int first, step, period = border_period(length, border);
     int whole = period ? (end - begin) / period : 0;
     ACC total = 0, error = 0, times = whole > 0 ? (ACC)whole : (ACC)1;
-    /* A whole period, as often as it fits, then what is left. */
+    /* A whole period of the border, times the number of periods, then what is left. */
     for (int p = begin, to = whole > 0 ? begin + period : end; p < end;) {
         int count = border_run(p, to, length, border, &first, &step);
         if (step == 0 && first >= 0)
@@ -80,7 +79,8 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 }
 #endif
 
-/* As many results as one store takes; `DO` gets their numbers and, as vectors name them, digits. */
+/* DO(k, digit) for each of RESULTS results, which one store writes: k is a decimal number, `digit` the same in
+ * hexadecimal, as vectors name their lanes. */
 #if RESULTS == 2
 #define EACH_RESULT(DO)    DO(0, 0) DO(1, 1)
 #define EACH_BACKWARDS(DO) DO(1, 1) DO(0, 0)
@@ -102,7 +102,8 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 #endif
 #define RESULT_TYPE CAT(DST, RESULTS)
 
-/* Writes the results r of positions p and after it, before `end`. WIDE: rows are aligned for it. */
+/* Writes the results r of positions p and following, as far as they are before `end`. WIDE: rows are aligned to whole
+ * vectors. */
 #define PUT_ONE(k, digit)                                                                          \
     if (p + k < end)                                                                               \
         to[(p + k) * STEP] = r.s##digit;
@@ -117,8 +118,8 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 #define PUT_RESULTS EACH_RESULT(PUT_ONE)
 #endif
 
-/* What comes out for the sum of a window. With sums of ulong that is one thread on Mali, whose
- * registers have 32 bits: results_at_once in src/stage/box/box_sums.c. */
+/* The result for the sum of a window. Sums of ulong take many registers on Mali, whose registers have 32 bits, so that a
+ * core runs half the threads: see results_at_once in src/stage/box/box_sums.c. */
 #if defined(MEANS) && defined(ACC_IS_float)
 #define RESULT(sum) ((sum) / area)
 #define FINISH_PARAMETERS , PLANE_IN(DST, original), int centre_x, int centre_y, float area
@@ -155,7 +156,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
 }
 
 #elif defined(KERNEL_carry)
-/* In place; the grid counts lanes and channels. */
+/* Works in place. The grid counts lanes and channels. */
 __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
 {
     int channel = GRID_Y, lane = SPAN_BEGIN;
@@ -172,7 +173,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
 }
 
 #elif defined(KERNEL_prefix)
-/* A band is a block. There is one more result than positions. */
+/* A band is a block. There is one result more than positions. */
 __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
 {
     int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
@@ -193,8 +194,9 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
 
 #elif defined(KERNEL_windows)
 #ifdef ACC_IS_float
-/* The results from p on, whose windows lie inside: see cl/box/box_float.cl for above, middle and below.
- * One thread on Mali for 8 results or more, on purpose: results_at_once in src/stage/box/box_sums.c. */
+/* The results from p on whose windows lie inside the lane: see cl/box/box_float.cl for above, middle and below. 8 results
+ * or more take so many registers that a Mali core runs half the threads, which is faster all the same: see
+ * results_at_once in src/stage/box/box_sums.c. */
 #define SUM_ABOVE(k, digit)                                                                        \
     r.s##digit = run;                                                                              \
     if (k > 0)                                                                                     \
@@ -213,7 +215,7 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
                             length, border))
 
 #else
-/* Each window is the one before, plus a sample, minus a sample. */
+/* Each window's sum is the one before plus a sample minus a sample. */
 #define SLIDE(k, digit)                                                                            \
     r.s##digit = RESULT(sum);                                                                      \
     sum += (ACC)AT(p + k + after + 1) - (ACC)AT(p + k - before);
@@ -230,7 +232,8 @@ inline ACC FN(sample)(PLANE_IN(SRC, src), int lane, int channel, int p, int leng
 }
 #endif
 
-/* before, after: how far a window reaches; band: results of a work-item, a multiple of RESULTS. */
+/* A window has `before` positions in front of its middle and `after` behind it. `band` is the number of a work-item's
+ * results, a multiple of RESULTS. */
 __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length, int out_length, int before,
                      int after, int border, int band FINISH_PARAMETERS)
 {

@@ -1,15 +1,13 @@
-/* box from a summed-area table (Crow, Summed-area tables for texture mapping, 1984): the entry in
- * row y and column x is the sum of all samples above and left of (x, y), so there are a row and a
- * column more of them than of samples. Sums are modulo 2^32 or 2^64, which that of one window fits,
- * whatever the table's are.
+/* box from a summed-area table (Crow, Summed-area tables for texture mapping, 1984). The entry in row y and column x is
+ * the sum of all samples above and left of (x, y), so the table has one row and one column more than the picture. Sums
+ * are modulo 2^32 or 2^64; entries may overflow, because the sum of one window fits.
  *
- * A bordered picture has no larger table: along one axis, the sum of all samples in front of any
- * position is that of some inside, and multiples of the first, the last, and all (struct front). */
+ * A border needs no larger table. Along one axis, the sum of all samples in front of a position outside is a sum inside
+ * plus multiples of the first sample, of all samples but the last, and of all samples (struct front). */
 #define SUM_AT(x, y) ROW(table, y)[(x) * CH + channel]
 
 #if defined(KERNEL_table)
-/* For CPUs; the grid counts bands of `block` rows, and `carry` has the sums of all rows above
- * each. */
+/* Makes the table, on CPUs. The grid counts bands of `block` rows; `carry` has the sums of all rows above each band. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, carry), PLANE_OUT(SUM, table),
                      int width, int height, int block)
 {
@@ -21,7 +19,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, carry), PLANE_OUT(S
         ROW(table, 0)[i] = 0;
     for (int first = y; y < end; y++) {
         __global const SRC *in = ROW(src, y);
-        /* Before the first row stands what is above the band, still to be summed along the row. */
+        /* Above the band's first row there is no row of the table, but the carry, which has to be summed along the row. */
         __global const SUM *above = y == first ? ROW(carry, band) : ROW(table, y) + CH;
         __global SUM *out = ROW(table, y + 1);
         SUM sum[CH];
@@ -71,7 +69,7 @@ inline struct FN(front) FN(front)(int i, int n, int border)
     return f;
 }
 
-/* A window along one axis is what is in front of its end without what is in front of its begin. */
+/* A window's sum along one axis: the sum in front of its end minus the sum in front of its begin. */
 struct FN(span) {
     int begin, begin_sign, end, end_sign, first, before, all;
 };
@@ -85,13 +83,13 @@ inline struct FN(span) FN(span)(int begin, int end, int n, int border)
 }
 #define IS_INSIDE(s)                                                                               \
     ((s).begin_sign == 1 && (s).end_sign == 1 && !((s).first | (s).before | (s).all))
-/* Of P(k) given as PREFIX(k); a line of n. */
+/* The sum over a span of a line of n, where PREFIX(k) is P(k). */
 #define OF_INSIDE(s, PREFIX) (PREFIX((s).end) - PREFIX((s).begin))
 #define OF_SPAN(s, n, PREFIX)                                                                      \
     ((SUM)(s).end_sign * PREFIX((s).end) - (SUM)(s).begin_sign * PREFIX((s).begin) +               \
      (SUM)(s).first * PREFIX(1) + (SUM)(s).before * PREFIX((n) - 1) + (SUM)(s).all * PREFIX(n))
 
-/* A window's own sum may fit fewer bits than the table has. */
+/* The mean of a window, whose sum may have fewer bits than the table's entries. */
 #define MEAN(sum)                                                                                  \
     (SRC)((int)CAT(floor_quotient_, WINDOW_SUM)((WINDOW_SUM)(sum) + bias, area, factor) - LOWEST)
 #define WINDOW                                                                                     \
@@ -100,8 +98,8 @@ inline struct FN(span) FN(span)(int begin, int end, int n, int border)
         WINDOW_SUM bias
 
 #ifdef FORM_ROWS
-/* For CPUs; the grid counts bands of rows. A row of a work-item's own holds, for each column, the
- * sum of what stands left of it within the window's rows. */
+/* Means on CPUs. The grid counts bands of rows. A row of scratch memory holds, for each column, the sum of all samples
+ * left of it in the window's rows. */
 #define ROW_ENTRY(y) ROW(table, y)[i]
 #define OWN(x)       own[(x) * CH + channel]
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst),
@@ -121,7 +119,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
                 own[i] = OF_SPAN(rows, height, ROW_ENTRY);
         __global SRC *out = ROW(dst, y);
         __global const SRC *centre = ROW(src, y + centre_y) + centre_x * CH;
-        /* Windows inside the row: from pixel `begin` to before `end`. */
+        /* The windows of pixels begin … end - 1 lie inside the row. */
         int begin = min(left, out_width), end = clamp(width - right, begin, out_width);
         int ahead = (right + 1) * CH, behind = left * CH;
         for (int i = begin * CH; i < end * CH; i++)
@@ -137,7 +135,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
 }
 
 #else
-/* For GPUs; the grid counts samples. Entries of ulong make it one thread on Mali, whose registers
+/* Means on GPUs. The grid counts samples. With entries of ulong a Mali core runs half the threads, because its registers
  * have 32 bits; windows of u8 never need them. */
 #define COLUMN_ENTRY(y)  ROW(table, y)[column]
 #define COLUMN(x)                                                                                  \

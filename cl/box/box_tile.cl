@@ -1,21 +1,21 @@
-/* box of integers for GPUs that have local memory of their own (Mali has none: cl/box/box_sums.cl).
+/* box of integers for GPUs with local memory (Mali has none: cl/box/box_sums.cl).
  *
- * A work-group computes a strip of columns down a band of rows. Each work-item keeps the sums of some
- * columns over the window's height in registers, in quads of four samples, and slides them down: a
- * row enters, a row leaves. Of ROWS_AT_ONCE rows the sums go to local memory, where each work-item
- * then takes a stretch of one row and slides the window's width along it. So a sample is read from the
- * device's memory once or, where rows that leave have left the caches, twice, and nothing but results is
- * written. Quads of a row are odd in number, so that neighbouring work-items, which take neighbouring
- * rows, meet in no bank of local memory.
+ * A work-group computes a strip of columns down a band of rows. Each work-item keeps the sums of some columns over the
+ * window's height in registers, in quads of four samples, and slides them down: it adds a row that enters the window and
+ * subtracts one that leaves it. The sums of ROWS_AT_ONCE rows go to local memory; from there each work-item takes a
+ * stretch of one row and slides the window along it. So a sample is read from the device's memory once, or twice if it
+ * has left the caches when its row leaves the window, and only results are written. A row of the tile has an odd number
+ * of quads, so that neighbouring work-items, which take neighbouring rows, use different banks of local memory.
  *
- * Where NARROW, sums of columns have 16 bits, two in a word: those of the quad's even samples, then
- * those of the odd ones. Signed samples are taken as unsigned ones, 128 or 32768 higher (FLIP).
+ * With NARROW sums of columns have 16 bits, two in a word: those of the quad's even samples, then those of the odd ones.
+ * Signed samples become unsigned by adding 128 or 32768 (FLIP).
  *
- * Windows begin BEHIND samples behind the begin of a quad, and end AHEAD samples behind one; all these
- * are multiples of a unit of 16 bytes (or of three, of three channels) apart. */
+ * Windows begin BEHIND samples behind the begin of a quad, and end AHEAD samples behind that of another one. The stretches
+ * of work-items are multiples of a unit of 16 bytes (with three channels, of three of these), so that this is the same
+ * for all. */
 #define ITEMS        128
 #define ROWS_AT_ONCE 16
-#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
+#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, in tests: unrolled code would compile too slowly */
 #define UNROLL _Pragma("nounroll")
 #else
 #define UNROLL _Pragma("unroll")
@@ -57,7 +57,7 @@
 #define TO_SUMS(q) (uint4)((q).x & 0xffffu, (q).x >> 16, (q).y & 0xffffu, (q).y >> 16)
 #endif
 
-/* Sample k of the quad `a`, or of `b` behind it. */
+/* Sample shift + k of the quad `a` and of `b` behind it. */
 #define FROM_0(a, b) PART_0(a)
 #define FROM_1(a, b) PART_1(a)
 #define FROM_2(a, b) PART_2(a)
@@ -83,9 +83,8 @@
 #define AFTER_3_3 6
 #define SAMPLE_OF(a, b, shift, k) CAT(FROM_, CAT4(AFTER_, shift, _, k))(a, b)
 
-/* Where a work-item's quads are. Unless all of them lie inside the row, each sample has a column of
- * its own, -1 for zero. (No arrays and no structs in this file where a compiler might not take them
- * apart: they would lie in memory.) */
+/* The columns of a work-item's two quads. If they are not all inside the row, `each` and `each_of_second` have the column
+ * of each sample, -1 for a zero. (Parameters instead of arrays or structs, which a compiler may put into memory.) */
 #define COLUMNS_PARAMETERS bool inside, int first, int second, int4 each, int4 each_of_second
 #define COLUMNS_ARGUMENTS  inside, first, second, each, each_of_second
 
@@ -102,7 +101,7 @@ inline int4 FN(columns_of)(int first, int width, int border)
     return at;
 }
 
-/* DO(k, digit) for BATCH rows: lane k of a vector, and the one 8 lanes further. */
+/* DO(k, digit) for BATCH rows: k is a lane of a vector, and `digit` the lane 8 behind it. */
 #define BATCH       8
 #define EACH_ROW(DO) DO(0, 8) DO(1, 9) DO(2, a) DO(3, b) DO(4, c) DO(5, d) DO(6, e) DO(7, f)
 
@@ -111,8 +110,8 @@ inline int4 FN(columns_of)(int first, int width, int border)
 #define WORD(at) (SAMPLE(at.s0) | SAMPLE(at.s1) << 8 | SAMPLE(at.s2) << 16 | SAMPLE(at.s3) << 24)
 #endif
 
-/* The quads of rows y and below it of the bordered plane, but zeros from row `end` on: first words
- * in lanes 0 to 7, second ones in the others. All loads go in one go, since each takes long to come. */
+/* Loads the quads of BATCH rows from y on of the bordered plane, with zeros from row `end` on: first words are in lanes 0
+ * to 7, second ones in the others. All loads come before anything else, because each has a long latency. */
 inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int border,
                        COLUMNS_PARAMETERS)
 {
@@ -178,7 +177,7 @@ inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int borde
 #define SECOND_SUMS(w, k, digit) (SUMS)0
 #endif
 
-#if defined(DIVIDE_BYTE) /* the quotient is the last byte of a word: see src/stage/box/box_tile.c */
+#if defined(DIVIDE_BYTE) /* the quotient is the highest byte of a word: see src/stage/box/box_tile.c */
 #define DIVIDER_PARAMETERS uint multiplier
 #define DIVIDER_ARGUMENTS  multiplier
 #define DIVIDE(t)          ((t) * multiplier)
@@ -197,7 +196,7 @@ inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int borde
 #endif
 #endif
 
-/* The sum of each channel over `pixels` pixels of a row of the tile, from sample BEHIND of the quad
+/* The sum of each channel, plus half of the area, over `pixels` pixels of a row of the tile, from sample BEHIND of quad
  * `from` on. */
 inline void FN(begin_window)(__local const SUMS *row, int from, int pixels, uint half_area,
                              uint *sum)
@@ -240,7 +239,8 @@ inline void FN(begin_window)(__local const SUMS *row, int from, int pixels, uint
 #endif
 }
 
-/* Results from sample x to end of a row whose tile begins at sample `origin` - BEHIND. */
+/* Computes the results from sample x to end of a row. The first sample of the tile's row is sample -BEHIND of the window
+ * of sample `origin`. */
 inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int total, int pixels,
                       uint half_area, __global SRC *out, __global const SRC *centre,
                       DIVIDER_PARAMETERS)
@@ -288,8 +288,8 @@ UNROLL
     }
 }
 
-/* The grid counts work-items of strips in x, bands of `band` rows, a multiple of ROWS_AT_ONCE, in y.
- * stretch: results of a work-item in a row, a multiple of a unit. */
+/* The grid counts work-items of strips in x, and in y bands of `band` rows, a multiple of ROWS_AT_ONCE. `stretch` is the
+ * number of a work-item's results in a row, a multiple of a unit. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width,
        int out_height, int band, int left, int right, int top, int bottom, int border, int centre_x,
@@ -298,7 +298,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
     __local SUMS tile[ROWS_AT_ONCE * QUADS];
     int item = (int)get_local_id(0), origin = (int)get_group_id(0) * (ITEMS / ROWS_AT_ONCE) * stretch;
     int y = GRID_Y * band, y_end = min(y + band, out_height), pixels = left + 1 + right;
-    /* Quads ITEMS apart; those behind the last window are not looked at. */
+    /* The work-item's two quads are ITEMS apart. Quads behind the last window are replaced by quad 0: they are not used. */
     int first = origin - left * CH - BEHIND + 4 * item, behind = (out_width + pixels) * CH;
     int second = HELD == 2 && first + 4 * ITEMS < behind ? first + 4 * ITEMS : 0;
     first = first < behind ? first : 0;

@@ -1,17 +1,17 @@
-/* box of one channel of 8 bits for GPUs with local memory, windows of any size.
+/* box of one channel of 8 bits with windows of any size, for GPUs with local memory.
  *
- * A work-group computes a strip of columns down a band of rows. A work-item keeps the sums of 16 columns (a
- * chunk) over the window's height in registers and slides them down: a row enters, a row leaves. Of ROWS rows
- * the sums go to local memory, and beside them for each chunk the sum of all, of the first HEAD and of the first
- * TAIL of them. Then a work-item takes 16 results of each of the rows: the first is the sum over the chunks that
- * its window spans, without the head of the first and with the tail of the one behind; from there the window
- * slides along. Chunks are neighbours' in device memory as in local memory, so accesses are whole lines and meet
- * in no bank.
+ * A work-group computes a strip of columns down a band of rows. A work-item keeps the sums of 16 columns (a chunk) over
+ * the window's height in registers and slides them down: it adds a row that enters the window and subtracts one that
+ * leaves it. The sums of ROWS rows go to local memory, together with the sum of each chunk, of its first HEAD columns and
+ * of its first TAIL columns. Then a work-item computes 16 results of each of the rows. The sum of the first window is that
+ * of the chunks it spans, minus the head of the first chunk, plus the tail of the chunk behind them; from there the window
+ * slides along. Neighbouring work-items have neighbouring chunks in device memory and in local memory, so they access
+ * whole cache lines and different banks.
  *
- * Windows of results of item i begin at sample HEAD of chunk i and end before sample TAIL of chunk i + CHUNKS.
+ * The first window of item i begins at sample HEAD of chunk i and ends before sample TAIL of chunk i + CHUNKS.
  *
- * Sums of columns have 16 bits where NARROW, two in a word (even samples, then odd ones); else 32. Signed
- * samples are taken as unsigned ones, 128 higher (FLIP). */
+ * With NARROW sums of columns have 16 bits, two in a word (even samples, then odd ones); otherwise 32. Signed samples
+ * become unsigned by adding 128 (FLIP). */
 #define FLIPPED       (FLIP * 0x80808080u)
 #define EVEN(w)       ((w) & 0x00ff00ffu)
 #define ODD(w)        ((w) >> 8 & 0x00ff00ffu)
@@ -52,7 +52,7 @@
     DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #define PER_ROW CAT(uint, ROWS)
 
-/* The chunk at column x of line y: zeros where the line is one. */
+/* Loads the chunk at column x of line y, which may be a line of zeros. */
 inline uint4 FN(chunk)(PLANE_IN(uchar, src), int x, int y, int height, int border)
 {
     int row = border_index(y, height, border);
@@ -61,7 +61,7 @@ inline uint4 FN(chunk)(PLANE_IN(uchar, src), int x, int y, int height, int borde
 }
 #define CHUNK(y) FN(chunk)(src_base, src_offset, src_stride, x, y, height, border)
 
-/* A column's sum in row k of the tile whose first column is `first`. */
+/* The sum of column `at` of the tile, in its row k. */
 inline uint FN(sum_of)(__local const uint4 *tile, int k, int at)
 {
     at = clamp(at, 0, 16 * ITEMS - 1);
@@ -85,7 +85,8 @@ inline uint FN(sum_of)(__local const uint4 *tile, int k, int at)
 #define DIVIDE(t)          floor_quotient_uint(t, area, factor)
 #endif
 
-/* A chunk of which some column, at least, is outside the row. What is inside keeps its place. */
+/* Completes a chunk with columns outside of the row: writes their sums, which are those of columns inside, or zeros, and
+ * the sums of the chunk. */
 inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_ROW *heads,
                      __local PER_ROW *tails, int item, int first, int column, int width, int border,
                      uint zeros)
@@ -126,8 +127,8 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
     int out_x = ((int)get_group_id(0) * (ITEMS - CHUNKS - 1) + item) * 16;
     int x = out_x - left - HEAD, y = GRID_Y * band, y_end = min(y + band, out_height);
     bool results = item < ITEMS - CHUNKS - 1 && out_x < out_width;
-    /* Columns outside the row are others' sums, from local memory; all chunks' loads are inside the row's
-     * memory, which is whole vectors. */
+    /* Columns outside of the row get their sums from other columns, in local memory (FN(fill)). x is clamped, so that all
+     * chunks are loaded from the row's memory, which is whole vectors. */
     int first = x - 16 * item, column = x;
     bool any_outside = first < 0 || first + 16 * ITEMS > width, outside = x < 0 || x + 16 > width;
     x = clamp(x, 0, (width - 1) / 16 * 16);
@@ -217,7 +218,7 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
     uint mean##i = DIVIDE(sum);                                                                    \
     sum += SLID(c, d, TAIL + i) - SLID(a, b, HEAD + i);
 #define WORD(a, b, c, d) (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)
-        _Pragma("unroll 1") /* else all rows' sums are in registers at once */
+        _Pragma("unroll 1") /* otherwise the sums of all rows would be in registers at once */
         for (int k = 0; k < ROWS && y + k < y_end; k++) {
             __local const uint4 *row = tile + k * PARTS * ITEMS + item;
             SUMS(a);

@@ -1,15 +1,15 @@
-/* One level of the wavelet transform. With x continued at its ends,
+/* One level of the wavelet transform. With the signal x extended by the border,
  *     low[n] = Σ taps[k] · x[2n + first + k],  high[n] = Σ taps[count + k] · x[2n + first + k]
- * for k < count, which is even; down the columns first, then along the rows. REVERSIBLE is the
- * integer lifting of ISO/IEC 15444-1 F.3.8.1 in the window of the 5/3 filters, first = −2, count =
- * 6; with count = 2 the samples go through.
+ * for k < count, which is even; first down the columns, then along the rows. REVERSIBLE is the integer lifting of
+ * ISO/IEC 15444-1 F.3.8.1, in the window of the 5/3 filters: first = −2, count = 6. With count = 2, for a side of one
+ * sample, samples are passed on unchanged.
  *
- * KERNEL_level, for CPUs, does both: for a row of the bands, a tile of columns is filtered
- * downwards into private memory, 16 columns at a time, and from there along the row.
- * KERNEL_vertical leaves its low rows above its high rows in `mid`; KERNEL_horizontal reads them.
+ * KERNEL_level, for CPUs, does both directions: for a row of the bands it filters a tile of columns, 16 at a time, down
+ * into private memory, and that along the row. KERNEL_vertical writes the low rows and, below them, the high rows to
+ * `mid`, which KERNEL_horizontal reads.
  *
- * WORK is what is computed in, and the bands' type; C the channels of a band, CH those of the
- * source, whose last is alpha where they differ. */
+ * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
+ * source's last channel is alpha. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -30,7 +30,8 @@ inline int FN(index)(int i, int n, int border)
 #define SOURCE_OF(x) ((x) / C * CH + (x) % C)
 #endif
 
-/* The two results of a lifting step's window, five samples from x[2n − 2] on. */
+/* The high and the low result of integer lifting, from a window of the samples x[2n − 2] … x[2n + 2]: LIFT_LOW takes all
+ * five, LIFT_HIGH the three around an odd one. */
 #define LIFT_HIGH(a, b, c) ((b) - (((a) + (c)) >> 1))
 #define LIFT_LOW(a, b, c, d, e)                                                                    \
     ((c) + ((LIFT_HIGH(a, b, c) + LIFT_HIGH(c, d, e) + 2) >> 2))
@@ -42,17 +43,17 @@ typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
 typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define TO_WORK16 CAT3(convert_, WORK, 16)
 
-/* The rows that a row of the bands is made of, and their taps. */
+/* The source's rows under the taps for a row of the bands. */
 struct FN(column) {
     int n, n_taps;
-    int row[TAPS_MAX]; /* offset of its first sample */
+    int row[TAPS_MAX]; /* offset of the row's first sample */
     WORK low[TAPS_MAX], high[TAPS_MAX];
 };
 
 #define READ(k, s)   ((WORK)src[column->row[k] + SOURCE_OF(s)])
 #define READ16(k, s) TO_WORK16(*(__global const FN(source16) *)(src + column->row[k] + (s)))
 
-/* Sample `s` of the low and the high row. */
+/* Filters down: sample `s` of the low row and of the high row. */
 inline void FN(down)(__global const SRC *restrict src, const struct FN(column) *column, int s,
                      WORK *low, WORK *high)
 {
@@ -98,7 +99,7 @@ inline void FN(down16)(__global const SRC *restrict src, const struct FN(column)
     *(FN(work16) *)high = h;
 }
 
-/* Samples `begin` to `end` of a row continued at its ends, of both rows. */
+/* Filters down samples begin … end - 1 of the low row and of the high row, which are extended by the border. */
 inline void FN(tile)(__global const SRC *restrict src, const struct FN(column) *column, int begin,
                      int end, int width, int border, WORK *low, WORK *high)
 {
@@ -191,13 +192,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     int begin = 2 * x + h_first * C; /* SPAN is a multiple of C */
     FN(tile)(src_base, &column, begin, begin + 2 * n_low + (h_count - 2) * C, width, border,
              tile[0], tile[1]);
-    for (int part = 0; part < (y < high_height ? 2 : 1); part++) /* once in the code: it is long */
+    for (int part = 0; part < (y < high_height ? 2 : 1); part++) /* a loop, because the inlined code is long */
         FN(along)(tile[part], horizontal, h_count, n_low, n_high,
                   (part ? ROW(lh, y) : ROW(ll, y)) + x, (part ? ROW(hh, y) : ROW(hl, y)) + x);
 }
 
 #elif defined(KERNEL_vertical)
-/* The grid is a low row's samples; `low_height` of them stand in front of the high rows. */
+/* The grid counts a low row's samples, and low rows. In `mid` the high rows follow `low_height` low rows. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
                      __global const WORK *restrict taps, int first, int count, int height,
                      int low_height, int high_height, int border)

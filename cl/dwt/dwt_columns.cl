@@ -1,28 +1,29 @@
-/* One level of cdf97 or cdf53 by lifting for GPUs with few registers (Mali), pictures of one channel at least 8 wide,
- * with the steps of cl/dwt/dwt_lift.cl. KERNEL_analysis makes bands of a picture, KERNEL_synthesis a picture of bands.
+/* One level of cdf97 or cdf53 by lifting for GPUs with few registers (Mali), for pictures of one channel that are at
+ * least 8 wide, with the steps of cl/dwt/dwt_lift.cl. KERNEL_analysis computes bands from a picture, KERNEL_synthesis a
+ * picture from bands.
  *
- * A work-item goes down two columns of each band (four of the picture), `rows` rows of these. Of each row it loads
- * its own columns and those that the steps along the row reach beside them, from lines that its neighbours load,
- * too; what the steps down the columns need of the rows above stays in registers. So all is read once from memory,
- * but for a few rows where blocks meet. Rows go first, then columns; but the analysis in integers (REVERSIBLE)
- * takes columns first, as the standard has it.
+ * A work-item goes down two columns of each band (four of the picture), through `rows` rows of the bands. In each row it
+ * loads its own columns and the neighbours that the steps along the row need, which other work-items load at the same
+ * time from the same cache lines. What the steps down the columns need from rows above stays in registers. So
+ * everything is read from memory once, except for a few rows between blocks. Rows are filtered first, then columns; only
+ * the analysis in integers (REVERSIBLE) begins with columns, as the standard demands.
  *
- * Work-items that reach beyond the picture do the same in a loop of their own, which loads sample by sample from
- * where each stands mirrored. Others load whole vectors, by offsets of 32 bits.
+ * Work-items at the picture's edges run a loop that loads single samples at mirrored positions. All others load whole
+ * vectors, with offsets of 32 bits.
  *
- * a, b, c and e are the steps' factors; low_gain and high_gain are what results are multiplied with that are low or
- * high along a row, or down a column; of the synthesis even or odd. */
-#define BEYOND (STEPS / 2) /* rows of the bands that the steps need beyond those of a block */
+ * a, b, c and e are the factors of the steps. low_gain and high_gain scale low and high results along rows, and again
+ * down columns; in the synthesis even and odd ones. */
+#define BEYOND (STEPS / 2) /* rows of the bands that the steps need above and below a block's own */
 #define LINE   CAT(WORK, 8)
 #define PAIR   CAT(WORK, 2)
-#define HALVES CAT(WORK, 4) /* two low columns, then two high ones; or even and odd ones */
+#define HALVES CAT(WORK, 4) /* two low columns, then two high ones; in pictures even and odd ones */
 
 #define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
 #define GAINS                                                                                      \
     HALVES low_gains = (HALVES)((PAIR)(low_gain * low_gain), (PAIR)(low_gain * high_gain));        \
     HALVES high_gains = (HALVES)((PAIR)(high_gain * low_gain), (PAIR)(high_gain * high_gain));
 
-/* A step backwards takes off what it added, and the other way round. */
+/* The synthesis undoes a step by the opposite sign. */
 #ifdef KERNEL_analysis
 #define SIGN    +
 #define REVERSE -
@@ -38,7 +39,7 @@
 #define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
 #endif
 
-/* The steps along a row, and back: lane k is pair p - 2 + k, of which those from p on come out. */
+/* The steps along a row, or their inverse. Lane k of s and d is pair p - 2 + k; returns those of pairs p and p + 1. */
 inline HALVES FN(along)(LINE s, LINE d, WORK a, WORK b, WORK c, WORK e)
 {
 #if defined(KERNEL_synthesis) && STEPS == 4
@@ -60,7 +61,8 @@ inline HALVES FN(along)(LINE s, LINE d, WORK a, WORK b, WORK c, WORK e)
 }
 #define ALONG(s, d) FN(along)(s, d, a, b, c, e)
 
-/* Where index i of a mirrored line of n > 1 stands; and column i of the picture, at most 7 outside. */
+/* The index that a line of n > 1 samples has, mirrored, at position i; FOLDED is the same for columns of the picture,
+ * for i at most 7 outside. */
 inline int FN(mirror)(int i, int n)
 {
     for (i = abs(i); i >= n;)
@@ -70,7 +72,7 @@ inline int FN(mirror)(int i, int n)
 #define FOLDED(i) min(abs(i), 2 * width - 2 - abs(i))
 
 #if defined(KERNEL_analysis)
-/* Columns 2p - 4 to 2p + 7 of row y of the picture, as numbers. */
+/* Loads columns 2p - 4 … 2p + 7 of row y of the picture, as WORK. */
 #if SRC_SIZE == 1
 #ifdef SRC_IS_uchar
 #define BYTE_OF(w, k) (WORK)((w) >> 8 * (k) & 255u)
@@ -101,7 +103,7 @@ inline CAT(WORK, 16) FN(mirrored)(__global const SRC *row, int x, int width)
     (edge ? FN(mirrored)(ROW(src, FN(mirror)(y, height)), 2 * p - 4, width)                        \
           : FN(inside)(PLACE(src, 2 * p - 4, y)))
 
-/* What the steps down the columns take of a row, and what becomes of their results. */
+/* Before the steps down the columns a row is filtered along (TAKE), or, with REVERSIBLE, after them (GIVE). */
 #ifdef REVERSIBLE
 #define DOWN    CAT(WORK, 16)
 #define TAKE(v) v
@@ -127,7 +129,7 @@ inline void FN(store)(__global WORK *to, PAIR v, int n)
     src_base, src_offset, src_stride, ll_base, ll_offset, ll_stride, hl_base, hl_offset,           \
         hl_stride, lh_base, lh_offset, lh_stride, hh_base, hh_offset, hh_stride
 
-/* Columns from p on, of the bands' rows y to y_end. */
+/* Computes the work-item's columns of rows y … y_end - 1 of the bands. */
 inline void FN(walk)(PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK high_gain,
                      int width, int height, int p, int y, int y_end, bool edge)
 {
@@ -166,7 +168,8 @@ inline void FN(walk)(PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK
 }
 
 #elif defined(KERNEL_synthesis)
-/* Columns p - 2 to p + 3 of a band's row. Of a row of 2n or 2n + 1 samples, high ones stand at odd places. */
+/* Loads columns p - 2 … p + 3 of a band's row. For mirroring, a low sample n has position 2n in the picture's row, and a
+ * high one 2n + 1. */
 inline LINE FN(inside)(__global const WORK *from)
 {
     PAIR last = *(__global const PAIR *)(from + 4);
@@ -182,7 +185,7 @@ inline LINE FN(mirrored)(__global const WORK *row, int x, int width)
                          2 * p - 4 + high_along, width)                                            \
           : FN(inside)(PLACE(band, p - 2, n)))
 
-/* Stores a row's pairs side by side, `n` samples of them. */
+/* Stores a row's even and odd samples interleaved; `n` of them are in the picture. */
 inline void FN(store)(__global DST *to, HALVES v, int n)
 {
 #define RESULT(lane) SATURATE_FROM(WORK, DST, v.s##lane)
@@ -205,7 +208,7 @@ inline void FN(store)(__global DST *to, HALVES v, int n)
     ll_base, ll_offset, ll_stride, hl_base, hl_offset, hl_stride, lh_base, lh_offset, lh_stride,   \
         hh_base, hh_offset, hh_stride, dst_base, dst_offset, dst_stride
 
-/* Pairs of columns from p on, of pairs of rows from y to y_end. */
+/* Computes the work-item's columns of pairs of rows y … y_end - 1 of the picture. */
 inline void FN(walk)(PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK high_gain,
                      int width, int height, int p, int y, int y_end, bool edge)
 {
@@ -233,7 +236,7 @@ inline void FN(walk)(PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK
 #if STEPS == 4
         even *= low_gains, odd *= high_gains;
 #endif
-        int done = n - BEYOND; /* its odd row, and the next one's even */
+        int done = n - BEYOND; /* the odd row of this pair is complete, and the even row of the next */
         int n_out = edge ? width - 2 * p : 4;
         if (done >= y && (!edge || 2 * done + 1 < height))
             FN(store)(PLACE(dst, 2 * p, 2 * done + 1), odd, n_out);

@@ -1,24 +1,23 @@
-/* One level of cdf97 or cdf53 by lifting, for CPUs and pictures of one channel. ISO/IEC 15444-1
- * F.3.8: with x mirrored at its ends,
+/* One level of cdf97 or cdf53 by lifting, for CPUs and pictures of one channel (ISO/IEC 15444-1 F.3.8). With x
+ * mirrored at its ends, the two steps of the 5/3 filters (STEPS 2) are
  *     d[n] = x[2n + 1] + a · (x[2n] + x[2n + 2])      s[n] = x[2n] + b · (d[n − 1] + d[n])
- * is all of the 5/3 (STEPS 2); the 9/7 (STEPS 4) goes on
+ * and the 9/7 filters (STEPS 4) have two more:
  *     d'[n] = d[n] + c · (s[n] + s[n + 1])            s'[n] = s[n] + e · (d'[n − 1] + d'[n])
- * The low band is s times a factor, the high band d times another. REVERSIBLE is the 5/3 in
- * integers.
+ * The low band is s times a factor, the high band d times another one. REVERSIBLE is the 5/3 in integers.
  *
- * A work-item takes SPAN pairs of columns down `rows` rows of the bands. It reads each row once:
- * what the steps need of the rows above is kept in private memory, even columns apart from odd
- * ones, so that the steps along the row find neighbours side by side. Rows and columns are begun
- * early enough that what is not known yet does not reach what is stored.
+ * A work-item goes down SPAN pairs of columns through `rows` rows of the bands, and reads each row once. What the steps
+ * down the columns need from rows above is in private memory. Even columns are stored apart from odd ones, so that
+ * neighbours in the steps along the row are adjacent. The steps start with zeros in place of unknown neighbours, so
+ * early that the wrong results do not reach what is stored.
  *
- * `lift` holds a, b, c, e, the factor of low and that of high. */
+ * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
 #define WIDE  CAT(WORK, 16)
-#define EARLY (STEPS / 2) /* pairs before the first that the steps need */
-#define LINE  (SPAN + 48) /* pairs: those, whole vectors, and one in front */
+#define EARLY (STEPS / 2) /* pairs in front of the first stored one that the steps need */
+#define LINE  (SPAN + 48) /* room in pairs: SPAN and EARLY in whole vectors, and a vector in front */
 #define LINE_OF(name) WORK name[LINE] __attribute__((aligned(128)))
 #define AT(p)         (*(WIDE *)(p))
 typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
@@ -30,7 +29,7 @@ typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define LIFT_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
 #define LIFT_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
 #else
-/* PoCL 3.1 does not say that processors with fused products have fast ones; its compiler does. */
+/* PoCL 3.1 does not define FP_FAST_FMAF for processors that have fma, but its compiler defines __FMA__. */
 #if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA)) || defined(__FMA__)
 #define LIFT_ODD(v, l, r, k)  fma((WIDE)(k), (l) + (r), v)
@@ -39,11 +38,11 @@ typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
 #endif
 #define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
 #endif
-/* Sixteen pairs of columns of a row, from pair `p` on, mirrored at its ends. */
+/* Loads sixteen pairs of columns of a row, from pair `p` on; the row is mirrored at its ends. */
 inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WIDE *even, WIDE *odd)
 {
     if (p >= 0 && 2 * p + 32 <= width) {
-#ifdef SRC_IS_uchar /* pairs as words: a mask and a shift in place of shuffles */
+#ifdef SRC_IS_uchar /* pairs as words: a mask and a shift instead of shuffles */
         uint16 pairs = convert_uint16(*(__global const FN(source_pairs) *)(row + 2 * p));
         *even = CAT3(convert_, WORK, 16)(as_int16(pairs & 0xff));
         *odd = CAT3(convert_, WORK, 16)(as_int16(pairs >> 8));
@@ -63,7 +62,7 @@ inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WIDE *
     *odd = (WIDE)(a.odd, b.odd);
 }
 
-/* What the steps down a column keep of the rows above, of a line of columns. */
+/* What the steps down the columns need from the rows above, for each column. */
 struct FN(above) {
     LINE_OF(x);
     LINE_OF(d);
@@ -73,13 +72,13 @@ struct FN(above) {
 #endif
 };
 
-/* Two rows of the bands, each a low line and a high one. */
+/* Two pairs of rows that are filtered down: low, high, low, high. */
 struct FN(made) {
     WORK line[4][LINE] __attribute__((aligned(128)));
 };
 
-/* The steps for an odd row `o` and the even one `e` below it, behind the even row x. Gives a row of
- * both bands: with STEPS 2 of x's pair, with STEPS 4 of the one before, whose factor follows along the row. */
+/* The steps for the even row x, the odd row `o` below it and the next even row `e`. They complete a low and a high row:
+ * with STEPS 2 those of x's pair, with STEPS 4 those of the pair before. Factors are applied later, along the row. */
 #if STEPS == 4
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
@@ -103,7 +102,7 @@ struct FN(made) {
     }
 #endif
 
-/* Four rows further down: odd, even, odd, even. */
+/* The steps for four more rows: odd, even, odd, even. */
 inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, WIDE e1,
                      __global const WORK *lift, struct FN(made) *made)
 {
@@ -121,11 +120,11 @@ inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, 
 #endif
 }
 
-/* `v` moved by one lane, behind the last one of the vector before it. */
+/* `v` moved up by one lane; lane 0 is the last lane of the vector before it. */
 #define BEHIND(before, v) ((WIDE)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
 
-/* Bands of large pictures go past the caches, which need not fetch what is overwritten whole (5/3: 1.58 →
- * 1.20 ticks a pixel, 9/7: 1.62 → 1.52). */
+/* Bands of pictures of more bytes than this are stored without filling the caches, so that the processor need not fetch
+ * cache lines that are then overwritten completely (5/3: 1.58 → 1.20 ticks a pixel, 9/7: 1.62 → 1.52). */
 #define PAST_CACHES   (8 << 20)
 #define IS_ALIGNED(p) (((size_t)(p) & (sizeof(WIDE) - 1)) == 0)
 inline void FN(store)(__global WORK *to, WIDE v, bool past)
@@ -136,9 +135,9 @@ inline void FN(store)(__global WORK *to, WIDE v, bool past)
         *(__global FN(work16) *)to = v;
 }
 
-/* The steps along a row of pairs, of which the first stored one is number EARLY: as down a column,
- * where what stands above is here a lane to the left. `even` and `odd` have a vector in front.
- * past: of how many of the bands, high first, whole vectors go past the caches; the next level reads low. */
+/* The steps along a row of pairs: as down a column, with the lane to the left in place of the row above. The first
+ * stored pair is number EARLY. `even` and `odd` have a vector in front of them. `past` is the number of bands, the high
+ * one first, that are stored without filling the caches; the low one is read by the next level. */
 inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *lift, WORK scale,
                       int past, int n_low, int n_high, __global WORK *low, __global WORK *high)
 {
@@ -205,7 +204,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     int x = SPAN_BEGIN;
     if (block >= grid_y_end || x >= grid_width)
         return;
-    struct FN(above) above[2]; /* of even columns, of odd ones */
+    struct FN(above) above[2]; /* for even columns, for odd ones */
     struct FN(made) made[2];
     int n_low = SPAN_END(x) - x, n_high = min(n_low, width / 2 - x), n_pairs = n_low + STEPS;
     int past = width >= PAST_CACHES / (int)WORK_SIZE / height;
@@ -216,7 +215,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
         FN(begin)(&above[0], i, x0);
         FN(begin)(&above[1], i, x1);
     }
-    for (int k = 0; k < 4; k++) /* in front of lines: what no stored sample depends on */
+    for (int k = 0; k < 4; k++) /* the vectors in front of the lines; no stored sample depends on them */
         AT(made[0].line[k]) = AT(made[1].line[k]) = 0;
     for (int n = y - EARLY; n < y_end + EARLY - 1; n += 2) {
         __global const SRC *row[4] = {SOURCE(n, 1), SOURCE(n, 2), SOURCE(n, 3), SOURCE(n, 4)};

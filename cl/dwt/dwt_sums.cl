@@ -1,14 +1,13 @@
-/* One level of the wavelet transform by sums of products, as cl/dwt/dwt.cl says, for GPUs and pictures of one
- * channel, with filters of up to 16 taps.
+/* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl, for GPUs, pictures of one
+ * channel and filters of up to 16 taps.
  *
- * A work-item makes two columns of each band down `rows` of their rows. Of two rows of the picture it loads
- * what its columns reach, and filters them along; what comes out is added to the sums of all rows of the bands
- * that it belongs to, M of them, of which the first is then whole. So nothing is filtered along twice but for a
- * few rows where blocks meet, and sums move on as they are added to. Loads are some more than needed, and served
- * by caches.
+ * A work-item computes two columns of each band, through `rows` rows. It loads the part of two rows of the picture that
+ * its columns need, filters them along, and adds the result to the unfinished sums of the M rows of the bands whose
+ * windows contain them; the first of these sums is then complete. So no row is filtered along twice, except for a few
+ * between blocks. Neighbouring work-items load partly the same samples, from the caches.
  *
- * TAPS taps, L0, L1 … of the low filter and H0, H1 … of the high one, for both ways; WINDOW_AT, the column where the
- * windows of the bands' column 0 begin, is BEGIN, a multiple of four, and OFFSET. */
+ * The pass defines the taps L0, L1 … of the low filter and H0, H1 … of the high one, for both directions. WINDOW_AT is
+ * the column of the picture at which the windows of the bands' column 0 begin: BEGIN, a multiple of four, plus OFFSET. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -17,7 +16,7 @@
 #define BAND          CAT(WORK, 2)
 #define BANDS         CAT(WORK, 4)
 
-/* (NVIDIA's compiler does not say that fma is fast.) */
+/* NVIDIA's compiler does not define FP_FAST_FMAF. */
 #if defined(HAS_PTX) || (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                       \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA))
 #define SUM(type, sum, tap, v) fma((type)(tap), v, sum)
@@ -25,7 +24,8 @@
 #define SUM(type, sum, tap, v) ((sum) + (WORK)(tap) * (v))
 #endif
 
-/* Samples as they are loaded, four in a quad, not taken apart before they are needed. */
+/* A quad: four samples as they are loaded. They are converted only when they are needed, because a compiler would
+ * otherwise wait for the load at once. */
 #if SRC_SIZE == 1
 #define QUAD uint
 #elif SRC_SIZE == 2
@@ -43,7 +43,7 @@ inline int FN(index)(int i, int n, int border)
     return min(modulo(i, n + (n & 1)), n - 1);
 }
 
-/* DO for each quad k of row n. */
+/* DO(n, k) for each quad k of row n; n is the name even or odd. */
 #define EACH_QUAD(DO, n) DO(n, 0) DO(n, 1) DO(n, 2) DO(n, 3) DO(n, 4) DO(n, 5) DO(n, 6) DO(n, 7)
 #define DECLARE(n, k)    QUAD n##k = 0;
 #define LOAD(n, k)                                                                                 \
@@ -65,8 +65,8 @@ inline int FN(index)(int i, int n, int border)
 #define NUMBERS(n, k) CAT(WORK, 4) f##k = CAT3(convert_, WORK, 4)(CAT3(as_, SRC, 4)(n##k));
 #endif
 
-/* Row y as quads n0, n1 …: where it ends, sample by sample, in one go, since the others wait for that. `columns` says
- * where they stand, in local memory, since registers are few. */
+/* Loads row y into the quads n0, n1 …, all loads together. At the row's ends samples are loaded one by one; their
+ * columns are in local memory, because there are not enough registers. */
 #define FETCH_QUADS(n, y)                                                                                \
     {                                                                                              \
         int at = FN(index)(y, height, border);                                                     \
@@ -92,7 +92,8 @@ inline int FN(index)(int i, int n, int border)
 #define AT_8(v) (v).s89
 #define AT_9(v) (v).s9a
 
-/* The samples that two taps meet, of a and b, all that stand at even and odd places from BEGIN on. */
+/* The samples under the former and the latter of two taps. a holds the samples at even places from BEGIN on, b those at
+ * odd ones. */
 #if OFFSET == 0
 #define FORMER(m, m1, m2) AT_##m(a)
 #define LATTER(m, m1, m2) AT_##m(b)
@@ -107,7 +108,7 @@ inline int FN(index)(int i, int n, int border)
 #define LATTER(m, m1, m2) AT_##m2(a)
 #endif
 
-/* DO(m, m + 1, m + 2, 2m, 2m + 1) for each two taps, M of them. */
+/* DO(m, m + 1, m + 2, 2m, 2m + 1) for each of the M pairs of taps. */
 #define EACH_1(DO) DO(0, 1, 2, 0, 1)
 #define EACH_2(DO) EACH_1(DO) DO(1, 2, 3, 2, 3)
 #define EACH_3(DO) EACH_2(DO) DO(2, 3, 4, 4, 5)
@@ -122,7 +123,7 @@ inline int FN(index)(int i, int n, int border)
     high = SUM(BAND, high, H##k0, FORMER(m, m1, m2));                                              \
     high = SUM(BAND, high, H##k1, LATTER(m, m1, m2));
 
-/* Row n of the picture as a row of the low band's columns and of the high band's. */
+/* Filters along row n of the picture: two low results, then two high ones. */
 #define FILTER_ALONG(result, n)                                                                    \
     {                                                                                              \
         if (n##_none) {                                                                            \
@@ -138,8 +139,8 @@ inline int FN(index)(int i, int n, int border)
         result = (BANDS)(low, high);                                                               \
     }
 
-/* Sums of the bands' rows: the two rows x and x2 are met by taps k0 and k1 of row m's, which were row m - 1's
- * sums before. Row M - 1's are whole then. */
+/* lowM and highM are the unfinished sums of rows to which M + 1 pairs of rows have been added. DOWN adds the rows x and
+ * x2, with taps k0 and k1, to the sums with one pair less. The last ones are then complete (WHOLE). */
 #define DOWN(m, before, k0, k1)                                                                    \
     low##m = SUM(BANDS, SUM(BANDS, low##before, L##k0, x), L##k1, x2);                             \
     high##m = SUM(BANDS, SUM(BANDS, high##before, H##k0, x), H##k1, x2);
@@ -188,7 +189,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
     BANDS low_ = 0, low0 = 0, low1 = 0, low2 = 0, low3 = 0, low4 = 0, low5 = 0, low6 = 0, low7 = 0;
     BANDS high_ = 0, high0 = 0, high1 = 0, high2 = 0, high3 = 0, high4 = 0, high5 = 0, high6 = 0;
     BANDS high7 = 0;
-    bool even_none, odd_none; /* a row of zeros; asked where it is needed, since asking waits */
+    bool even_none, odd_none; /* the row is zeros: applied where samples are used, or it would wait for the loads */
     EACH_QUAD(DECLARE, even)
     EACH_QUAD(DECLARE, odd)
     FETCH_QUADS(even, 2 * y + WINDOW_AT)
@@ -197,7 +198,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
         BANDS x, x2;
         FILTER_ALONG(x, even)
         FILTER_ALONG(x2, odd)
-        if (n + 1 < y_end) { /* early: loads take long to come */
+        if (n + 1 < y_end) { /* early, because loads have a long latency */
             FETCH_QUADS(even, 2 * (n + M) + WINDOW_AT)
             FETCH_QUADS(odd, 2 * (n + M) + WINDOW_AT + 1)
         }

@@ -1,19 +1,19 @@
-/* One level of the wavelet transform by sums of products, as cl/dwt/dwt.cl and cl/dwt/idwt.cl say, for GPUs with few
- * registers (Mali), pictures of one channel and filters of up to 12 taps. KERNEL_analysis makes bands of a picture,
- * KERNEL_synthesis a picture of bands.
+/* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl and cl/dwt/idwt.cl, for
+ * GPUs with few registers (Mali), pictures of one channel and filters of up to 12 taps. KERNEL_analysis computes bands
+ * from a picture, KERNEL_synthesis a picture from bands.
  *
- * A work-item goes down a column of each band (two of the picture), `rows` rows of these. Each row that it meets is
- * filtered along, and what comes out is added to the sums of all rows of results that it belongs to; sums that have
- * met all of their rows are stored, and the others move on. So nothing is filtered along twice but for a few rows
- * where blocks meet.
+ * A work-item goes down one column of each band (two of the picture), through `rows` rows of the bands. It filters each
+ * source row along, and adds the result to the unfinished sums of all rows of the result whose window contains the row.
+ * Finished sums are stored, and the others move up by one. So no row is filtered along twice, except for a few between
+ * blocks.
  *
- * Work-items whose windows all lie inside load whole words. Others ask for each sample where it stands, and read the
- * taps of a row from a table.
+ * If all windows of a work-item lie inside the picture it loads whole words. Otherwise it finds the index of each
+ * sample, and reads the taps along the row from a table.
  *
- * TAPS taps of each filter: L0, H0, L1 … of the low band's filter and of the high band's; for the synthesis EL0, EH0
- * … of low and high samples that even results take, and OL0, OH0 … for odd ones. The synthesis multiplies what comes
- * out with GAIN. */
-#define PERIODIZATION 5 /* a border */
+ * The pass defines TAPS taps of each filter. For the analysis these are L0, L1 … of the low band's filter and H0, H1 …
+ * of the high band's. For the synthesis EL0 … and EH0 … are those of low and high samples for even results, OL0 … and
+ * OH0 … those for odd ones; and results are multiplied with GAIN. */
+#define PERIODIZATION 5 /* a border, as in cl/dwt/dwt.cl */
 #define ENDS_NONE     0
 #define ENDS_REFLECT  1
 #define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
@@ -33,7 +33,7 @@
         vstore4(as_float4(UNALIGNED_IN(uint, 4, from + k)), k / 4, x);
 
 #if defined(KERNEL_analysis)
-/* Where sample i of a line of n stands, or -1. */
+/* The index of the sample that a line of n has at position i; -1: a zero. */
 inline int FN(index)(int i, int n, int border)
 {
     if (border != PERIODIZATION)
@@ -41,8 +41,8 @@ inline int FN(index)(int i, int n, int border)
     return min(border_near(i, n + (n & 1), BORDER_WRAP), n - 1);
 }
 
-/* A row filtered along: the low sample and the high one whose window begins at `from`. Samples below 4 bytes come in
- * words, of which ODD says whether the first begins a sample too early. */
+/* Filters along a row: the low and the high sample whose window begins at `from`. Samples of 1 and 2 bytes are loaded as
+ * words; ODD is 1 if the window begins at an odd sample, so that the words begin one sample earlier. */
 #if defined(SRC_IS_uchar)
 #define SAMPLE(w, k) BYTE_AS_FLOAT(w, k)
 #elif defined(SRC_IS_char)
@@ -57,7 +57,7 @@ inline float2 FN(inside)(__global const SRC *from)
 {
     float x[16];
 #if SRC_SIZE == 1
-    /* Of windows that begin at a word's third byte words are put together. */
+    /* If the window begins at a word's third byte, the loaded words are shifted. */
     bool moved = (size_t)from & 2u;
     uint4 w = UNALIGNED_IN(uint, 4, from - ODD - 2 * moved);
     w = moved ? w >> 16 | (uint4)(w.yzw, 0u) << 16 : w;
@@ -84,7 +84,7 @@ inline float2 FN(anywhere)(__global const SRC *row, __global const float *restri
                            int width, int border)
 {
     float2 v = 0;
-    for (int k = 0; k < TAPS + (width >> 30); k++) { /* no constant end, or it may be unrolled */
+    for (int k = 0; k < TAPS + (width >> 30); k++) { /* width >> 30 is 0; a constant end might be unrolled */
         int at = FN(index)(x + k, width, border);
         float sample = at < 0 ? 0.0f : (float)row[at];
         v = fma((float2)(taps[k], taps[TAPS + k]), (float2)(sample), v);
@@ -101,7 +101,7 @@ inline float2 FN(anywhere)(__global const SRC *row, __global const float *restri
 #define SIZES          int width, int height, int high_width, int high_height, int border
 #define SIZE_ARGUMENTS width, height, high_width, high_height, border
 
-/* Row y of the picture, filtered along. */
+/* Filters along row y of the picture. */
 #define ROW_ALONG(y) FN(row)(PLANE_ARGUMENTS, taps, SIZE_ARGUMENTS, p, y, edge)
 inline float2 FN(row)(PLANES, __global const float *restrict taps, SIZES, int p, int y, bool edge)
 {
@@ -112,7 +112,8 @@ inline float2 FN(row)(PLANES, __global const float *restrict taps, SIZES, int p,
                    : FN(anywhere)(ROW(src, row), taps, 2 * p + WINDOW_AT, width, border);
 }
 
-/* Sums of low rows and of high ones: of those that have met m + 1 pairs of rows from those that have met m. */
+/* lowM and highM are the unfinished sums of rows to which M + 1 pairs of source rows have been added. MEET adds the
+ * next pair to those with one pair less. */
 #define MEET(m, before, k0, k1)                                                                    \
     low##m = fma((float2)(L##k1), odd, fma((float2)(L##k0), even, low##before));                   \
     high##m = fma((float2)(H##k1), odd, fma((float2)(H##k0), even, high##before));
@@ -151,8 +152,8 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
         2 * y + WINDOW_AT >= 0 && 2 * (y_end - 1) + WINDOW_AT + TAPS <= height && y_end <= high_height
 
 #elif defined(KERNEL_synthesis)
-/* Where sample n of a band stands, low (high = 0) or high, of `count` samples; -1: it is zero. `size` is the
- * signal's length. */
+/* The index of the sample that a band of `count` samples has at position n; -1: a zero. `high` is 1 for a high band;
+ * `size` is the signal's length. */
 inline int FN(index)(int n, int count, int high, int size, int ends)
 {
     if (n >= 0 && n < count)
@@ -164,7 +165,7 @@ inline int FN(index)(int n, int count, int high, int size, int ends)
     return border_near(n, count, BORDER_WRAP);
 }
 
-/* What samples of a low and a high band add to an even sample of the picture and the odd one behind it. */
+/* Puts together along a row: an even sample of the picture and the odd one behind it, from a low and a high band. */
 #define TAKE(k)                                                                                    \
     v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                            \
     v = fma((float2)(EH##k, OH##k), (float2)(z[k]), v);
@@ -206,7 +207,7 @@ inline float2 FN(anywhere)(__global const float *low, __global const float *high
     int width, int height, int low_width, int high_width, int low_height, int high_height, int ends
 #define SIZE_ARGUMENTS width, height, low_width, high_width, low_height, high_height, ends
 
-/* Row n of the bands that are low down the columns (ll, hl), or high (lh, hh), put together along. */
+/* Puts row n of two bands together along the row: of those that are low down the columns (ll, hl), or high (lh, hh). */
 #define ROW_ALONG(low, high, n_rows, is_high, n)                                                   \
     (!edge ? FN(inside)(PLACE(low, p + WINDOW_AT, n), PLACE(high, p + WINDOW_AT, n))               \
            : FN(bordered)(low##_base + low##_offset, low##_stride, high##_base + high##_offset,    \
@@ -221,7 +222,8 @@ inline float2 FN(bordered)(__global const float *low, int low_stride, __global c
                                   low_width, high_width, width, ends);
 }
 
-/* Sums of even rows and of odd ones: of those that have met m + 1 rows of the bands from those that have met m. */
+/* evenM and oddM are the unfinished sums of rows to which M + 1 rows of the bands have been added. MEET adds the next
+ * row to those with one row less. */
 #define MEET(m, before)                                                                            \
     even##m = fma((float2)(EH##m), high, fma((float2)(EL##m), low, even##before));                 \
     odd##m = fma((float2)(OH##m), high, fma((float2)(OL##m), low, odd##before));

@@ -1,15 +1,13 @@
-/* One level of the wavelet transform by sums of products, as cl/dwt/dwt.cl says, for GPUs that have
- * local memory of their own.
+/* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl, for GPUs with local memory.
  *
- * A work-group makes a tile of the bands: SAMPLES of their columns (times channels), STRIPS
- * times two of their rows. First its work-items filter four columns at a time downwards, two
- * rows of the bands at once, which share what they read but for two rows; what comes out lies in
- * local memory, for each column a vector of four lines: low, high, low, high. Then they filter
- * along those lines, even columns apart from odd ones, so that work-items side by side meet in
- * no bank.
+ * A work-group computes a tile of the bands: SAMPLES columns (times channels) of 2 · STRIPS rows. First its work-items
+ * filter down, four columns at a time and two rows of the bands at once, which need the same source rows except two.
+ * The results are stored in local memory: for each column a vector of four lines: low, high, low, high. Then they
+ * filter along these lines. Even columns are stored apart from odd ones, so that neighbouring work-items use different
+ * banks of local memory.
  *
- * WORK is what is computed in, and the bands' type; C the channels of a band, CH those of the
- * source, whose last is alpha where they differ. */
+ * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
+ * source's last channel is alpha. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -33,8 +31,8 @@ inline int FN(index)(int i, int n, int border)
     return min(modulo(i, n + (n & 1)), n - 1);
 }
 
-/* Where sample s of a continued row stands, −1 for zero. s may be negative: division rounds
- * down. */
+/* The index in the row of sample s of a row that is extended by the border; −1: a zero. s may be negative, so the
+ * division rounds down. */
 inline int FN(column)(int s, int width, int border)
 {
     int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
@@ -42,8 +40,8 @@ inline int FN(column)(int s, int width, int border)
     return at < 0 ? -1 : at * CH + (s - pixel * C);
 }
 
-/* Four samples of row y of the continued picture: at `first` where that is not −1, else at
- * `each`. */
+/* Loads four samples of row y of the picture, which is extended by the border: a vector at `first`, or, if that is −1,
+ * the samples at `each`. */
 inline LINES FN(four)(PLANE_IN(SRC, src), int y, int height, int first, int4 each, int border)
 {
     int at = FN(index)(y, height, border);
@@ -78,7 +76,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl), PLANE
             each = (int4)(FN(column)(s, width, border), FN(column)(s + 1, width, border),
                           FN(column)(s + 2, width, border), FN(column)(s + 3, width, border));
         int row = 2 * (y + 2 * strip) + v_first;
-        /* Within the picture rows are looked up no more. */
+        /* Inside the picture no index of a row need be computed. */
         bool inside = first >= 0 && row >= 0 && row + v_count + 2 <= height;
         __global const SRC *top = inside ? ROW(src, row) + first : src_base;
 #define FOUR(k)                                                                                    \

@@ -1,19 +1,17 @@
-/* One level of cdf97 or cdf53 by lifting, for GPUs and pictures of one channel, with the steps of
- * cl/dwt/dwt_lift.cl. KERNEL_analysis makes bands of a picture, KERNEL_synthesis a picture of bands: the
- * same steps backwards.
+/* One level of cdf97 or cdf53 by lifting, for GPUs and pictures of one channel, with the steps of cl/dwt/dwt_lift.cl.
+ * KERNEL_analysis computes bands from a picture, KERNEL_synthesis a picture from bands, by the inverse steps.
  *
- * A work-item of the analysis makes PAIRS columns of each band down `rows` of their rows. Of each
- * row of the picture it loads its own columns and those that the steps along the row reach beside
- * them, a few more loads from lines that its neighbours load, too, so that no work-item waits for
- * another; what the steps down the columns need of the rows above stays in registers. So the
- * picture is read once from memory, but for a few rows where blocks meet, and nothing but bands
- * is written, in whole vectors. Synthesis goes the same way: PAIRS pairs of columns of the picture
- * down `rows` pairs of its rows.
+ * A work-item of the analysis computes PAIRS columns of each band, through `rows` rows. In each row of the picture it
+ * loads its own columns and the neighbours that the steps along the row need; these are in cache lines that other
+ * work-items load, too, so no work-item waits for another. What the steps down the columns need from rows above stays in
+ * registers. So the picture is read from memory once, except for a few rows between blocks, and only bands are written,
+ * in whole vectors. A work-item of the synthesis computes PAIRS pairs of columns of the picture, through `rows` pairs of
+ * rows, in the same way.
  *
- * Rows go first, then columns; for the analysis that is the same but for rounding. Its integer steps
- * (REVERSIBLE) round, so there it is columns first, as the standard has it.
+ * Rows are filtered first, then columns. In the analysis the order makes no difference except for rounding; its integer
+ * steps (REVERSIBLE) round, so there columns come first, as the standard demands.
  *
- * `lift` holds a, b, c, e, the factor of low and that of high. */
+ * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -23,12 +21,12 @@
 #else
 #define TWICE_PAIRS 4
 #endif
-#define BEYOND (STEPS / 2) /* rows of the bands that the steps need beyond those of a block */
+#define BEYOND (STEPS / 2) /* rows of the bands that the steps need above and below a block's own */
 #define LINE   CAT(WORK, 8)
 #define BAND   CAT(WORK, PAIRS)
-#define HALVES CAT(WORK, TWICE_PAIRS) /* low columns, then high ones; or even and odd ones */
+#define HALVES CAT(WORK, TWICE_PAIRS) /* low columns, then high ones; in pictures even and odd ones */
 
-/* A step backwards takes off what it added, and the other way round. */
+/* The synthesis undoes a step by the opposite sign. */
 #ifdef KERNEL_analysis
 #define SIGN    +
 #define REVERSE -
@@ -49,7 +47,7 @@
 #define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
 #endif
 
-/* Where index i of a mirrored line of n > 1 stands: for i near its ends cheaper than
+/* The index that a mirrored line of n > 1 samples has at position i. For i near its ends this is cheaper than
  * border_index. */
 inline int FN(mirror)(int i, int n)
 {
@@ -58,7 +56,8 @@ inline int FN(mirror)(int i, int n)
     return i;
 }
 
-/* Whether rows end somewhere near: the same for all of a work-group, so that others go by. */
+/* Whether the work-group is at an end of the rows. The answer is the same for all its work-items, so groups inside skip
+ * the code for edges. */
 inline bool FN(is_edge)(int width)
 {
     int begin = (int)(get_group_id(0) * get_local_size(0)) * PAIRS;
@@ -66,9 +65,9 @@ inline bool FN(is_edge)(int width)
     return begin == 0 || 2 * end + 4 > width;
 }
 
-/* How a step along a row meets the row's ends, where lines go on mirrored: in place of the
- * neighbour outside there is the one inside. Lane 2 is the work-item's first pair of columns;
- * even columns end before lane end_even, odd ones before lane end_odd. */
+/* Mirror a row at its ends for a step along it: a neighbour outside is replaced by the one inside. Lane 2 is the
+ * work-item's first pair of columns; even columns end before lane end_even, odd ones before lane end_odd. BEGIN_ODD is
+ * for odd columns, at both ends, END_EVEN for even ones. */
 #define BEGIN_ODD(v)                                                                               \
     if (edge) {                                                                                    \
         v.s1 = first ? v.s2 : v.s1;                                                                \
@@ -88,8 +87,8 @@ inline bool FN(is_edge)(int width)
     }
 
 #if defined(KERNEL_analysis)
-/* Samples as they are loaded, four in a quad and not taken apart: compilers would do that at once,
- * and wait for them. */
+/* A quad: four samples as they are loaded. They are converted only when they are needed, because a compiler would
+ * otherwise wait for the load at once. */
 #if SRC_SIZE == 1
 #define QUAD   uint
 #define WINDOW uint4
@@ -104,16 +103,16 @@ inline bool FN(is_edge)(int width)
 #define WINDOW ulong16
 #endif
 
-/* Columns 2p - 4 to 2p + 11 of a row, by quads; those outside the row are any. Where PAIRS is 2,
- * the last four are not looked at. */
+/* Loads columns 2p - 4 … 2p + 11 of a row as quads. Those outside the row have any values; with PAIRS 2 the last four
+ * are not used. */
 inline WINDOW FN(fetch)(__global const SRC *row, int4 at)
 {
     __global const QUAD *quads = (__global const QUAD *)row;
     return (WINDOW)(quads[at.s0], quads[at.s1], quads[at.s2], quads[at.s3]);
 }
 
-/* The steps along a row: even columns (lane k that of pair p - 2 + k) and odd ones to the low
- * band's columns and the high band's, unscaled. */
+/* The steps along a row: from even and odd columns, whose lane k is pair p - 2 + k, to the columns of the low and of the
+ * high band, without their factors. */
 inline HALVES FN(along)(LINE even, LINE odd, bool edge, bool first, int end_even, int end_odd,
                        WORK a, WORK b, WORK c, WORK e)
 {
@@ -134,8 +133,8 @@ inline HALVES FN(along)(LINE even, LINE odd, bool edge, bool first, int end_even
 #endif
 }
 
-/* Row y of the picture, as it is loaded; what the steps down the columns take of it, and what
- * becomes of their results. */
+/* LOAD loads row y of the picture. A row is filtered along before the steps down the columns (TAKE), or, with
+ * REVERSIBLE, after them (GIVE). */
 #define LOAD(y)  FN(fetch)(ROW(src, FN(mirror)(y, height)), at)
 #define ALONG(v) FN(along)((v).even, (v).odd, edge, p == 0, end_even, end_odd, a, b, c, e)
 #define NUMBERS(v) CAT3(convert_, WORK, 16)(CAT3(as_, SRC, 16)(v))
@@ -196,7 +195,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
         DOWN o = TAKE(numbers);
         numbers = NUMBERS(even);
         DOWN below = TAKE(numbers);
-        odd = LOAD(2 * n + 3); /* early: loads take long to come */
+        odd = LOAD(2 * n + 3); /* early, because loads have a long latency */
         even = LOAD(2 * n + 4);
         DOWN d_new = LIFT_ODD(o, x, below, (DOWN)(a)), s_new = LIFT_EVEN(x, d, d_new, (DOWN)(b));
         DOWN low = s_new, high = d_new;
@@ -224,8 +223,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
 }
 
 #elif defined(KERNEL_synthesis)
-/* Columns p - 2 to p + 5 (where PAIRS is 2, to p + 3) of a band's row, by vectors; those outside
- * the row are any. */
+/* Loads columns p - 2 … p + 5 (with PAIRS 2, to p + 3) of a band's row as vectors. Those outside the row have any
+ * values. */
 inline LINE FN(fetch)(__global const WORK *row, int4 at)
 {
     __global const CAT(WORK, 2) *two = (__global const CAT(WORK, 2) *)row;
@@ -236,7 +235,7 @@ inline LINE FN(fetch)(__global const WORK *row, int4 at)
 #endif
 }
 
-/* The steps back along a row of pairs. */
+/* The inverse steps along a row of pairs. */
 inline HALVES FN(along)(LINE s, LINE d, bool edge, bool first, int end_even, int end_odd, WORK a,
                       WORK b, WORK c, WORK e)
 {
@@ -257,7 +256,7 @@ inline HALVES FN(along)(LINE s, LINE d, bool edge, bool first, int end_even, int
 #endif
 }
 
-/* Stores a row's pairs side by side, `n` samples of them. */
+/* Stores a row's even and odd samples interleaved; `n` of them are in the picture. */
 inline void FN(store)(__global DST *to, HALVES v, int n)
 {
 #define RESULT(lane) SATURATE_FROM(WORK, DST, v.s##lane)
@@ -284,7 +283,7 @@ inline void FN(store)(__global DST *to, HALVES v, int n)
 #endif
 }
 
-/* Row n of each band, as it is loaded, and back along the row. */
+/* Loading row n of each band, and the inverse steps along it. */
 #define LOW_ROW(n)  (FN(mirror)(2 * (n), height) / 2)
 #define HIGH_ROW(n) (FN(mirror)(2 * (n) + 1, height) / 2)
 #define LOAD_LL(n)  FN(fetch)(ROW(ll, LOW_ROW(n)), at_low)
@@ -327,7 +326,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
 #endif
     for (int n = y - BEYOND + 1; n < y_end + BEYOND; n++) {
         HALVES even = LOW_LINE(ll, hl), d_new = HIGH_LINE(lh, hh);
-        ll = LOAD_LL(n + 1); /* early: loads take long to come */
+        ll = LOAD_LL(n + 1); /* early, because loads have a long latency */
         hl = LOAD_HL(n + 1);
         lh = LOAD_LH(n + 1);
         hh = LOAD_HH(n + 1);
@@ -344,7 +343,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
 #endif
         d = d_new;
         even_above = even;
-        int done = n - BEYOND; /* its odd row, and the next one's even */
+        int done = n - BEYOND; /* the odd row of this pair is complete, and the even row of the next */
         int n_out = edge ? width - 2 * p : TWICE_PAIRS;
         if (done >= y && 2 * done + 1 < height)
             FN(store)(ROW(dst, 2 * done + 1) + 2 * p, odd, n_out);

@@ -3,23 +3,22 @@
  * for j < count. A table of taps holds low[0], low[1], high[0], high[1], `count` each. REVERSIBLE
  * is the integer lifting of ISO/IEC 15444-1 F.3.8.1.
  *
- * KERNEL_level, for CPUs, does both directions: for two rows of the result a tile of the bands'
- * columns is combined downwards into private memory, 16 columns at a time, and from there along
- * the rows. (Sums may be taken in either order; the integer lifting may not.) KERNEL_horizontal
- * makes rows of the bands' pairs, low ones above high ones, in `mid`; KERNEL_vertical combines
- * those.
+ * KERNEL_level, for CPUs, does both directions: for two rows of the result it combines a tile of the bands' columns, 16
+ * at a time, down into private memory, and that along the rows. (Sums may be computed in this order, integer lifting may
+ * not.) KERNEL_horizontal combines bands along rows, low rows and below them high ones, into `mid`, which
+ * KERNEL_vertical combines down the columns.
  *
- * WORK is what is computed in, and the bands' type; DST what comes out; C the channels. */
+ * WORK is the type of sums and bands, DST that of the result, and C the number of channels. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
 #define TAPS_MAX 22
-#define ENDS_NONE     0 /* the bands hold all that is asked for */
-#define ENDS_REFLECT  1 /* mirrored as the signal is, whole-sample symmetric */
+#define ENDS_NONE     0 /* the bands have all samples that the taps need; others are zeros */
+#define ENDS_REFLECT  1 /* mirrored like the signal, whole-sample symmetric */
 #define ENDS_PERIODIC 2
 
-/* Where sample n of a band stands, low (high = 0) or high, of `count` samples; −1: it is zero.
+/* The index of the sample that a band of `count` samples has at position n; −1: a zero. `high` is 1 for a high band;
  * `size` is the signal's length. */
 inline int FN(index)(int n, int count, int high, int size, int ends)
 {
@@ -36,14 +35,14 @@ inline int FN(index)(int n, int count, int high, int size, int ends)
 #define TILE (SPAN + TAPS_MAX * C + 16)
 typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
 
-/* The bands' rows that two rows of the result are made of, with their taps. */
+/* The bands' rows under the taps for two rows of the result. */
 struct FN(column) {
     int n;
     int low_row[TAPS_MAX], high_row[TAPS_MAX]; /* −1: none */
     WORK low[2][TAPS_MAX], high[2][TAPS_MAX];
 };
 
-/* 16 columns of the two rows, from sample `s` of a band that is low downwards and one that is
+/* Combines 16 columns for the two rows, from sample `s` of a band that is low down the columns and of one that is
  * high. */
 inline void FN(down16)(__global const WORK *restrict low, int low_stride,
                        __global const WORK *restrict high, int high_stride,
@@ -89,8 +88,8 @@ inline void FN(down)(__global const WORK *restrict low, int low_stride,
     *to1 = v1;
 }
 
-/* Samples `begin` to `end` of the two rows of a band (`width` wide, high along the row or not),
- * continued at its ends. */
+/* Combines samples begin … end - 1 for the two rows, of bands that are `width` wide, high or low along the row, and
+ * extended at their ends. */
 inline void FN(tile)(__global const WORK *restrict low, int low_stride,
                      __global const WORK *restrict high, int high_stride,
                      const struct FN(column) *column, int begin, int end, int width, int is_high,
@@ -116,7 +115,7 @@ inline void FN(tile)(__global const WORK *restrict low, int low_stride,
     }
 }
 
-/* Combines a tile's two halves along the row into `n` samples from a pair of columns on. */
+/* Combines a tile's low and high half along the row: n_pairs pairs, of which `n` samples are in the row. */
 inline void FN(along)(const WORK *low, const WORK *high, __global const WORK *restrict taps,
                       int count, int n_pairs, int n, __global DST *out)
 {
@@ -175,7 +174,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
     }
     WORK tile[2][2][TILE]; /* low and high along the row, for two rows */
     int n = SPAN_END(x) - x, begin = x + h_first * C, end = begin + n + (h_count - 1) * C;
-    for (int i = 0; i < 2; i++) /* once in the code: it is long */
+    for (int i = 0; i < 2; i++) /* a loop, because the inlined code is long */
         FN(tile)(i ? ROW(hl, 0) : ROW(ll, 0), i ? hl_stride : ll_stride,
                  i ? ROW(hh, 0) : ROW(lh, 0), i ? hh_stride : lh_stride, &column, begin, end,
                  i ? high_width : low_width, i, width, ends, tile[i][0], tile[i][1]);
@@ -189,7 +188,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
 #elif defined(KERNEL_horizontal) || defined(KERNEL_vertical)
 
 #ifdef REVERSIBLE
-/* Sample 2m of the signal, and then 2m + 1, from the bands by AT_LOW(n) and AT_HIGH(n). */
+/* Samples 2m and 2m + 1 of the signal, from the bands' samples AT_LOW(n) and AT_HIGH(n). */
 #define EVEN_SAMPLE(m) (AT_LOW(m) - ((AT_HIGH((m) - 1) + AT_HIGH(m) + 2) >> 2))
 #define SYNTHESIS(m, even, odd)                                                                    \
     WORK even = AT_LOW(m), odd = 0;                                                                \

@@ -1,15 +1,14 @@
-/* Thresholds for wavelet coefficients, and what they make of them.
+/* shrink: computes thresholds for wavelet coefficients, and applies them.
  *
- * The median of |HH1| is found digit by digit: KERNEL_count counts, for the two ranks in the
- * middle, how often each value of 8 bits of the key follows the bits that are known; KERNEL_pick
- * takes the value in which the rank falls. Keys are the magnitudes' bits, whose order is theirs.
+ * The median of |HH1| is found by radix selection, 8 bits at a time, for the two ranks in the middle. KERNEL_count counts
+ * how often each value of the next 8 bits occurs among the keys that begin with the bits found so far (the prefix);
+ * KERNEL_pick appends the value in which the rank falls. Keys are the bits of the magnitudes, which compare like them.
  *
- * `state`: its first row holds, for each channel, two prefixes and two ranks, as KEY; then come,
- * for each channel, rank and part, rows of 256 counts. In the rows form a work-item takes whole
- * bands of rows and has its own counts; else it takes a column of a band, and adds to counts that
- * others add to.
+ * The first row of `state` holds, for each channel, two prefixes and two ranks, as KEY; then there are, for each channel,
+ * rank and part, rows of 256 counts. In the rows form a work-item counts a whole band of rows in counts of its own; in
+ * the other forms a column of a band, in counts that it shares with others.
  *
- * WORK is float or double, SRC the coefficients' type, C their channels. */
+ * WORK is float or double, SRC the coefficients' type, C the number of channels. */
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -43,7 +42,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
     for (int end = SPAN_END(x); x < end; x++) {
         if (y > 0) {
             ROW(state, y)[x] = 0;
-        } else if (x < 4 * C) { /* ranks in the middle: the same for an odd count */
+        } else if (x < 4 * C) { /* the two middle ranks, which are equal for an odd count */
             int i = x % 4;
             STATE(x / 4, i) = i < RANK ? 0 : i == RANK ? (samples - 1) / 2 : samples / 2;
         }
@@ -85,7 +84,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
 }
 
 #elif defined(KERNEL_pick)
-/* The grid counts channels. Counts are cleared for the next digit. */
+/* The grid counts channels. Clears the counts for the next 8 bits. */
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
     int c = SPAN_BEGIN;
@@ -113,8 +112,8 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 }
 
 #elif defined(KERNEL_squares) || defined(KERNEL_gather) || defined(KERNEL_limit)
-/* A sum in two parts, of which the second is what the first could not hold (Knuth, The Art of
- * Computer Programming 2, 4.2.2, theorem B). */
+/* Adds v to a sum in two parts, the second of which is the rounding error of the first (Knuth, The Art of Computer
+ * Programming 2, 4.2.2, theorem B). */
 inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
 {
     WORK s = sum.x + v, back = s - sum.x;
@@ -124,8 +123,7 @@ inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
 #endif
 
 #if defined(KERNEL_squares)
-/* Sums of squares over bands of rows: in the rows form of whole rows, a sum for each channel; else
- * of a column. */
+/* Sums of squares over bands of rows: in the rows form one for each channel, in other forms one for each column. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, int height)
 {
     int band = GRID_Y;
@@ -170,7 +168,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, 
 }
 
 #elif defined(KERNEL_gather)
-/* The columns' sums into one for each channel. The grid counts channels, and bands of rows. */
+/* Adds the columns' sums up, for each channel. The grid counts channels, and bands of rows. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), int width)
 {
     int band = GRID_Y;
@@ -185,8 +183,8 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), int w
 }
 
 #elif defined(KERNEL_limit)
-/* The threshold of a band, one a channel, which the grid counts. `factor` makes of the median σ,
- * in the band's units, or with UNIVERSAL the threshold. */
+/* The threshold of a band, one for each channel; the grid counts channels. The median times `factor` is σ, in the band's
+ * units, or with UNIVERSAL the threshold itself. */
 __kernel void KERNEL(GRID, PLANE_IN(int, state), PLANE_IN(WORK, sums), PLANE_OUT(WORK, limits),
                      int bands, WORK samples, WORK factor)
 {

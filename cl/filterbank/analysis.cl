@@ -1,9 +1,9 @@
-/* analysis: bands of a signal, one or two (BANDS) at a time: at grid position g the sum of taps[t]
- * times the sample at position factor·g + base + t, each band with its own taps for the same stretch. A
- * band begins `skip` grid positions in, and has `length` samples. The number of taps is even.
+/* analysis: computes one or two (BANDS) bands of a signal. At grid position g a band has the sum over t of taps[t]
+ * times the sample at position factor·g + base + t. Two bands have their own taps, for the same samples. A band's first
+ * sample is that of grid position `skip`, and it has `length` samples. The number of taps is even.
  *
- * Any bank runs on the same program: taps are a table. SRC is the type of samples that come in, DST
- * (float or double) that of bands and sums. */
+ * Taps are a table, so all filter banks use the same program. SRC is the type of the signal's samples, DST (float or
+ * double) that of bands and sums. */
 #ifdef DST_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -29,7 +29,7 @@ typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 #define TO_DST16(v) CAT3(convert_, DST, 16)(v)
 #endif
 
-/* The position within the signal, or -1 where zeros stand. */
+/* The index of position i in the signal of n samples; -1: a zero. */
 inline int FN(inside)(int i, int n, int cyclic)
 {
     if (i >= 0 && i < n)
@@ -41,8 +41,8 @@ inline int FN(inside)(int i, int n, int cyclic)
 #define ADD(b)        a##b += taps[b * n_taps + t] * v;
 
 #ifdef KERNEL_rows
-/* Along rows. The grid counts samples of pixels without alpha; positions from inner to inner_end need
- * no look at the ends. */
+/* Along rows. The grid counts samples of pixels without alpha. The taps of positions inner … inner_end - 1 are all
+ * within the signal. */
 #define STORE(b)                                                                                   \
     if (g >= skip##b && g - skip##b < length##b)                                                   \
         out##b[x - skip##b * channels] = a##b;
@@ -64,8 +64,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
     EACH_BAND(OUT_ROW)
     while (x < end) {
 #ifdef FORM_ROWS
-        /* Halving one channel: 16 positions from 32 samples, whose even ones go with one tap and
-         * whose odd ones with the next. */
+        /* With factor 2 and one channel: 16 positions from 32 samples; even samples are multiplied by one tap, odd ones
+         * by the next. */
         if (factor == 2 && src_channels == 1 && x >= inner && x + 16 <= min(end, inner_end)) {
             EACH_BAND(SUM_WIDE)
             for (int t = 0; t < n_taps; t += 2) {
@@ -101,7 +101,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
 #endif
 
 #ifdef KERNEL_columns
-/* Along columns: row y of the grid from the rows under its taps. */
+/* Along columns: row y of the grid is computed from the rows under its taps. */
 #define HAS(b)        bool has##b = y >= skip##b && y - skip##b < length##b;
 #define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, has##b ? y - skip##b : 0);
 #define STORE(b)                                                                                   \

@@ -1,9 +1,9 @@
-/* synthesis: one or two bands (BANDS) put together: at position factor·g + r the sum of taps[r][t] times
- * the band's sample g + base + t, where there is one. ADDS: on top of sums that another pass left.
- * Across the direction of the filters a band is moved by `move` and has `size` samples.
+/* synthesis: adds what one or two bands (BANDS) contribute to a signal. Position factor·g + r gets the sum over t of
+ * taps[r][t] times the band's sample g + base + t, as far as the band has these. With ADDS it is added to the sums of
+ * earlier passes. Across the direction of the filters a band begins at position `move` and has `size` samples.
  *
- * Any bank runs on the same program: taps are a table. SRC0 and SRC1 are the types of bands, ACC (float
- * or double) that of sums, DST that of what comes out. */
+ * Taps are a table, so all filter banks use the same program. SRC0 and SRC1 are the types of the bands, ACC (float or
+ * double) that of sums, DST that of the result. */
 #ifdef ACC_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -18,7 +18,7 @@
 #define BANDS_IN     BAND(0)
 #endif
 
-/* Sums may lie where the result goes. */
+/* With ADDS the sums may be in the same memory as the result, so there is no `restrict`. */
 #ifdef ADDS
 #define TARGET                                                                                     \
     __global DST *dst_base, int dst_offset, int dst_stride, __global const ACC *sum_base,          \
@@ -52,7 +52,7 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #endif
 
 #ifdef KERNEL_rows
-/* Along rows. The grid counts samples; from inner to inner_end every tap finds a sample. */
+/* Along rows. The grid counts samples. At positions inner … inner_end - 1 the bands have samples for all taps. */
 #define HAS(b)     bool has##b = y >= move##b && y - move##b < size##b;
 #define ROW_OF(b)  __global const SRC##b *in##b = ROW(src##b, has##b ? y - move##b : 0);
 #define ALL_HAVE_(b) && has##b
@@ -89,7 +89,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 #endif
     while (x < end) {
 #ifdef FORM_ROWS
-        /* Doubling one channel: 16 samples of a band go into 32 positions. */
+        /* With factor 2 and one channel: 32 positions from 16 samples of each band for every tap. */
         if ((x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
             CAT(ACC, 16) even = 0, odd = 0, first, second;
             EACH_BAND(ADD_WIDE)
@@ -115,7 +115,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 #endif
 
 #ifdef KERNEL_columns
-/* Along columns: row y from the bands' rows under its taps. */
+/* Along columns: row y is computed from the bands' rows under its taps. */
 #define FIRST_TAP(b) __global const ACC *taps##b = all_taps + taps_at + (b * factor + r) * n_taps;
 #define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
 #define ADD_WIDE(b)                                                                                \

@@ -1,5 +1,5 @@
-/* A plane with left and right in each other's places, and with mirror_y top and bottom, too. The grid
- * counts pixels. */
+/* Mirrors a plane left to right, and with mirror_y also top to bottom. The grid counts pixels of UNITS units
+ * (src/stage/move/move.h). */
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height, int mirror_y)
 {
     int y = GRID_Y;

@@ -1,10 +1,10 @@
-/* A plane's pixels at another place of a plane, with a border or a background beside them. The grid
- * counts units of the result (src/stage/move.h).
+/* Copies a plane's pixels to another place of the result, with a border or a background beside them. The grid counts
+ * units of the result: a pixel is copied in integers of UNIT_BYTES bytes (src/stage/move/move.h).
  *
- * Vectors are 16 bytes at a place that is aligned in the result. In the source it may be any byte's: words
- * are loaded, and shifted. */
+ * Vectors are 16 bytes, aligned in the result. In the source they may begin at any byte: then words are loaded and
+ * shifted. */
 
-/* The pixel's units of the background lie in a … d. */
+/* The background's pixel: its units, one after the other, in a … d. */
 #define BACKGROUND_PARAMETERS ulong a, ulong b, ulong c, ulong d
 #define BACKGROUND_ARGUMENTS  a, b, c, d
 
@@ -15,7 +15,7 @@ inline UNIT FN(background)(int unit, BACKGROUND_PARAMETERS)
     return (UNIT)(part >> (ulong)(byte % 8 * 8));
 }
 
-/* Unit x of a row of the result: `in` is NULL where the row is of the background. */
+/* Unit x of a row of the result, beside the copied pixels. `in` is NULL if the row has none. */
 inline UNIT FN(beside)(__global const UNIT *in, int x, int width, int left, int border,
                        BACKGROUND_PARAMETERS)
 {

@@ -1,10 +1,9 @@
-/* A plane turned by a quarter, clockwise or the other way: columns of the source are rows of the result. The
- * grid counts pixels of a row of the result, and blocks of BLOCK columns of the source, so that one work-item
- * stays within few rows of both.
+/* Rotates a plane by 90 degrees, clockwise or not: columns of the source become rows of the result. The grid counts
+ * pixels of a row of the result in x, and blocks of BLOCK columns of the source in y, so that a work-item touches few
+ * rows of either.
  *
- * Where a pixel is one unit (src/stage/move.h), squares of N by N pixels change rows for columns in registers.
- * On CPUs one that would reach beyond an edge begins earlier, over pixels that another one gives, too; on GPUs
- * its pixels go one by one. */
+ * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers. At an edge, on
+ * CPUs the last square begins earlier and writes some pixels a second time; on GPUs pixels are copied one by one. */
 #define UNROLLED _Pragma("unroll")
 
 #if N > 1
@@ -14,7 +13,7 @@ typedef CAT(UNIT, N) __attribute__((aligned(UNIT_BYTES))) FN(vector);
 typedef CAT(UNIT, N) FN(vector);
 #endif
 
-/* The lanes of two vectors by turns: of their first halves, and of their second ones. */
+/* Interleaves the lanes of two vectors: of their first halves, and of their second halves. */
 #if N == 4
 #define FIRST_TURNS(a, b) (CAT(UNIT, N))((a).s0, (b).s0, (a).s1, (b).s1)
 #define LAST_TURNS(a, b)  (CAT(UNIT, N))((a).s2, (b).s2, (a).s3, (b).s3)
@@ -32,7 +31,7 @@ typedef CAT(UNIT, N) FN(vector);
                    (a).sd, (b).sd, (a).se, (b).se, (a).sf, (b).sf)
 #endif
 
-/* One round; after log2 N of them rows are columns. */
+/* One step of transposing; after log2 N of them rows are columns. */
 inline void FN(round)(CAT(UNIT, N) *v)
 {
     CAT(UNIT, N) w[N];
@@ -79,8 +78,8 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
     }
 #endif
 #ifdef FORM_ROWS
-    /* Blocks of 16 by 16 pixels by way of one that lies together: rows that are a power of 2 apart displace
-     * each other in a cache. */
+    /* Blocks of 16 × 16 pixels go through a small array, because rows whose stride is a power of 2 displace each other
+     * in the cache. */
     for (; column < end_column; column += 16) {
         int columns = min(16, end_column - column);
         for (int x = begin; x < end; x += 16) {

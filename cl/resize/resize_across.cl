@@ -1,16 +1,19 @@
-/* resize along rows: sums of a source row's pixels, one for each pixel of the result, into scratch memory
- * (src/stage/resize/resize_passes.c). The grid counts pixels of the result and rows of the source.
+/* resize, first pass: along rows. Each pixel of the result's width is a weighted sum of a source row's pixels, which is
+ * stored in scratch memory (src/stage/resize/resize_passes.c). The grid counts pixels of the result and rows of the
+ * source.
  *
- *     FIXED       of integers, with weights in 2^14ths: in 2^6ths of a sample, exact
- *     REAL        of f32
- *     WITH_ALPHA  colours times alpha, in f32; then alpha, in f32; then, of integers, alpha as in FIXED
+ *     FIXED       integers, exact: weights are multiples of 2^-14, sums multiples of 2^-6
+ *     REAL        f32
+ *     WITH_ALPHA  stores colours times alpha, in f32; then alpha, in f32; then, for integers, alpha as with FIXED
  *
- * The table holds `n` first samples from `at` on, then n counts, then weights, `taps` for each. */
+ * The table holds, from index `at` on, the first source pixel of each of `n` sums, then n numbers of pixels, then
+ * `taps` weights for each. */
 #define FIRST_TAP(at, n, x)   (table[(at) + (x)])
 #define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
 #define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
 
-/* Sums of f32 products: blocks of 16, and the blocks by Kahan's method, so that long sums lose nothing. */
+/* Sums of f32 products are added in blocks of 16, and the blocks by Kahan's compensated summation, so that the error
+ * does not grow with their number. */
 #define SUM_BLOCK 16
 #define ADD_BLOCK(block, total, lost, type)                                                        \
     {                                                                                              \

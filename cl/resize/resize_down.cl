@@ -1,6 +1,6 @@
-/* resize down columns: sums of the rows that resize_across.cl has made, one row of them for each of the
- * source from `row` on. The grid counts samples of the result, or pixels where there is alpha. The table is
- * that of resize_across.cl. */
+/* resize, second pass: down columns, over the rows that resize_across.cl or its like have stored. The first of them
+ * belongs to row `row` of the source. The grid counts samples of the result, or pixels if there is alpha. The table is
+ * laid out as in resize_across.cl. */
 #define FIRST_TAP(at, n, x)   (table[(at) + (x)])
 #define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
 #define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
@@ -14,8 +14,8 @@
     }
 
 #ifdef FIXED
-/* sat((sum + 2^19) >> 20) of one sample, or of as many as the form's vectors have, `stride` from row to row.
- * Sums for u16 do not fit 32 bits: one is 4096 * high + low. */
+/* Computes sat((sum + 2^19) >> 20) of one sample, or of LANES; `stride` is the distance of rows. Sums of u16 do not fit
+ * 32 bits, so they are kept in two parts, 4096 * high + low. */
 #ifdef SRC_IS_uchar
 #define MIDDLE short
 #define DEFINE_SUM(name, lanes, LOAD)                                                              \
@@ -104,8 +104,8 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
 #define AS_INT(v)   as_int(v)
 #endif
 
-/* A row of sums has those of each channel behind each other, `pitch` apart; behind alpha's, of integers, its
- * exact ones. As wide as V. */
+/* A row of sums has the sums of each channel together, `pitch` apart from those of the next one; the last, for integers,
+ * are the exact ones of alpha. Everything is computed for LANES pixels. */
 #ifdef SRC_IS_float
 #define FIXED_PARAMETERS
 #define COLOUR(c, a) ((c) / (a))
@@ -113,8 +113,8 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
 #define FIXED_PARAMETERS int fixed_at, int fixed_n, int fixed_taps,
 #define COLOUR(c, a) FN(rounded)(c, a)
 
-/* sat(rne(c / a)) of the true quotient, as a float, where a > 0. The remainder of an estimate to the nearest
- * integer is exact, since it has no more bits than a has. */
+/* sat(rne(c / a)) for a > 0, as a float, rounded once. It corrects a rounded estimate by its remainder, which is exact
+ * because it has no more bits than a. */
 inline V(float) FN(rounded)(V(float) c, V(float) a)
 {
     V(float) v = c / a, none = 0, one = 1;

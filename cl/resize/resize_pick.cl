@@ -1,5 +1,5 @@
-/* resize where each pixel of the result is one of the source: its column and its row are in a table. The
- * grid counts pixels. */
+/* resize by copying single pixels (nearest neighbour): the table has the source's column and row for each column and
+ * row of the result. The grid counts pixels. */
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst),
                      __global const int *restrict table, int columns, int rows)
 {

@@ -1,10 +1,10 @@
-/* resize along rows on CPUs, eight rows at a time: a vector's lanes are the samples of eight rows at one
- * place, so that no lane needs another one's, whatever the channels and the filter. What comes out is that of
- * resize_across.cl.
+/* resize along rows on CPUs: computes the same as resize_across.cl, but eight rows at a time. The lanes of a vector (a
+ * column) are the samples that eight rows have at one position, so lanes never depend on each other, whatever the
+ * channels and the filter.
  *
- * A work-item takes a band of such groups. It turns the source into columns in scratch memory of its own, as
- * far as the next sums need them, and turns the sums back into rows. FIXED sums take two samples at a time;
- * columns, first samples and counts are those of pairs then. */
+ * A work-item takes a band of such groups of rows. It transposes the source into columns in scratch memory of its own,
+ * as far as the next sums need them, and transposes the sums back into rows. FIXED sums add two samples at a time; then
+ * a column holds pairs, and the table's first samples and counts are numbers of pairs. */
 #define ROWS     8
 #define UNROLLED _Pragma("unroll")
 
@@ -28,7 +28,8 @@
 #define SUMS CH
 #endif
 
-/* Where pixel x, channel c of eight pixels' sums stand; with alpha, channel by channel. */
+/* The layout of the sums, in vectors for eight pixels: with alpha, channel by channel. MIDDLE_AT is where the sums of
+ * channel c of the pixels from x on are stored. */
 #ifdef WITH_ALPHA
 #define NEXT_PIXEL   1
 #define NEXT_CHANNEL 8
@@ -47,7 +48,7 @@
 #define MIDDLE int
 #endif
 
-/* Eight vectors' lanes in each other's places. */
+/* Transposes an 8 × 8 matrix of lanes. */
 #define LOW(a, b)   (SUM)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
 #define HIGH(a, b)  (SUM)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
 #define LOW2(a, b)  (SUM)((a).s01, (b).s01, (a).s45, (b).s45)
@@ -72,9 +73,9 @@ inline void FN(turn)(SUM *v)
     }
 }
 
-/* BLOCK samples of a row, out of LOADED ones, as they stand in COLUMNS columns. */
+/* A step converts BLOCK samples of eight rows, of LOADED that are loaded, to COLUMNS vectors. */
 #ifdef FIXED
-/* u16 goes as signed numbers: the weights' sum, 2^14, times 2^15 is added in the end. */
+/* Samples of u16 are made signed by subtracting 2^15. As the sum of weights is 2^14, 2^29 is added to the sums. */
 #ifdef SRC_IS_uchar
 #define HALF      ((1 << 7))
 #define SHORTS(v) convert_short16(v)
@@ -89,7 +90,7 @@ inline void FN(turn)(SUM *v)
 #define PLACE(k) (k)
 #define LINE(v)  as_int8(SHORTS(v))
 #else
-/* Four pixels: red of the first two, green, blue, nothing; then the same of the other two. */
+/* Of four pixels: the reds of the first two, their greens, their blues, a gap; then the same of the other two. */
 #define BLOCK    12
 #define COLUMNS  6
 #define PLACE(k) ((k) / 3 * 4 + (k) % 3)
@@ -113,8 +114,8 @@ inline float8 FN(line)(float8 v)
 #endif
 typedef CAT(SRC, LOADED) __attribute__((aligned(1))) FN(samples);
 
-/* Pairs a0, a1 times w0, w1, summed: one instruction on x86, for which LLVM 15 takes four. Elsewhere the first
- * samples of all lanes stand together, and the second ones. */
+/* PAIRS(a, w) is a0 * w0 + a1 * w1 of the pair in each lane. x86 has an instruction for that (LLVM 15 by itself makes
+ * four). On other processors a column holds the first samples of all pairs, then the second ones. */
 #ifdef FIXED
 #if defined(__SSE2__) && defined(__has_builtin)
 #if __has_builtin(__builtin_ia32_pmaddwd128)
@@ -144,7 +145,7 @@ typedef short __attribute__((vector_size(16))) FN(eight);
 #define AS_COLUMN(v) (v)
 #endif
 
-/* Turns the block that begins with sample i of eight rows into columns. */
+/* Transposes the block that begins with sample i of eight rows: a column has a lane for each row. */
 inline void FN(columns)(__global const SRC *in, const int *rows, int width, int i,
                         __global COLUMN *to)
 {
@@ -165,8 +166,8 @@ inline void FN(columns)(__global const SRC *in, const int *rows, int width, int 
         to[k] = AS_COLUMN(v[PLACE(k)]);
 }
 
-/* The sums of a pixel of the result, whose columns and weights begin there: a vector for each channel. Those
- * of f32 are of blocks of 16 products, and the blocks summed by Kahan's method: long ones lose nothing. */
+/* The sums of one pixel of the result in eight rows, a vector for each channel. `columns` and `weights` are the pixel's
+ * first ones. f32 products are added in blocks of 16, and the blocks by Kahan's compensated summation. */
 #ifdef FIXED
 #define WEIGHT int
 inline void FN(sum)(__global const COLUMN *columns, __global const WEIGHT *weights, int count,
@@ -220,7 +221,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle),
         return;
     __global COLUMN *columns = scratch + item * capacity;
     for (int row = item * band; row < end_row; row += ROWS) {
-        /* There are columns base … done - 1. */
+        /* Scratch memory has columns base … done - 1. */
         int rows[ROWS], base = 0, done = 0;
         for (int r = 0; r < ROWS; r++)
             rows[r] = src_offset + min(row + r, height - 1) * src_stride;

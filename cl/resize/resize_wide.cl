@@ -1,15 +1,14 @@
-/* resize along rows on GPUs, of bytes without alpha: what resize_across.cl gives, from words of four bytes. One
- * work-item computes a pixel in ROWS rows, so that it loads weights once for all. The grid counts pixels of the
- * result and groups of rows; scratch memory has all rows of the last group.
+/* resize along rows on GPUs, of bytes without alpha: computes the same as resize_across.cl, from words of four bytes. A
+ * work-item computes a pixel in each of ROWS rows, so that it loads weights only once. The grid counts pixels of the
+ * result and groups of rows; scratch memory has room for all rows of the last group.
  *
- * A step is four source pixels. The table holds, from `at` on, `n` words: the first pixel for each one of the
- * result, a multiple of four; then `steps` times n pairs of words: four weights of 16 bits for each pixel. One
- * channel takes four steps at once, a load of 16 bytes. */
+ * A step takes four source pixels. The table holds, from index `at` on, the first source pixel for each of `n` pixels
+ * of the result, a multiple of four; then, for each of `steps` steps, n pairs of words: four weights of 16 bits. With
+ * one channel four steps are done at once, with a load of 16 bytes. */
 #define UNROLLED _Pragma("unroll")
 
 #ifdef HAS_PTX
-/* Four products by an instruction that takes bytes: weights are taken apart into their lower halves and their
- * upper ones. */
+/* dp4a adds four products of bytes, so weights are divided into their lower and their upper bytes. */
 #define SUM             int
 #define SAMPLES         uint
 #define WEIGHTS         uint2
@@ -26,8 +25,8 @@ inline int FN(add)(int sum, uint samples, uint2 w)
     return sum + (upper << 8);
 }
 #else
-/* Sums stay below 2^24, so that f32 holds them as they are. Mesa makes one instruction of each of these
- * conversions, and three of those of vectors. */
+/* Sums are below 2^24, so f32 is exact. Mesa compiles each of these conversions to one instruction; conversions of
+ * vectors take three for each lane. */
 #define SUM             float
 #define SAMPLES         float4
 #define WEIGHTS         float4
@@ -49,8 +48,8 @@ inline float FN(add)(float sum, float4 samples, float4 w)
 }
 #endif
 
-/* `last`: the last word of a row that may be read. Of three channels, steps may reach further, with weights of
- * 0 there. */
+/* `last` is the last word of a row that may be read. With three channels the last steps may go beyond it; their weights
+ * are 0 there. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
                      __global const int *restrict table, int at, int n, int steps, int rows,
                      int last)

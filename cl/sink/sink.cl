@@ -1,6 +1,6 @@
-/* What a picture format can hold of a plane: samples to u8 or u16, alpha dropped or grey with alpha
- * spread to RGBA. SCALED, floats whose white is another. The grid counts pixels. f64 comes as its bits,
- * for devices without fp64. */
+/* Converts a plane to what a picture format can store: samples of u8 or u16; alpha is dropped, or grey with alpha
+ * becomes RGBA. SCALED is for floats whose white is not DST_MAX. The grid counts pixels. f64 comes as its bits, for
+ * devices without fp64. */
 #if defined(SRC_IS_uchar) && defined(DST_IS_uchar) || defined(SRC_IS_ushort) && defined(DST_IS_ushort)
 #define TO_SINK(v) (v)
 #elif defined(SRC_IS_ushort)

@@ -1,5 +1,5 @@
-/* threshold:t=local: v - mean >= least ? high : low, with the means that box has made, which begin `left` samples
- * and `top` rows within the source. With ALPHA, every ALPHA-th sample is alpha, and copied. */
+/* threshold:t=local: v - mean >= least ? high : low. `mean` is a plane that box has computed; its first sample belongs
+ * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. */
 #if ALPHA
 #define COPIED(x) IS_ALPHA(ALPHA, x)
 #else

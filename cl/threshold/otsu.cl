@@ -1,20 +1,20 @@
-/* Otsu's threshold (IEEE Trans. SMC-9, 1979, pages 62 to 66) of a plane: the samples' values in 256 bins
- * of equal width from the least to the greatest, and of the 255 places to split the bins the first
- * with the greatest variance between the two classes. Alpha does not count, nor what is not finite.
+/* Otsu's threshold (IEEE Trans. SMC-9, 1979, pages 62 to 66) of a plane. Samples are counted in 256 bins of equal width
+ * from the least value to the greatest; of the 255 ways to split the bins into two classes, the first one with the
+ * greatest variance between the classes gives the threshold. Alpha, infinities and NaN do not count.
  *
- * `state` is a plane of rows of 256 ints. Its first row holds what is found: the threshold (as
- * cl/threshold/threshold.cl takes it) and the range, as keys; the others are histograms, to be added up. In the
- * rows form a work-item takes whole bands of rows and has its own histograms; else it takes a column
- * of a band, or 16 (SPAN), and adds to a histogram that others add to. With LEVELS, of samples of 8 bits, histograms
- * count values from LEVEL_MIN on, of which there are 256 as well.
+ * `state` is a plane with rows of 256 ints. Its first row holds the results: the threshold (as
+ * cl/threshold/threshold.cl takes it) and the range, as keys. The other rows are partial histograms. In the rows form a
+ * work-item counts a whole band of rows in histograms of its own. In the other forms it counts a column of a band, or
+ * SPAN = 16 columns, in a histogram that it shares with others. With LEVELS, for samples of 8 bits, histograms have a
+ * place for each of the 256 values, from LEVEL_MIN on, and need no range.
  *
- * Everything is exact and independent of the order of the work-items: bins are told by comparing with
- * their edges, variances are compared as fractions of whole numbers. */
+ * Everything is exact, and independent of the order in which work-items run: a sample's bin is found by comparing with
+ * the bins' edges, and variances are compared as fractions of integers. */
 #define FOUND_T     0
 #define FOUND_LEAST 1
 #define FOUND_MOST  2
 
-/* Keys are ints in the order of the samples. */
+/* Keys are ints that compare like the samples. */
 #ifdef SRC_IS_float
 inline int FN(key)(float v)
 {
@@ -37,9 +37,9 @@ inline int FN(key)(SRC v)
 #define SKIPPED(x) false
 #endif
 
-/* The bins between two keys. Edges of integers are counted from the least and are the first that is not
- * below i * range / 256, without overflow; of floats they are least + i * width, in f32. A sample's bin is
- * the last whose edge it reaches, wherever the guess begins. */
+/* The bins between two keys. Edge i of integers is ceil(i * range / 256), computed without overflow, relative to the
+ * least value; of floats it is least + i * width, in f32. A sample is in the last bin whose edge it is not below; a
+ * division only guesses that bin. */
 struct FN(bins) {
 #ifdef SRC_IS_float
     float least, scaled, width, per_width;
@@ -166,7 +166,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
                 ROW(state, 1 + 4 * band + (x & 3))[PLACE(in[x])]++;
     }
 #elif SPAN == 16
-    /* As below, of levels that are loaded 16 at a time. */
+    /* As below, for levels, of which 16 are loaded at a time. */
     __global int *counts = ROW(state, 1 + band % parts);
     uint place = 0, run = 0;
 #define COUNT(level)                                                                               \
@@ -193,7 +193,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
     if (run > 0)
         atomic_add(counts + place, (int)run);
 #else
-    /* Runs of one bin are added at once: in a plain region all items meet in a few bins. */
+    /* Successive samples in the same bin are added together: in plain regions all work-items would add to few bins. */
     if (SKIPPED(begin))
         return;
     __global int *counts = ROW(state, 1 + band % parts);
@@ -215,9 +215,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
 #endif
 }
 #elif defined(KERNEL_tally)
-/* Levels on GPUs with local memory: a work-group counts there, each 32 of its work-items, which most
- * likely run side by side, in a histogram of their own, and adds up what it has at the end. A
- * work-item takes 16 samples of each row; four alike, as in a plain region, are added at once. */
+/* Counts levels on GPUs with local memory. Each 32 work-items of a group, which usually run in lockstep, share a
+ * histogram in local memory; at the end the group adds them up. A work-item takes 16 samples of each row; four equal
+ * ones, as in plain regions, are added at once. */
 #define COPIES 8
 __attribute__((reqd_work_group_size(32 * COPIES, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int parts, int width)
@@ -228,7 +228,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, in
     for (int i = item; i < COPIES * 256; i += 32 * COPIES)
         counts[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int packed_end = ALPHA ? 0 : width; /* up to there samples are taken 16 at once */
+    int packed_end = ALPHA ? 0 : width; /* in front of this samples are taken 16 at once */
     for (int y = GRID_Y * rows; y < min(GRID_Y * rows + rows, height); y++) {
         __global const uchar *in = (__global const uchar *)ROW(src, y);
         if (x + 16 <= packed_end) {
@@ -273,7 +273,7 @@ inline bool FN(is_greater)(ulong4 a, ulong4 b)
     return a.z != b.z ? a.z > b.z : a.y != b.y ? a.y > b.y : a.x > b.x;
 }
 
-/* Adds up the histograms in the first of them. For levels, gives the range. */
+/* Adds the histograms up in the first of them. Returns the range of places that were counted, for levels. */
 inline int2 FN(merge)(PLANE_OUT(int, state), int parts)
 {
     int2 range = (int2)(INT_MAX, INT_MIN);
@@ -288,13 +288,13 @@ inline int2 FN(merge)(PLANE_OUT(int, state), int parts)
     return range;
 }
 
-/* With n samples in all whose bins sum to s, and behind a split n0 and s0, the variance between the
- * classes is n0 * n1 * (s0 / n0 - s1 / n1)² = (s * n0 - s0 * n)² / (n0 * n1), but for a factor. The
- * samples are limited (src/stage/threshold.h) so that the difference fits 64 bits; modulo 2^64 it
- * comes out right whatever the products do.
+/* n is the number of samples and s the sum of their bins' numbers; n0 and s0 are those of the lower class, n1 and s1 of
+ * the upper one. The variance between the classes is, up to a constant factor,
+ * n0 * n1 * (s0 / n0 - s1 / n1)² = (s * n0 - s0 * n)² / (n0 * n1). The number of samples is limited
+ * (src/stage/threshold.h) so that the difference fits 64 bits; computed modulo 2^64 it is right even where
+ * the products overflow.
  *
- * One work-item does it all, so that its 64-bit numbers take more than 32 registers on Mali (1 thread)
- * costs nothing: no other would run beside it. */
+ * This is a single work-item, so it does no harm that 64-bit numbers need many registers on Mali. */
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
@@ -317,7 +317,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
         }
         for (int i = 0; i < 256; i++) {
             if (counts[i] == 0)
-                continue; /* the same classes as before */
+                continue; /* an empty bin: the same classes as before */
             int b = BIN_AT(i);
             n0 += counts[i];
             s0 += (ulong)counts[i] * b;

@@ -1,4 +1,5 @@
-/* threshold: v >= t ? high : low. Floats come as the bits of an int, as cl/threshold/otsu.cl leaves them. */
+/* threshold: v >= t ? high : low. Of a float plane t, low and high are ints with the floats' bits, because
+ * cl/threshold/otsu.cl stores t so. */
 #ifdef SRC_IS_float
 #define AS_SAMPLE(i) as_float(i)
 #else
@@ -6,8 +7,9 @@
 #endif
 
 #ifdef IN_WORDS
-/* Four bytes at once. With bit 7 set in all of v and in none of t a difference borrows nothing from the next,
- * and its bit 7 tells whether v's lower seven are at least t's; bit 7 itself decides where v and t differ in it. */
+/* Four bytes at once. With bit 7 set in each byte of v and clear in those of t, a difference borrows nothing from the
+ * next byte, and its bit 7 tells whether the lower seven bits of v are at least t's. If bit 7 of v and of t differ,
+ * that decides. */
 #define FOUR_TIMES(i) ((uint)AS_SAMPLE(i) * 0x01010101u)
 
 inline V(DST) FN(threshold_pixel)(V(SRC) v, int t, int low, int high)

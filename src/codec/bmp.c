@@ -1,11 +1,11 @@
-/* BMP, read: the file header of 14 bytes, then BITMAPCOREHEADER, BITMAPINFOHEADER or one of its
- * larger relatives (V2 to V5, OS/2's), as "Bitmap Storage" and its pages in the Windows GDI
- * reference describe them. 1, 4, 8, 16, 24 and 32 bits, RLE4, RLE8, any bit fields, rows up or
- * down.
+/* The BMP decoder. A file has a header of 14 bytes, then BITMAPCOREHEADER, BITMAPINFOHEADER or one
+ * of its extensions (V2 to V5, OS/2 2.x), as "Bitmap Storage" in the Windows GDI reference
+ * describes them. Pixels have 1, 4, 8, 16, 24 or 32 bits, run lengths (RLE4, RLE8) or any bit
+ * fields, in rows from the bottom up or from the top down.
  *
- * A palette in which every index is its own grey gives one channel (8 bits only); every other one
- * gives RGB. The fourth byte of 32 bits is alpha where the header has a mask for it, else padding.
- */
+ * A palette of 8 bits in which colour i is grey i gives a plane of one channel; every other palette
+ * gives RGB. The fourth byte of a pixel of 32 bits is alpha if the header has a mask for it, else
+ * padding. */
 #include "codec/bmp.h"
 
 #include <stdlib.h>
@@ -17,17 +17,17 @@
 #define CORE_HEADER 12 /* BITMAPCOREHEADER; also OS/2 1.x */
 #define INFO_HEADER 40
 #define V2_HEADER   52 /* masks for red, green and blue */
-#define V3_HEADER   56 /* and for alpha */
-#define OS22_HEADER 64 /* OS/2 2.x: what follows byte 40 is something else */
+#define V3_HEADER   56 /* masks for alpha, too */
+#define OS22_HEADER 64 /* OS/2 2.x: no masks behind byte 40 */
 #define V5_HEADER   124
 
-/* The header as read, in the layout of the largest. */
+/* The header behind the file's first 14 bytes; `bytes` are zeros where it is shorter. */
 struct header {
     uint8_t bytes[V5_HEADER];
     uint32_t size;
     int64_t width, height;
     uint32_t colours_used;
-    size_t end; /* in the file, masks behind the header included */
+    size_t end; /* in bytes from the file's beginning, with masks that follow the header */
 };
 
 static bool is_header_size(uint32_t size)
@@ -37,7 +37,7 @@ static bool is_header_size(uint32_t size)
     return size <= V5_HEADER && memchr(sizes, (int)size, sizeof sizes);
 }
 
-/* Two letters are a weak signature, so the header's size is looked at, too. */
+/* The signature is only two letters, so the header's size must be a known one, too. */
 static bool probe(const uint8_t *data, size_t size)
 {
     return size >= 2 && data[0] == 'B' && data[1] == 'M' &&
@@ -119,8 +119,8 @@ static bool set_field(struct bmp_field *field, uint32_t mask, unsigned bits)
     return true;
 }
 
-/* Without masks: 5 bits each for 16, 8 each for 32. With them: in the header from V2 on, else
- * behind it, three or (for BI_ALPHABITFIELDS) four. */
+/* Without masks a pixel of 16 bits has 5 bits for each channel, one of 32 has 8. Masks are in the
+ * header from V2 on; otherwise three of them (four for BI_ALPHABITFIELDS) follow the header. */
 static int read_fields(const struct decoder *d, struct bmp_state *s, struct header *h,
                        struct fault *fault)
 {
@@ -150,8 +150,8 @@ static int read_fields(const struct decoder *d, struct bmp_state *s, struct head
     return 0;
 }
 
-/* Blue, green, red and, but for the core header, a byte of no meaning. What lies between header and
- * pixels bounds it. */
+/* An entry is blue, green, red and a byte without a meaning, which files with the core header do
+ * not have. The palette can have no more entries than fit between header and pixels. */
 static int read_palette(const struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
 {
@@ -177,7 +177,7 @@ static int read_palette(const struct decoder *d, struct bmp_state *s, const stru
     return 0;
 }
 
-/* From row to row: whole words of 32 bits. */
+/* Bytes from row to row, a multiple of 4. */
 static uint64_t stride_of(const struct bmp_state *s, uint64_t width)
 {
     return (width * s->bits + 31) / 32 * 4;
@@ -190,7 +190,7 @@ static uint32_t channels_of(const struct bmp_state *s)
     return s->fields[3].max ? 4 : 3;
 }
 
-/* Some writers leave the place of the pixels out, or count from the header's end. */
+/* Some programs write 0 as the offset of the pixels, or count it from the header's end. */
 static int place_pixels(struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
 {
@@ -329,12 +329,6 @@ static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault
     return read_rows(d, into, fault);
 }
 
-static void close_bmp(struct decoder *d)
-{
-    free(d->state);
-    d->state = NULL;
-}
-
 static const struct param params[] = {
     PICTURE_PARAMS,
     {0},
@@ -349,7 +343,7 @@ const struct codec codec_bmp = {
     .probe = probe,
     .open = open_bmp,
     .read = read_bmp,
-    .close = close_bmp,
+
     .params = params,
     .config_size = sizeof(struct picture_config),
     .is_picture = true,

@@ -1,4 +1,4 @@
-/* Shared by the files bmp*.c alone. */
+/* Shared by the files bmp*.c alone: what the header says, and the palette. */
 #ifndef SLUICE_CODEC_BMP_H
 #define SLUICE_CODEC_BMP_H
 
@@ -16,28 +16,27 @@ enum bmp_compression {
 struct bmp_field {
     uint32_t mask;
     unsigned shift;
-    uint32_t max;       /* the field with all bits set; 0: there is no such channel */
-    uint8_t scale[256]; /* value to full range, where max is at most 255 */
+    uint32_t max;       /* the channel's largest value; 0: the picture has no such channel */
+    uint8_t scale[256]; /* value to 0…255, where max is at most 255 */
 };
 
 struct bmp_state {
-    size_t pixels; /* where they begin in the file */
+    size_t pixels; /* where they begin, in bytes from the file's beginning */
     unsigned bits; /* of one pixel */
     uint32_t compression;
     bool top_down;
-    bool grey;               /* the palette is index = grey */
+    bool grey;               /* colour i of the palette is grey i */
     unsigned n_colours;      /* of the palette */
     uint8_t palette[256][3]; /* RGB */
     struct bmp_field fields[4];
 };
 
-/* Row `y` as the file counts them, in the picture. */
+/* The picture's row for row `y` of the file, whose rows may go from the bottom up. */
 uint8_t *bmp_row(const struct bmp_state *state, const struct picture *into, uint32_t y);
 
-/* Puts one pixel of a palette; false, and black, when the palette has no such colour. */
+/* Stores colour `index` of the palette as pixel `x` of the row. If the palette has no such colour,
+ * stores black and returns false: then the caller warns by bmp_bad_colour. */
 bool bmp_put_colour(const struct bmp_state *state, uint8_t *row, uint32_t x, unsigned index);
-
-/* The warning that goes with that. */
 int bmp_bad_colour(struct decoder *decoder, struct fault *fault);
 
 int bmp_truncated(struct fault *fault);

@@ -1,12 +1,13 @@
-/* BMP's run lengths ("Bitmap Compression" in the Windows GDI reference). Pairs of bytes: a count
- * and a colour (RLE4: two colours in turn), or 0 and
+/* Run lengths of BMP ("Bitmap Compression" in the Windows GDI reference). The data are pairs of
+ * bytes: a count and a colour (RLE4: two colours in turn), or 0 and
  *
- *     0     the row ends
- *     1     the picture ends
- *     2     dx dy: on to the right and to later rows, leaving what is between as it is
- *     n≥3   n colours one by one, padded to an even number of bytes
+ *     0     end of the row
+ *     1     end of the picture
+ *     2     two bytes dx, dy follow: move right by dx and on by dy rows, without writing
+ *     n≥3   n single colours follow, padded to an even number of bytes
  *
- * What no run covers has colour 0. What leaves the picture is left out, with a warning. */
+ * Pixels that no run writes have colour 0. Pixels outside of the picture are dropped, with a
+ * warning. */
 #include <string.h>
 
 #include "base/deadline.h"
@@ -24,7 +25,7 @@ struct rle {
     const struct picture *into;
     const uint8_t *at, *end;
     uint32_t width, height;
-    uint64_t x, y; /* of the next pixel, rows as the file counts them; may be outside */
+    uint64_t x, y; /* of the next pixel, in the file's order of rows; may be outside */
     struct fault *fault;
 };
 
@@ -38,7 +39,7 @@ static bool has(const struct rle *r, size_t bytes)
     return (size_t)(r->end - r->at) >= bytes;
 }
 
-/* Colour i of a run whose colours are packed as in the file. */
+/* Colour i of packed ones: bytes in RLE8, halves of bytes in RLE4. */
 static unsigned colour(const struct rle *r, const uint8_t *colours, unsigned i)
 {
     if (r->state->bits == 8)

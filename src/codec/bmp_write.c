@@ -1,5 +1,6 @@
-/* BMP, written: 8 bits with a grey palette, 24 bits, or 32 bits with masks in a V4 header, so that
- * alpha is alpha. Rows from the bottom up, which every reader knows. */
+/* The BMP encoder writes 8 bits with a grey palette, 24 bits, or 32 bits with masks in a V4 header,
+ * because readers take the fourth byte for alpha only if there is a mask for it. Rows go from the
+ * bottom up, which every reader supports. */
 #include <string.h>
 
 #include "codec/bmp.h"
@@ -71,7 +72,7 @@ static void write_greys(struct output *output)
     output_write(output, greys, sizeof greys);
 }
 
-/* RGB or RGBA to blue first. */
+/* Writes a row of RGB or RGBA as BGR or BGRA. */
 static void write_colours(const uint8_t *row, const struct plane *plane, struct output *output)
 {
     enum {

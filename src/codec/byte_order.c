@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* One loop a size, which compilers vectorise. */
+/* One loop for each size, so that compilers can vectorise it. */
 #define SWAP_ALL(bits)                                                                             \
     for (size_t i = 0; i < count; i++) {                                                           \
         uint##bits##_t value;                                                                      \

@@ -1,4 +1,4 @@
-/* Numbers as files hold them: bytes in a stated order, at any address. */
+/* Integers in files: little-endian (le) or big-endian (be), at any address. */
 #ifndef SLUICE_CODEC_BYTE_ORDER_H
 #define SLUICE_CODEC_BYTE_ORDER_H
 
@@ -46,8 +46,8 @@ static inline void store_be32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Copies `count` samples of `size` bytes (1, 2, 4 or 8); with `swap` each gets its bytes the other
- * way round. */
+/* Copies `count` samples of `size` bytes (1, 2, 4 or 8); with `swap` the bytes of each are
+ * reversed, which also works in place (`to` equal to `from`). */
 void copy_samples(void *to, const void *from, size_t count, size_t size, bool swap);
 
 #endif

@@ -30,7 +30,8 @@ static const struct param_choice raw_layouts[] = {
     {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
 };
 
-/* A raw frame's come first, in the order in which they are said without names: nv12:640:360. */
+/* Parameters of raw frames come first, in the order in which they may be given without names:
+ * nv12:640:360. */
 const struct param decode_params[] = {
     PARAM(CHOICE, "raw", offsetof(struct decode_options, raw),
           "the input is a camera's frame without a header, laid out so; needs w and h",
@@ -101,7 +102,7 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
     return result;
 }
 
-/* The white of planes of floats: the options', else the file's, else 255. */
+/* Sets the white of planes of floats: from the options, else from the file, else 255. */
 static void set_white(struct decoder *d)
 {
     for (size_t i = 0; i < d->frame.n_planes; i++) {
@@ -130,7 +131,8 @@ static bool is_within_one(const struct picture *picture, size_t index)
     return true;
 }
 
-/* Floats from 0 to 1 nearly always are pictures whose white is 1, and black where it is 255. */
+/* Floats from 0 to 1 nearly always come from a picture whose white is 1; with a white of 255 its
+ * result would be black. */
 static int check_white(struct decoder *d, const struct picture *picture, struct fault *fault)
 {
     bool small = d->white_unknown;
@@ -182,15 +184,16 @@ int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fa
     return result == 0 ? check_white(decoder, into, fault) : result;
 }
 
-bool decoder_lies(const struct decoder *decoder, struct frame *frame)
+bool decoder_in_place(const struct decoder *decoder, struct frame *frame)
 {
-    return decoder->codec->lies && decoder->codec->lies(decoder, frame);
+    return decoder->codec->in_place && decoder->codec->in_place(decoder, frame);
 }
 
 void decoder_close(struct decoder *decoder)
 {
-    if (decoder->codec && decoder->codec->close)
+    if (decoder->state && decoder->codec->close)
         decoder->codec->close(decoder);
+    free(decoder->state);
     frame_finish(&decoder->frame);
     metadata_finish(&decoder->metadata);
     text_finish(&decoder->warnings);
@@ -276,7 +279,8 @@ static bool is_word(const char *word, const char *text, size_t length)
     return strlen(word) == length && strncasecmp(word, text, length) == 0;
 }
 
-/* The extension that the text means: itself, or the usual one of the codec that it names. */
+/* The codec's extension that the text stands for: itself, or the first one if the text is the
+ * codec's name. NULL: none. */
 static const char *find_extension(const struct codec *codec, const char *text, size_t length)
 {
     for (const char *const *e = codec->extensions; *e; e++)
@@ -293,7 +297,7 @@ static const struct codec *find_writer(const char *text, size_t length, const ch
     return NULL;
 }
 
-/* `word` is a format's name as given, or the extension of `file`. */
+/* Faults a name of a format, or, where `file` is not NULL, the extension of that file. */
 static int unknown_writer(const char *word, size_t length, const char *file, struct fault *fault)
 {
     struct nearest nearest = {0};
@@ -359,7 +363,7 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     return result;
 }
 
-/* Behind the last dot; "" when there is none. */
+/* What follows the last dot; "" when there is no dot. */
 static const char *extension_of(const char *name)
 {
     const char *base = path_name(name);

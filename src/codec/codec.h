@@ -1,11 +1,11 @@
-/* Codecs: picture files in and out. One constant struct a format, at the foot of its own file, and
- * one array of them all (codec.c). A decoder reads a header first, so that limits are checked and
- * memory is chosen before any pixel; then it decodes straight into the planes it is given. An
- * encoder reads straight from planes.
+/* Codecs read and write picture files. Each format is a constant struct at the end of its own file;
+ * codec.c has the array of all of them. A decoder reads the header first, so that limits are
+ * checked and memory is allocated before any pixel is read; then it decodes directly into planes of
+ * the caller. An encoder reads directly from planes.
  *
- * Input is hostile: every length is checked before use, and what cannot be read is an error with
- * its reason. What is odd and can be read all the same (a library's warnings, too) is read, and
- * told as a warning. Nothing here is shared between threads but the constant tables. */
+ * Input is hostile: every length is checked before it is used. What cannot be read is an error with
+ * its reason. What violates the format but can be read is read, with a warning, and so is what a
+ * codec library warns of. Threads share only the constant tables. */
 #ifndef SLUICE_CODEC_CODEC_H
 #define SLUICE_CODEC_CODEC_H
 
@@ -20,15 +20,15 @@
 
 struct output;
 
-/* Checked on the header, before memory is taken. */
+/* Checked when the header has been read, before memory is taken. */
 struct codec_limits {
     uint64_t max_pixels; /* of one picture */
     uint64_t memory;     /* bytes that a decoder may take for itself, besides the planes */
 };
 
-/* The layouts of a camera's frame that has no header. */
+/* The layouts of a raw frame, which has no header, such as a camera delivers. */
 enum raw_layout {
-    RAW_NONE, /* the input is a file, which tells its format itself */
+    RAW_NONE, /* the input is a file of one of the other formats */
     RAW_GRAY8,
     RAW_GRAY16,
     RAW_RGB24,
@@ -37,24 +37,25 @@ enum raw_layout {
     RAW_YUYV,
 };
 
-/* How to read an input: the words of --input. */
+/* How to read an input: the options of --input, then two that the engine sets. */
 struct decode_options {
     bool orient;    /* apply EXIF orientation */
-    bool partial;   /* take what a truncated file has; the rest stays grey or black */
+    bool partial;   /* read a truncated file as far as it goes; the rest is grey or black */
     bool strict;    /* warnings are errors */
-    int raw;        /* enum raw_layout; with it the input is not probed, and w and h are needed */
+    int raw;        /* enum raw_layout; with a layout the input is not probed, and needs w and h */
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
-    double white;   /* of planes of floats; 0: as the file says, else 255 */
-    enum metadata_choice meta; /* not a user's: what the result will take over */
-    bool padded;    /* not a user's: the input is memory in huge pages, and may end long before
-                       them */
+    double white;   /* value of white in planes of floats; 0: as the file says, else 255 */
+    enum metadata_choice meta; /* set by the engine: metadata that the result will take over */
+    bool padded; /* set by the engine: the input is memory in huge pages; padding may follow the
+                    frame */
 };
 
 extern const struct param decode_params[]; /* of struct decode_options */
 
-/* Reads "orient=0:partial=1" on top of the defaults; NULL gives the defaults. FAULT_CHAIN,
- * FAULT_USAGE for options that do not go together. `what` names the text in faults ("--input"). */
+/* Sets the defaults, then what `text` says ("orient=0:partial=1"; may be NULL). FAULT_CHAIN for a
+ * mistake in the text, FAULT_USAGE for options that exclude or need each other. `what` names the
+ * text in faults ("--input"). */
 int decode_options_parse(struct decode_options *options, const char *text, const char *what,
                          struct fault *fault);
 
@@ -64,30 +65,30 @@ struct codec;
 #define DECODER_WARNINGS_MAX 8
 #define DECODER_WARNING_MAX  160
 
-/* One picture being read. */
+/* One picture that is being read. One thread at a time. */
 struct decoder {
     const struct codec *codec;
     const uint8_t *data; /* the whole file; borrowed */
     size_t size;
     struct decode_options options;
     struct codec_limits limits;
-    struct frame frame;      /* what will come out, orientation applied, with our own layout */
-    bool is_copy;            /* decoding is no more than copying samples */
-    bool stored_luma;        /* the planes are a file's own Y channel: decoder_narrow */
-    uint32_t reduced;        /* the picture comes at 1/reduced of its sides: decoder_narrow */
-    bool white_unknown;      /* of planes of floats: neither the file nor the options say it */
-    uint64_t working_memory; /* bytes that the decoder takes for itself while it reads */
+    struct frame frame;       /* the planes that decoder_read fills, orientation applied */
+    bool is_copy;             /* decoding only copies samples */
+    bool stored_luma;         /* the plane is the file's own Y channel: decoder_narrow */
+    uint32_t reduced;         /* width and height are divided by this: decoder_narrow */
+    bool white_unknown;       /* neither file nor options give the white of planes of floats */
+    uint64_t working_memory;  /* bytes that the decoder allocates itself while it reads */
     struct metadata metadata; /* as far as options.meta asks for it */
-    struct text warnings;    /* one a line, printable ASCII; the last may count further ones */
-    unsigned n_warnings;     /* also those that have no line */
-    void *state;             /* the codec's own */
+    struct text warnings; /* one a line, printable ASCII; the last line may be a count of more */
+    unsigned n_warnings;  /* all, including those without a line */
+    void *state;          /* of the codec: one block from malloc; decoder_close frees it */
 };
 
-/* What every format of pictures may be told when it is written. Such a format's config begins with
- * this, and its parameters end with PICTURE_PARAMS, behind META_PARAM where it has a place for
- * metadata. */
+/* Parameters that all picture formats (all except npy, npz and raw) have in common. The config of
+ * such a format begins with this struct, and its parameters end with PICTURE_PARAMS, after
+ * META_PARAM where the format can store metadata. */
 struct picture_config {
-    double mosaic_gain; /* of details, where planes of a transform become a mosaic */
+    double mosaic_gain; /* factor of the details where dwt's planes are written as one mosaic */
     int meta;           /* enum metadata_choice */
 };
 
@@ -111,114 +112,117 @@ struct codec {
     const char *const *extensions; /* the usual one first; ends with NULL */
     const char *media_type;        /* "image/jpeg" */
 
-    /* True when these are the first bytes of such a file, or all that there is of a cut one. NULL:
-     * the format cannot be told by its bytes. */
+    /* True if a file of this format begins with these bytes, or, when `size` is small, may begin
+     * with them. NULL: the format cannot be recognised by its bytes. */
     bool (*probe)(const uint8_t *data, size_t size);
 
-    /* Reads the header: fills frame, working_memory and state, within the limits. */
+    /* Reads the header: sets frame, working_memory and state, within the limits. */
     int (*open)(struct decoder *decoder, struct fault *fault);
 
-    /* As decoder_narrow says, as far as the file can be read so. NULL: it comes as it is. */
+    /* Does what decoder_narrow says, or the part of it that this file allows. NULL: nothing. */
     int (*narrow)(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
 
-    /* Decodes into planes of the shape that open told, whatever their strides. Once. */
+    /* Decodes into planes of the shape that open has set, with any strides. Called once at most. */
     int (*read)(struct decoder *decoder, struct picture *into, struct fault *fault);
 
-    /* Where read would only copy: true when the planes may stay as they lie in `data`, and `frame`
-     * says how. NULL: never so. */
-    bool (*lies)(const struct decoder *decoder, struct frame *frame);
+    /* As decoder_in_place. NULL: never. */
+    bool (*in_place)(const struct decoder *decoder, struct frame *frame);
 
-    /* Frees `state`, also after a failed open. NULL: there is none. */
+    /* Frees what `state` refers to, also after a failed open; decoder_close then frees `state`
+     * itself. Called only with a state. NULL: it refers to nothing. */
     void (*close)(struct decoder *decoder);
 
-    /* What an encoder may be told; NULL for nothing. */
+    /* Parameters of the encoder, over a struct of config_size bytes; NULL: there are none. */
     const struct param *params;
     size_t config_size;
-    bool is_picture; /* has struct picture_config; planes of a transform are written as a mosaic */
+    bool is_picture; /* config begins with struct picture_config; dwt's planes become a mosaic */
 
-    /* Changes type and channels of `plane` to what the format can hold of it, or refuses. NULL: the
-     * format is not written. */
+    /* Changes type and channels of `plane` to what the format stores in their place, or refuses the
+     * plane. NULL: the format is not written. */
     int (*fit)(const void *config, struct plane *plane, struct fault *fault);
 
-    /* A file holds one plane: writes one that fits … */
+    /* For a format whose files hold one plane: writes plane number `plane`, which fits. */
     int (*encode)(const void *config, const struct picture *picture, size_t plane,
                   struct output *output, struct fault *fault);
 
-    /* … or it holds a frame: writes all planes. */
+    /* For a format whose files hold a whole frame: writes all planes. */
     int (*encode_frame)(const void *config, const struct picture *picture, struct output *output,
                         struct fault *fault);
 };
 
 extern const struct codec *const codecs[]; /* ends with NULL */
 
-/* Tells the format by the first bytes (or by options->raw), never by a name, and reads the header.
- * `data` must outlive the decoder. FAULT_EMPTY, FAULT_FORMAT (with what the bytes look like),
- * FAULT_LIMIT, FAULT_DATA, FAULT_TRUNCATED. */
+/* Recognises the format by the first bytes (or takes options->raw), never by a name, and reads the
+ * header. `data` must outlive the decoder. After a failure there is nothing to close. FAULT_EMPTY,
+ * FAULT_FORMAT (with what the bytes look like), FAULT_LIMIT, FAULT_DATA, FAULT_TRUNCATED. */
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault);
 
-/* Before decoder_read: asks for less than the whole picture. With `luma`, the file's own luma
- * channel in place of colours; with `reduce` 2, 4 or 8, the picture at that part of its sides, whose
- * planes then know the whole one's. The decoder's frame, stored_luma and reduced tell what will
- * come, which may be all as before. */
+/* To be called before decoder_read: asks for less than the whole picture. With `luma`, for the
+ * file's own luma channel instead of colours; with `reduce` 2, 4 or 8, for the picture at 1/reduce
+ * of its width and height (its planes keep the full size in whole_width and whole_height). A format
+ * or file that cannot do so is read as before: the decoder's frame, stored_luma and reduced say
+ * what decoder_read will deliver. */
 int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
 
+/* Decodes into planes of the shape of the decoder's frame, with any strides. Once at most. */
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
+
+/* Frees all that the decoder holds. Accepts an empty one ({0}). */
 void decoder_close(struct decoder *decoder);
 
-/* The codec whose files begin so (see probe above); NULL: none. */
+/* The codec that recognises these first bytes (see probe above); NULL: none. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
-/* True where the data are a picture already; `frame` has the planes as they lie there, and is to be
- * ended by frame_finish. */
-bool decoder_lies(const struct decoder *decoder, struct frame *frame);
+/* True if the input's bytes can be used as the picture without decoding: `frame` then has the
+ * planes with their offsets and strides in `data`; the caller ends it with frame_finish. */
+bool decoder_in_place(const struct decoder *decoder, struct frame *frame);
 
-/* For open(): gives the decoder a plane, without a name, once size, channels and type are known and
- * within the limits. */
+/* For codecs' open: adds a plane without a name to the decoder's frame, if its size is within the
+ * limits. */
 int decoder_set_plane(struct decoder *decoder, uint64_t width, uint64_t height, uint32_t channels,
                       enum sample_type type, struct fault *fault);
 
-/* For codecs: something is odd, and reading goes on: keeps "CODEC: text" as a warning and returns
- * 0. With `strict` it is FAULT_DATA, "damaged CODEC: text". */
+/* For codecs, where a file violates its format but can be read on: stores "CODEC: text" as a
+ * warning and returns 0. With the option `strict` it is FAULT_DATA, "damaged CODEC: text". */
 int decoder_warn(struct decoder *decoder, struct fault *fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For codecs: stores what a library says of its trouble, as "WHAT: text" that begins small. */
+/* For codecs: stores a library's error message, as "WHAT: text" with a lower-case first letter. */
 int codec_library_fault(struct fault *fault, enum fault_code code, const char *what,
                         const char *text);
 
-/* For codecs: blackens the rows of the first plane from `y` on. */
+/* For codecs: makes the rows of the first plane from `y` on black. */
 void codec_blacken_rows(const struct picture *picture, uint32_t y);
 
 /* An output format with its options, as `--format jpg:quality=80` says it. */
 struct format {
     const struct codec *codec;
-    const char *extension; /* that files of it get: the one asked for, else the codec's usual */
+    const char *extension; /* of its files: the one that was asked for, else the codec's first */
     void *config;          /* owned */
     param_given given;
 };
 
-/* Reads "name[:arg…]"; the name is a codec's or one of its extensions. */
+/* Parses "name[:arg…]"; the name is a codec's or one of its extensions. */
 int format_parse(struct format *format, const char *text, struct fault *fault);
 
-/* The format that a file name's extension means; FAULT_FORMAT when it means none. */
+/* Sets the format that a file name's extension stands for; FAULT_USAGE when there is none. */
 int format_for_name(struct format *format, const char *name, struct fault *fault);
 void format_finish(struct format *format);
 
-/* The format's file must not bear another format's name: FAULT_USAGE for .jpg or .tif when the
- * format is png. A name without an extension, or with one that belongs to no format of pictures, is
- * fine. */
+/* Refuses an output's name with another format's extension: FAULT_USAGE for .jpg or .tif when the
+ * format is png. A name without an extension, or with one of no known picture format, is accepted.
+ */
 int format_check_name(const struct format *format, const char *name, struct fault *fault);
 
-/* True when a name has the extension of a format of pictures, be it one that is written here or
- * not. */
+/* True when a name has the extension of a picture format, even one that sluice does not write. */
 bool format_is_named(const char *name);
 
-/* What the result takes over of the input's metadata. */
+/* Which metadata of the input the result takes over. */
 enum metadata_choice format_meta(const struct format *format);
 
-/* The gain of the details of mosaics; 0 for a format that keeps planes apart. */
+/* picture_config.mosaic_gain; 0 for a format that is no picture format. */
 double format_mosaic_gain(const struct format *format);
 
 /* A plan_fit (chain/plan.h) for a struct format. */

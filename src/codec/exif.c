@@ -1,5 +1,6 @@
-/* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure whose offsets count from its own header. IFD0 is the
- * picture's directory, IFD1 that of its thumbnail; each is looked at once, so nothing can loop. */
+/* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure, with offsets from its own header. The first directory
+ * (IFD0) is the picture's, the second (IFD1) its thumbnail's. Each is read once, so a chain of
+ * directories that loops does no harm. */
 #include "codec/exif.h"
 
 #include <string.h>
@@ -7,12 +8,12 @@
 #include "codec/byte_order.h"
 
 #define TAG_ORIENTATION 0x0112
-#define TAG_STRIPS      0x0111 /* a thumbnail that is not compressed, and its strips' sizes */
+#define TAG_STRIPS      0x0111 /* strips of an uncompressed thumbnail */
 #define TAG_STRIP_SIZES 0x0117
-#define TAG_JPEG        0x0201 /* one that is, and its size */
+#define TAG_JPEG        0x0201 /* a thumbnail in JPEG */
 #define TAG_JPEG_SIZE   0x0202
 #define TYPE_SHORT      3
-#define TYPE_LONG       4 /* not what the standard says, but what some writers do */
+#define TYPE_LONG       4 /* of orientations, too: against the standard, but some programs do so */
 
 struct tiff {
     const uint8_t *data;
@@ -42,7 +43,7 @@ static bool open_tiff(struct tiff *tiff, const uint8_t *data, size_t size)
     return (tiff->big_endian || memcmp(data, "II", 2) == 0) && get16(tiff, 2) == 42;
 }
 
-/* Where the directory has an entry of that tag; 0: nowhere. */
+/* The offset of the directory's entry with that tag; 0: there is none. */
 static size_t find_entry(const struct tiff *tiff, size_t directory, uint16_t tag)
 {
     if (directory > tiff->size - 2)
@@ -54,7 +55,7 @@ static size_t find_entry(const struct tiff *tiff, size_t directory, uint16_t tag
     return 0;
 }
 
-/* Value `index` of an entry; 0 where it has none, or of another type. */
+/* Value `index` of an entry; 0 if the entry has no such value or is of another type. */
 static uint32_t get_value(const struct tiff *tiff, size_t entry, uint32_t index)
 {
     unsigned type = get16(tiff, entry + 2);
@@ -80,16 +81,16 @@ unsigned exif_orientation(const uint8_t *data, size_t size)
     return value >= 1 && value <= 8 ? value : 1;
 }
 
-/* What is cut off or overwritten: `end` is where the block ends now, nothing below `low` is
- * touched, and `left` bytes may still be overwritten, since a hostile block may ask for the same
- * ones again and again. */
 struct cleaning {
     struct tiff tiff;
     uint8_t *data;
-    size_t low, end, left;
+    size_t low;  /* bytes before this offset are kept */
+    size_t end;  /* the block's size so far */
+    size_t left; /* bytes that may still be overwritten: a hostile block may name the same ones
+                    again and again, which would take quadratic time */
 };
 
-/* Overwrites a stretch, and cuts it off where it is the end. */
+/* Overwrites bytes with zeros, or cuts them off if they are the block's last ones. */
 static void wipe(struct cleaning *c, size_t at, size_t size)
 {
     if (at < c->low || at >= c->end)
@@ -103,7 +104,7 @@ static void wipe(struct cleaning *c, size_t at, size_t size)
     c->left -= size;
 }
 
-/* Wipes what an entry of places and one of as many sizes tell of. */
+/* Wipes the strips whose offsets and sizes two entries of the directory hold. */
 static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, uint16_t sizes)
 {
     size_t at = find_entry(&c->tiff, directory, places);
@@ -143,7 +144,7 @@ bool exif_clean(uint8_t *data, size_t *size, bool upright)
     c.low = link + 4;
     if (second < c.low || second > *size - 2)
         return true;
-    /* Strips first: what the directory says is gone with it. */
+    /* The directory is wiped last, because it says where the thumbnail is. */
     size_t entries = get16(&c.tiff, second);
     wipe_strips(&c, second, TAG_JPEG, TAG_JPEG_SIZE);
     wipe_strips(&c, second, TAG_STRIPS, TAG_STRIP_SIZES);

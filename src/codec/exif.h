@@ -1,5 +1,5 @@
-/* Exif, as far as a picture's pixels are concerned: its orientation, and what goes with a result.
- */
+/* Exif blocks of inputs: the orientation is read, and a block is prepared for being copied into a
+ * result. Both functions accept any bytes. */
 #ifndef SLUICE_CODEC_EXIF_H
 #define SLUICE_CODEC_EXIF_H
 
@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The orientation, 1 to 8, that an Exif block asks for: a TIFF header and its first directory, with
- * or without "Exif\0\0" in front. 1 where it says nothing, or nothing that makes sense: metadata
- * that are damaged do no harm to the pixels. Any bytes are safe. */
+/* The orientation, 1 to 8, in an Exif block, with or without "Exif\0\0" in front; 1 if the block is
+ * damaged, has none or an invalid one. */
 unsigned exif_orientation(const uint8_t *data, size_t size);
 
-/* Makes of a TIFF structure (nothing in front) what may stand in a result: the thumbnail and its
- * directory are cut off or overwritten with zeros, because they show the picture as it was, and
- * with `upright` the orientation is 1. False where the first directory is broken. Any bytes are
- * safe. */
+/* Changes an Exif block (without "Exif\0\0" in front) in place so that it may be stored in a
+ * result: the thumbnail and its directory are cut off or overwritten with zeros, because they show
+ * the picture before it was processed, and with `upright` the orientation becomes 1. False if the
+ * block is not to be used, because its first directory is damaged or it asks for too many
+ * overwrites. */
 bool exif_clean(uint8_t *data, size_t *size, bool upright);
 
 #endif

@@ -25,6 +25,14 @@ int fit_type(const char *format, enum fit_depth depth, struct plane *plane, stru
     }
 }
 
+int fit_any(const void *config, struct plane *plane, struct fault *fault)
+{
+    (void)config;
+    (void)plane;
+    (void)fault;
+    return 0;
+}
+
 int fit_bitmap(const char *format, struct plane *plane, struct fault *fault)
 {
     if (plane->channels > 2)
@@ -60,11 +68,11 @@ int fit_check_bits(const char *format, const struct picture *picture, size_t ind
     return 0;
 }
 
-void fit_bits(const struct picture *picture, size_t index, uint32_t y, unsigned turn, uint8_t *bits)
+void fit_bits(const struct picture *picture, size_t index, uint32_t y, bool invert, uint8_t *bits)
 {
     const struct plane *plane = &picture->frame.planes[index];
     const void *row = picture_row(picture, index, y);
     memset(bits, 0, (plane->width + 7) / 8);
     for (uint32_t x = 0; x < plane->width; x++)
-        bits[x / 8] |= (uint8_t)(((sample_at(plane, row, x) != 0) ^ turn) << (7 - x % 8));
+        bits[x / 8] |= (uint8_t)(((sample_at(plane, row, x) != 0) ^ invert) << (7 - x % 8));
 }

@@ -1,4 +1,5 @@
-/* What picture formats make of planes that they cannot hold as they are. */
+/* How picture formats store planes of types and channels that they do not have (struct codec's
+ * fit), and bitmaps. */
 #ifndef SLUICE_CODEC_FIT_H
 #define SLUICE_CODEC_FIT_H
 
@@ -16,18 +17,20 @@ enum fit_depth {
  */
 int fit_type(const char *format, enum fit_depth depth, struct plane *plane, struct fault *fault);
 
-/* The same for bitmaps: one channel, whose alpha goes; colours are refused with `luminance` and
- * `threshold` as the way out. */
+/* For formats that store every plane unchanged. */
+int fit_any(const void *config, struct plane *plane, struct fault *fault);
+
+/* For bitmaps: one channel of u8 or u16; alpha is dropped, and colours are refused with `luminance`
+ * and `threshold` as the way out. */
 int fit_bitmap(const char *format, struct plane *plane, struct fault *fault);
 
-/* Whether the plane has 0 and white alone; FAULT_SHAPE, with `threshold` as the way out, where it
- * has another value. */
+/* FAULT_SHAPE, with `threshold` as the way out, if the plane has samples other than 0 and the
+ * type's maximum. */
 int fit_check_bits(const char *format, const struct picture *picture, size_t plane,
                    struct fault *fault);
 
-/* A row of such a plane as bits, the first one the highest of a byte: 0 for black and 1 for white,
- * turned round where `turn` is 1. */
-void fit_bits(const struct picture *picture, size_t plane, uint32_t y, unsigned turn,
-              uint8_t *bits);
+/* Packs row `y` of such a plane into (width + 7) / 8 bytes, the first pixel in the highest bit: 1
+ * is white, or with `invert` black. */
+void fit_bits(const struct picture *picture, size_t plane, uint32_t y, bool invert, uint8_t *bits);
 
 #endif

@@ -7,9 +7,8 @@
 #define MARK(at, text) at, sizeof text - 1, text
 #define NO_MARK        0, 0, NULL
 
-/* A codec is asked before this table, so that a format of which there is one is told here in vain;
- * its rows are to be taken out then. Those that are read and not written have words alone. The
- * first row that fits counts. */
+/* The first row that fits counts. Codecs are asked before this table, so remove a format's rows
+ * when it gets a codec. */
 static const struct foreign foreigns[] = {
     {"TIFF", "tiff tif bigtiff geotiff", "png", MARK(0, "II*\0")},
     {"TIFF", NULL, NULL, MARK(0, "MM\0*")},

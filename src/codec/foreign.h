@@ -1,5 +1,5 @@
-/* Formats that people try and sluice does not read, or does not write: what files of them begin
- * with, and what they are called. */
+/* Formats that sluice does not read or not write, but people try: their names and first bytes, so
+ * that a fault can say what the file is and which format to use instead. */
 #ifndef SLUICE_CODEC_FOREIGN_H
 #define SLUICE_CODEC_FOREIGN_H
 
@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 struct foreign {
-    const char *name; /* "TIFF" */
-    const char
-        *words; /* names and extensions that mean it, small, separated by blanks; NULL: none */
-    const char *near; /* the format that comes nearest when it is to be written; NULL: none */
-    size_t at, size;  /* where the mark stands, and its bytes; 0: it has none */
-    const char *mark;
+    const char *name;  /* "TIFF" */
+    const char *words; /* its names and extensions in lower case, separated by blanks; NULL: none */
+    const char *near;  /* the format to write instead; NULL: none */
+    size_t at, size;   /* offset and size of its signature, in bytes; size 0: it has none */
+    const char *mark;  /* the signature */
 };
 
-/* What a file that begins so is, and what a format of that name or extension is; NULL: unknown. */
+/* The format of a file that begins with these bytes, or of that name or extension; NULL: unknown.
+ */
 const struct foreign *foreign_by_bytes(const uint8_t *data, size_t size);
 const struct foreign *foreign_by_word(const char *word, size_t length);
 

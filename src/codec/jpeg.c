@@ -1,10 +1,11 @@
-/* JPEG (ITU-T T.81) by libjpeg-turbo's libjpeg interface: grey, YCbCr, RGB, CMYK and YCCK of 8
- * bits; baseline, progressive and arithmetic. What libjpeg warns of is a warning here, and an error
- * with `strict`. A file that ends early is an error unless `partial` asks for what there is.
+/* The JPEG decoder (ITU-T T.81), by libjpeg-turbo's libjpeg interface: grey, YCbCr, RGB, CMYK and
+ * YCCK of 8 bits; baseline, progressive and arithmetic. A warning of libjpeg is a warning here, and
+ * an error with `strict`. A file that ends early is an error unless `partial` is set.
  *
- * Bounds: the header tells the size before memory is taken; a picture in many scans needs its
- * coefficients whole, which working_memory counts and max_memory_to_use holds libjpeg to; and the
- * scans themselves are counted, for each costs the time of a whole picture. */
+ * Hostile files are bounded in memory and time. The size is known from the header before memory is
+ * taken. A picture in several scans needs all its coefficients in memory: working_memory counts
+ * them, and max_memory_to_use keeps libjpeg to the limit. The number of scans is limited, because
+ * each takes the time of a whole picture. */
 #include "codec/jpeg.h"
 
 #include <limits.h>
@@ -21,7 +22,7 @@
 
 #define SCANS_MAX 100
 
-/* Tables, Huffman states and pools of libjpeg, whatever the picture. */
+/* Bytes that libjpeg takes for tables, Huffman states and pools of any picture. */
 #define FIXED_MEMORY (256 << 10)
 
 #define MARKER_SOS  0xDA
@@ -29,7 +30,7 @@
 #define MARKER_RST7 0xD7
 #define MARKER_TEM  0x01
 
-/* Bytes of the file. */
+/* Bytes of the file; empty: {NULL, 0}. */
 struct part {
     const uint8_t *data;
     size_t size;
@@ -41,15 +42,15 @@ struct jpeg_reader {
     struct jpeg_errors errors;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
-    bool partial; /* past the header: the end of the data ends the picture */
-    bool ended;   /* the data are used up; what libjpeg warns of from here on follows from that */
+    bool partial; /* set behind the header: the end of the data ends the picture */
+    bool ended;   /* the data are used up, so that further warnings of libjpeg mean nothing */
     bool has_exif;
     struct part exif, xmp;
-    struct part profile[256]; /* by their numbers; [0] is not used */
-    unsigned n_profile;       /* how many there are to be; UINT_MAX: they contradict each other */
+    struct part profile[256]; /* parts of the ICC profile, by their numbers from 1 on */
+    unsigned n_profile;       /* their number as the parts give it; UINT_MAX: they contradict */
     unsigned orientation;
     struct orient place;
-    uint8_t *ink_row; /* owned; CMYK before it becomes RGB */
+    uint8_t *cmyk_row; /* owned; a row before it becomes RGB */
 };
 
 static bool probe(const uint8_t *data, size_t size)
@@ -67,7 +68,7 @@ static void fail_truncated(struct jpeg_reader *r)
     jpeg_fail(&r->errors, FAULT_TRUNCATED, "truncated jpeg: the file ends before its picture does");
 }
 
-/* The whole file is in memory, so being asked for more means that it ends too early. */
+/* libjpeg calls this when it needs more data. The whole file is in memory, so it ends too early. */
 static boolean fill_input(j_decompress_ptr info)
 {
     static const JOCTET end[] = {0xFF, JPEG_EOI};
@@ -98,8 +99,8 @@ static void no_source_work(j_decompress_ptr info)
     (void)info;
 }
 
-/* libjpeg has met the end of the picture while it still needs data. Huffman coding warns of that;
- * arithmetic coding goes on with zeros, as it may, until a code is none. */
+/* True if the present warning means that the end marker (EOI) stands where coded data are missing.
+ * The Huffman decoder warns at once; the arithmetic decoder reads zeros until a code is invalid. */
 static bool ends_early(const struct jpeg_reader *r)
 {
     int message = r->errors.manager.msg_code;
@@ -107,7 +108,8 @@ static bool ends_early(const struct jpeg_reader *r)
            (message == JWRN_HIT_MARKER || message == JWRN_ARITH_BAD_CODE);
 }
 
-/* Writers that were cut short put an EOI all the same: that is an early end, too, not damage. */
+/* Handles libjpeg's warnings (levels below 0). An EOI before the picture's end is treated like a
+ * truncated file: programs that were interrupted while they wrote leave such files. */
 static void warn(j_common_ptr common, int level)
 {
     struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
@@ -126,7 +128,7 @@ static void warn(j_common_ptr common, int level)
     decoder_warn(r->decoder, NULL, "%s", message);
 }
 
-/* Called for every few rows of every scan. */
+/* libjpeg calls this every few rows of every scan. */
 static void on_progress(j_common_ptr common)
 {
     struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
@@ -142,7 +144,8 @@ static bool begins_with(const struct part *part, const char *text, size_t size)
     return part->size > size && memcmp(part->data, text, size) == 0;
 }
 
-/* Profiles come in parts; where two have one number, or not all are there, none counts. */
+/* Notes a part of an ICC profile. If two have the same number, or they give different numbers of
+ * parts, the profile is not used. */
 static void note_profile(struct jpeg_reader *r, const struct part *part)
 {
     unsigned number = part->data[JPEG_ICC_HEAD - 2], count = part->data[JPEG_ICC_HEAD - 1];
@@ -153,8 +156,8 @@ static void note_profile(struct jpeg_reader *r, const struct part *part)
         r->profile[number] = (struct part){part->data + JPEG_ICC_HEAD, part->size - JPEG_ICC_HEAD};
 }
 
-/* Looks at APP1 and APP2 where they lie, in place of having libjpeg keep copies: the first Exif
- * counts. */
+/* Notes the metadata in an APP1 or APP2 segment, of which libjpeg keeps no copy. The first Exif
+ * block and the first XMP packet count. */
 static boolean read_application(j_decompress_ptr info)
 {
     struct jpeg_reader *r = reader_of(info);
@@ -179,7 +182,7 @@ static boolean read_application(j_decompress_ptr info)
     return TRUE;
 }
 
-/* Puts a profile's parts together. */
+/* Joins the parts of a profile, if all are there. */
 static void take_profile(struct metadata *metadata, const struct jpeg_reader *r)
 {
     size_t size = 0;
@@ -210,7 +213,7 @@ static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
     take_profile(metadata, r);
     if (r->xmp.data && d->options.meta == METADATA_ALL)
         metadata_set_xmp(metadata, r->xmp.data, r->xmp.size);
-    /* 1:1 without a unit is what those write who do not know. */
+    /* 1:1 without a unit is what programs write that do not know the density. */
     if (r->info.saw_JFIF_marker && r->info.density_unit <= DENSITY_CENTIMETRE &&
         (r->info.density_unit != DENSITY_ASPECT || r->info.X_density != r->info.Y_density)) {
         metadata->density_unit = (enum density_unit)r->info.density_unit;
@@ -219,7 +222,7 @@ static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
     }
 }
 
-/* Where a scan's coded data end: at the next marker that is none of theirs. */
+/* The end of a scan's coded data, which begin at `at`: the next marker except restart markers. */
 static size_t skip_scan(const uint8_t *data, size_t size, size_t at)
 {
     while (at < size) {
@@ -235,15 +238,15 @@ static size_t skip_scan(const uint8_t *data, size_t size, size_t at)
     return size;
 }
 
-/* How much of a cut file is of use: libjpeg takes an end within coded data well, but not within a
- * marker segment. T.81 Annex B.1.1. */
+/* The size without a marker segment that is cut off by the end of the file: libjpeg can stop within
+ * coded data, but not within a segment. T.81 Annex B.1.1. */
 static size_t usable_size(const uint8_t *data, size_t size)
 {
     size_t at = 2;
     while (at + 2 <= size) {
         uint8_t marker = data[at + 1];
         if (data[at] != 0xFF || marker == JPEG_EOI)
-            return size; /* libjpeg will say what it thinks of it */
+            return size; /* an end, or something invalid that libjpeg will report */
         if (marker == 0xFF) {
             at++;
             continue;
@@ -281,8 +284,8 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* What libjpeg will allocate: all coefficients of a picture in several scans, and the rows of a few
- * MCUs before and after upsampling. */
+/* An upper bound of what libjpeg allocates, in bytes: all coefficients of a picture in several
+ * scans, and rows of a few MCUs before and after upsampling. */
 static uint64_t library_memory(struct jpeg_decompress_struct *info)
 {
     uint64_t coefficients = 0, rows = 0;
@@ -298,13 +301,13 @@ static uint64_t library_memory(struct jpeg_decompress_struct *info)
     return FIXED_MEMORY + rows + (jpeg_has_multiple_scans(info) ? coefficients : 0);
 }
 
-static bool is_ink(const struct jpeg_reader *r)
+static bool is_cmyk(const struct jpeg_reader *r)
 {
     return r->info.out_color_space == JCS_CMYK;
 }
 
-/* Chooses what libjpeg converts to; returns the channels that come out of us. 0: no colour model.
- */
+/* Chooses the colour space that libjpeg converts to; returns the plane's channels, or 0 if the
+ * colour space is unknown. */
 static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool luma)
 {
     switch (r->info.jpeg_color_space) {
@@ -319,7 +322,7 @@ static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool lu
         r->info.out_color_space = JCS_RGB;
         return 3;
     case JCS_CMYK:
-    case JCS_YCCK: /* libjpeg goes as far as CMYK */
+    case JCS_YCCK: /* libjpeg converts it to CMYK only */
         r->info.out_color_space = JCS_CMYK;
         return 3;
     default:
@@ -366,7 +369,7 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
     r->info.scale_denom = d->reduced = reduce;
     d->working_memory = library_memory(&r->info) +
                         orient_memory(r->orientation, width, height, channels, false) +
-                        (is_ink(r) ? 4 * (uint64_t)width : 0);
+                        (is_cmyk(r) ? 4 * (uint64_t)width : 0);
     return decoder_set_plane(d, transposed ? height : width, transposed ? width : height, channels,
                              SAMPLE_U8, fault);
 }
@@ -385,7 +388,7 @@ static int open_jpeg(struct decoder *d, struct fault *fault)
     return lay_out(d, r, false, 1, fault);
 }
 
-/* libjpeg leaves out what a smaller picture does not need of a block's coefficients. */
+/* A reduced picture is faster, because libjpeg uses only a part of each block's coefficients. */
 static int narrow_jpeg(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
 {
     struct plane whole = d->frame.planes[0];
@@ -398,15 +401,15 @@ static int narrow_jpeg(struct decoder *d, bool luma, uint32_t reduce, struct fau
     return result;
 }
 
-/* Adobe's programs store inks inverted, 255 for none, and say so by their marker only (libjpeg.txt,
- * "Special color spaces"). RGB is what is left of white: (255 − ink)·(255 − black) / 255. */
-static void ink_to_rgb(const uint8_t *ink, uint8_t *rgb, uint32_t width, bool inverted)
+/* R = (255 − C)·(255 − K) / 255, and G and B likewise. Adobe's programs store inverted values, 255
+ * for no ink, and only their marker tells (libjpeg.txt, "Special color spaces"). */
+static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width, bool inverted)
 {
-    uint8_t turn = inverted ? 0 : 255;
-    for (uint32_t x = 0; x < width; x++, ink += 4, rgb += 3) {
-        uint32_t white = ink[3] ^ turn;
+    uint8_t invert = inverted ? 0 : 255;
+    for (uint32_t x = 0; x < width; x++, cmyk += 4, rgb += 3) {
+        uint32_t white = cmyk[3] ^ invert;
         for (int c = 0; c < 3; c++)
-            rgb[c] = (uint8_t)(((ink[c] ^ turn) * white + 127) / 255);
+            rgb[c] = (uint8_t)(((cmyk[c] ^ invert) * white + 127) / 255);
     }
 }
 
@@ -418,13 +421,13 @@ static void read_rows(void *context)
     while (info->output_scanline < info->output_height) {
         uint32_t y = info->output_scanline;
         uint8_t *target = orient_row(&r->place, y);
-        JSAMPROW row = r->ink_row ? r->ink_row : target;
+        JSAMPROW row = r->cmyk_row ? r->cmyk_row : target;
         jpeg_read_scanlines(info, &row, 1);
-        if (r->ink_row)
-            ink_to_rgb(r->ink_row, target, info->output_width, info->saw_Adobe_marker);
+        if (r->cmyk_row)
+            cmyk_to_rgb(r->cmyk_row, target, info->output_width, info->saw_Adobe_marker);
         orient_done(&r->place, y);
     }
-    jpeg_finish_decompress(info); /* reads up to EOI: a missing one is an early end, too */
+    jpeg_finish_decompress(info); /* reads up to EOI; without one the file counts as truncated */
 }
 
 static int read_jpeg(struct decoder *d, struct picture *into, struct fault *fault)
@@ -433,11 +436,11 @@ static int read_jpeg(struct decoder *d, struct picture *into, struct fault *faul
     uint64_t memory = d->limits.memory;
     r->decoder = d;
     r->partial = d->options.partial;
-    /* Set, not left to the environment's JPEGMEM. */
+    /* Overrides the environment variable JPEGMEM. */
     r->info.mem->max_memory_to_use = memory < LONG_MAX ? (long)memory : LONG_MAX;
-    if (is_ink(r)) {
-        r->ink_row = malloc(4 * (size_t)r->info.image_width);
-        if (!r->ink_row)
+    if (is_cmyk(r)) {
+        r->cmyk_row = malloc(4 * (size_t)r->info.image_width);
+        if (!r->cmyk_row)
             return fault_set(fault, FAULT_MEMORY, "no memory for a row");
     }
     int result = orient_begin(&r->place, r->orientation, into, false, fault);
@@ -450,13 +453,9 @@ static int read_jpeg(struct decoder *d, struct picture *into, struct fault *faul
 static void close_jpeg(struct decoder *d)
 {
     struct jpeg_reader *r = d->state;
-    if (!r)
-        return;
-    jpeg_destroy_decompress(&r->info); /* cannot fail, and takes one that was never created */
+    jpeg_destroy_decompress(&r->info); /* cannot fail, and accepts one that was never created */
     orient_finish(&r->place);
-    free(r->ink_row);
-    free(r);
-    d->state = NULL;
+    free(r->cmyk_row);
 }
 
 static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault)
@@ -466,7 +465,7 @@ static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault
         return fault_set(fault, FAULT_SHAPE,
                          "jpeg holds at most %ld pixels a side, not %u×%u; write png",
                          JPEG_MAX_DIMENSION, plane->width, plane->height);
-    plane->channels -= plane_has_alpha(plane); /* the format has no place for it */
+    plane->channels -= plane_has_alpha(plane); /* the format has no alpha */
     return fit_type("jpeg", FIT_8, plane, fault);
 }
 

@@ -1,8 +1,8 @@
-/* Shared by jpeg.c and jpeg_write.c alone: libjpeg's errors as faults.
+/* Shared by the files jpeg*.c alone: libjpeg's errors as faults.
  *
- * libjpeg cannot return from an error, so it jumps. One function has the setjmp and does nothing
- * else: it runs a step, given as a function, over a struct on the heap. Locals of a step are gone
- * with the jump and nobody looks at them; what must survive is in the struct. */
+ * libjpeg calls error_exit, which must not return, so it ends in a longjmp. The only setjmp is in
+ * jpeg_attempt, which runs a step: a function with a context on the heap. Locals of a step are lost
+ * with the jump; what must survive it is in the context. */
 #ifndef SLUICE_CODEC_JPEG_H
 #define SLUICE_CODEC_JPEG_H
 
@@ -13,29 +13,29 @@
 #include <jpeglib.h>
 
 struct jpeg_errors {
-    struct jpeg_error_mgr manager; /* first: libjpeg hands this one back */
+    struct jpeg_error_mgr manager; /* first, because libjpeg passes its address */
     jmp_buf escape;
-    struct fault *fault; /* where to say why, while a step runs */
-    int code;            /* of the fault that ended the step */
+    struct fault *fault; /* borrowed; set while a step runs */
+    int code;            /* of the fault that ended the step; 0: none */
 };
 
-/* Fills the manager; errors end the step, warnings are errors too. */
+/* Fills the manager. Errors end the step, and warnings too; a reader replaces emit_message. */
 void jpeg_errors_init(struct jpeg_errors *errors);
 
 /* Ends the step with this fault. */
 void jpeg_fail(struct jpeg_errors *errors, enum fault_code code, const char *text)
     __attribute__((noreturn));
 
-/* Ends the step with what libjpeg says now. */
+/* Ends the step with libjpeg's current message. */
 void jpeg_fail_with_message(j_common_ptr info) __attribute__((noreturn));
 
 /* Runs step(context); 0 or the code of the fault that ended it. */
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
                  struct fault *fault);
 
-/* T.81 leaves these segments to applications: "Exif\0\0" and Exif's, or this and an XMP packet (XMP
- * part 3, §1.1.3), in APP1; this, a number from 1 on, their count, and a part of a profile in APP2
- * (ICC.1 Annex B.4). */
+/* Metadata in application segments of T.81. APP1 holds "Exif\0\0" and an Exif block, or JPEG_XMP
+ * and an XMP packet (XMP part 3, §1.1.3). APP2 holds JPEG_ICC, a byte with the part's number from 1
+ * on, a byte with the number of parts, and a part of an ICC profile (ICC.1 Annex B.4). */
 #define JPEG_XMP        "http://ns.adobe.com/xap/1.0/"
 #define JPEG_ICC        "ICC_PROFILE"
 #define JPEG_ICC_HEAD   14

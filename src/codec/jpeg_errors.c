@@ -4,7 +4,7 @@
 
 #include <jerror.h>
 
-/* What kind of trouble a message of libjpeg is. */
+/* The fault for a message of libjpeg, and in `what` the beginning of its text. */
 static enum fault_code code_of(int message, const char **what)
 {
     *what = "damaged jpeg";
@@ -49,19 +49,19 @@ void jpeg_fail_with_message(j_common_ptr info)
     errors->manager.format_message(info, message);
     enum fault_code code = code_of(errors->manager.msg_code, &what);
     if (strncmp(text, prefix, sizeof prefix - 1) == 0)
-        text += sizeof prefix - 1; /* said already */
+        text += sizeof prefix - 1; /* `what` says that already */
     errors->code = codec_library_fault(errors->fault, code, what, text);
     longjmp(errors->escape, 1);
 }
 
-/* Level −1 is a warning: data that libjpeg has guessed at. Higher ones are traces. */
+/* Level −1 is a warning: libjpeg has replaced damaged data. Higher levels are traces. */
 static void emit_message(j_common_ptr info, int level)
 {
     if (level < 0)
         jpeg_fail_with_message(info);
 }
 
-static void say_nothing(j_common_ptr info)
+static void print_nothing(j_common_ptr info)
 {
     (void)info;
 }
@@ -71,7 +71,7 @@ void jpeg_errors_init(struct jpeg_errors *errors)
     jpeg_std_error(&errors->manager);
     errors->manager.error_exit = jpeg_fail_with_message;
     errors->manager.emit_message = emit_message;
-    errors->manager.output_message = say_nothing;
+    errors->manager.output_message = print_nothing;
 }
 
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,

@@ -1,4 +1,4 @@
-/* JPEG written: rows straight from the plane, bytes through our output. */
+/* The JPEG encoder, by libjpeg: rows come directly from the plane, bytes go to an output. */
 #include "codec/jpeg.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "codec/output.h"
 
-/* The least quality at which colour is not subsampled, as vips and ImageMagick have it. */
+/* The lowest quality at which chroma is not subsampled, as in vips and ImageMagick. */
 #define FULL_COLOUR_QUALITY 90
 
 #define ROWS_AT_ONCE 16
@@ -29,8 +29,9 @@ static void begin_output(j_compress_ptr info)
     w->destination.free_in_buffer = sizeof w->buffer;
 }
 
-/* Called with the buffer full, whatever free_in_buffer says (libjpeg.txt, "Compressed data
- * handling"). A disk that is full is found out here and not when all is encoded. */
+/* libjpeg calls this when the whole buffer is full, whatever free_in_buffer says (libjpeg.txt,
+ * "Compressed data handling"). Fails as soon as the disk is full, not after the whole picture was
+ * encoded. */
 static boolean empty_output(j_compress_ptr info)
 {
     struct jpeg_writer *w = info->client_data;
@@ -63,7 +64,7 @@ static void configure(struct jpeg_writer *w)
         jpeg_simple_progression(info);
 }
 
-/* A segment of `head` and `data`; none where both are too long for one. */
+/* Writes a segment of `head` and the block; nothing if they are too long for one. */
 static void write_segment(struct jpeg_writer *w, int marker, const void *head, size_t head_size,
                           const struct metadata_block *block)
 {
@@ -140,7 +141,7 @@ int jpeg_encode(const void *config, const struct picture *picture, size_t plane,
                                                    .empty_output_buffer = empty_output,
                                                    .term_destination = end_output};
     int result = jpeg_attempt(&w->errors, write_picture, w, fault);
-    jpeg_destroy_compress(&w->info); /* takes one that was never created, too */
+    jpeg_destroy_compress(&w->info); /* accepts one that was never created */
     free(w);
     return result;
 }

@@ -1,5 +1,5 @@
-/* The formats, in the order in which they are tried: the longest signatures first. Included where
- * CODEC(name) is defined. */
+/* The formats, in the order in which an input is probed for them: the longest signatures first. To
+ * be included where CODEC(name) is defined. */
 CODEC(png)
 CODEC(npy)
 CODEC(npz)

@@ -7,8 +7,8 @@
 #include "codec/byte_order.h"
 #include "codec/exif.h"
 
-/* ICC.1:2022 §7.2: a header of 128 bytes with the profile's size, the colour space of its input and
- * a signature. */
+/* ICC.1:2022 §7.2: the profile's header begins with its size; at these offsets are the colour space
+ * of its input and the signature "acsp". */
 #define ICC_HEADER    128
 #define ICC_SPACE     16
 #define ICC_SIGNATURE 36
@@ -26,7 +26,6 @@ size_t metadata_size(const struct metadata *metadata)
     return metadata->exif.size + metadata->icc.size + metadata->xmp.size;
 }
 
-/* Where there is no memory for a block it is left out, too. */
 static void set(struct metadata_block *block, const uint8_t *data, size_t size)
 {
     if (block->data || size == 0 || size > METADATA_MAX || !(block->data = malloc(size)))

@@ -1,20 +1,20 @@
-/* NPY, numpy's format for one array: versions 1.0 to 3.0 as numpy/lib/format.py describes them. The
- * header is a Python dictionary of three known keys; a parser for just that reads it
- * (npy_header.c). */
+/* NPY, numpy's format for one array: versions 1.0 to 3.0 as numpy/lib/format.py describes them. A
+ * header (npy_header.c), then the samples. */
 #include "codec/npy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/byte_order.h"
+#include "codec/fit.h"
 #include "codec/output.h"
 
-/* Fortran order is read in blocks of this many rows, so that the rows written stay cached. */
+/* Arrays in Fortran order are read in blocks of rows that fit the cache. */
 #define BLOCK_ROWS 64
 
 struct npy_state {
-    size_t at; /* of the first sample */
-    bool swap; /* samples are in the other byte order than ours */
+    size_t at; /* offset of the first sample, in bytes */
+    bool swap; /* samples have the other byte order than this processor */
     bool fortran;
 };
 
@@ -43,7 +43,7 @@ static int open_npy(struct decoder *d, struct fault *fault)
     return 0;
 }
 
-/* Row after row; the last one that is there may be cut. */
+/* Reads rows; `have` samples are there, so the last row may be incomplete. */
 static void read_c_order(const struct decoder *d, const struct picture *into, size_t have)
 {
     const struct npy_state *state = d->state;
@@ -57,7 +57,8 @@ static void read_c_order(const struct decoder *d, const struct picture *into, si
     }
 }
 
-/* Sample (y, x, c) is number y + height·(x + width·c) of the file. */
+/* Reads columns of each channel: sample (y, x, c) is number y + height·(x + width·c) of the file.
+ */
 static void read_fortran_order(const struct decoder *d, const struct picture *into, size_t have)
 {
     const struct npy_state *state = d->state;
@@ -91,20 +92,6 @@ static int read_npy(struct decoder *d, struct picture *into, struct fault *fault
     return 0;
 }
 
-static void close_npy(struct decoder *d)
-{
-    free(d->state);
-    d->state = NULL;
-}
-
-static int fit_npy(const void *config, struct plane *plane, struct fault *fault)
-{
-    (void)config;
-    (void)plane;
-    (void)fault;
-    return 0; /* an array holds any plane */
-}
-
 static int encode_npy(const void *config, const struct picture *picture, size_t index,
                       struct output *output, struct fault *fault)
 {
@@ -129,7 +116,6 @@ const struct codec codec_npy = {
     .probe = probe,
     .open = open_npy,
     .read = read_npy,
-    .close = close_npy,
-    .fit = fit_npy,
+    .fit = fit_any,
     .encode = encode_npy,
 };

@@ -1,3 +1,5 @@
+/* The header's text is a Python dictionary with three known keys; the parser reads just that:
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (480, 640), } */
 #include "codec/npy.h"
 
 #include <string.h>
@@ -5,7 +7,7 @@
 #include "base/number.h"
 #include "codec/byte_order.h"
 
-#define ALIGNMENT 64 /* of the samples, as numpy has it */
+#define ALIGNMENT 64 /* of the first sample in the file, as numpy writes it */
 
 static const struct {
     char name[3];
@@ -27,7 +29,7 @@ static void skip_blanks(struct npy_header *h)
         h->at++;
 }
 
-/* Takes the character when it comes next, after blanks. */
+/* Skips blanks and, if it comes next, the character. */
 static bool take(struct npy_header *h, char c)
 {
     skip_blanks(h);
@@ -47,7 +49,7 @@ static bool take_word(struct npy_header *h, const char *word)
     return true;
 }
 
-/* A quoted string without escapes. */
+/* Takes a quoted string without escapes. */
 static bool take_string(struct npy_header *h, const char **string, size_t *length)
 {
     skip_blanks(h);
@@ -89,7 +91,7 @@ static int parse_type(struct npy_header *h, struct fault *fault)
         h->type = types[i].type;
         h->big_endian = descr[0] == '>' || (descr[0] == '=' && HOST_IS_BIG_ENDIAN);
         if (descr[0] == '|' && sample_size(h->type) > 1) {
-            h->odd = "the type does not say its byte order: least significant first is taken";
+            h->warning = "the type does not say its byte order: least significant first is taken";
             h->big_endian = false;
         }
         return 0;
@@ -122,11 +124,11 @@ static int parse_shape(struct npy_header *h, struct fault *fault)
             return damaged(h, "no number", fault);
         h->rank++;
         if (h->at < h->length && h->text[h->at] == 'L') { /* a long integer of Python 2 */
-            h->odd = "the shape is written as Python 2 wrote it";
+            h->warning = "the shape is written as Python 2 wrote it";
             h->at++;
         }
         if (!take(h, ',') && (h->rank == 1 || h->at >= h->length || h->text[h->at] != ')'))
-            return damaged(h, "no comma", fault); /* (3) is no tuple */
+            return damaged(h, "no comma", fault); /* in Python (3) is a number, (3,) a tuple */
     }
     return 0;
 }
@@ -192,7 +194,7 @@ static int truncated(struct fault *fault)
     return fault_set(fault, FAULT_TRUNCATED, "truncated npy: the file ends before its array does");
 }
 
-/* Where the header's text lies: after its length, of 2 bytes in version 1 and 4 later. */
+/* Finds the header's text, which follows its length: 2 bytes in version 1, 4 in later ones. */
 static int find_header(struct npy_header *h, const uint8_t *data, size_t size, struct fault *fault)
 {
     if (size < NPY_BEGIN_MAX)
@@ -232,7 +234,7 @@ int npy_add_plane(struct decoder *d, const struct npy_header *h, struct fault *f
                          (unsigned long long)channels, PLANE_CHANNELS_MAX);
     uint64_t width = h->rank == 1 ? h->shape[0] : h->shape[1];
     uint64_t height = h->rank == 1 ? 1 : h->shape[0];
-    int result = h->odd ? decoder_warn(d, fault, "%s", h->odd) : 0;
+    int result = h->warning ? decoder_warn(d, fault, "%s", h->warning) : 0;
     if (result != 0)
         return result;
     return decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);

@@ -1,9 +1,9 @@
-/* NPZ read, by libzip. It is told first how many members there are, so that a directory cannot make
- * it take more memory than that many need; and one array is read at a time, straight into its
- * plane.
+/* The NPZ decoder, by libzip. The number of members is limited before libzip opens the archive,
+ * because it allocates memory for as many as the directory claims. Arrays are read one at a time,
+ * directly into their planes.
  *
- * With meta.json, the planes are those that it tells of, in its order, and arrays must agree with
- * it. Without (numpy.savez), each array is a plane, in the archive's order. */
+ * With meta.json, the planes are those that it lists, in its order, and arrays must agree with it.
+ * Without (numpy.savez), each array is a plane, in the archive's order. */
 #include "codec/npz.h"
 
 #include <stdio.h>
@@ -15,27 +15,29 @@
 #include "base/deadline.h"
 #include "base/number.h"
 #include "codec/byte_order.h"
+#include "codec/fit.h"
 #include "codec/npy.h"
 
 #define MEMBERS_MAX (NPZ_PLANES_MAX + 1)
-#define END_SIZE    22 /* of the directory's end, without its comment, which has up to 65535 bytes */
-#define LOCATOR     20
-#define END_64_SIZE 56
+#define END_SIZE    22 /* bytes of the end record; a comment of up to 65535 bytes follows it */
+#define LOCATOR     20 /* bytes of the ZIP64 locator, which precedes the end record */
+#define END_64_SIZE 56 /* bytes of the ZIP64 end record */
 #define WORKING     (1 << 20) /* libzip's and zlib's state, our buffers, a directory of MEMBERS_MAX */
-#define JSON_FACTOR 32        /* memory that parsing takes for a byte of text, and more */
+#define JSON_FACTOR 32        /* an upper bound of bytes that the parser takes for a byte of text */
 
-/* Where a plane comes from. */
+/* The array of a plane. */
 struct npz_array {
-    zip_uint64_t member;
-    size_t begin; /* of its samples */
-    bool swap, fortran;
+    zip_uint64_t member; /* index in the archive */
+    size_t begin;        /* offset of the first sample in the member, in bytes */
+    bool swap;           /* samples have the other byte order than this processor */
+    bool fortran;
 };
 
 struct npz_state {
     zip_t *zip;
-    struct npz_array *arrays; /* one a plane */
+    struct npz_array *arrays; /* owned; in the order of planes */
     size_t n_arrays;
-    uint8_t start[NPY_BEGIN_MAX + NPY_HEADER_MAX];
+    uint8_t buffer[NPY_BEGIN_MAX + NPY_HEADER_MAX]; /* a header, or samples in Fortran order */
 };
 
 static bool probe(const uint8_t *data, size_t size)
@@ -58,8 +60,9 @@ static uint64_t load_le64(const uint8_t *at)
     return load_le32(at) | (uint64_t)load_le32(at + 4) << 32;
 }
 
-/* What the end of 64 bits says of members, if one belongs to the end at `at`. */
-static uint64_t count_of_end_64(const struct decoder *d, size_t at)
+/* The number of members in the ZIP64 end record that belongs to the end record at `at`; 0: there is
+ * none. */
+static uint64_t zip64_members(const struct decoder *d, size_t at)
 {
     if (at < LOCATOR || memcmp(d->data + at - LOCATOR, "PK\6\7", 4) != 0)
         return 0;
@@ -70,8 +73,9 @@ static uint64_t count_of_end_64(const struct decoder *d, size_t at)
     return here > all ? here : all;
 }
 
-/* libzip takes memory for as many members as the end of a directory says, and for each that the
- * directory has. Both are looked at before it is asked. */
+/* libzip allocates memory for as many members as the end record claims, and for each entry of the
+ * directory. It may take any "PK\5\6" near the file's end for the end record, so all of them are
+ * checked, and all entries ("PK\1\2") counted. */
 static int check_directory(const struct decoder *d, struct fault *fault)
 {
     size_t tail = d->size > END_SIZE + 65535 ? d->size - END_SIZE - 65535 : 0;
@@ -80,7 +84,7 @@ static int check_directory(const struct decoder *d, struct fault *fault)
     for (const uint8_t *at = d->data + tail;
          (at = memmem(at, d->size - (size_t)(at - d->data), "PK\5\6", 4)) != NULL; at += 4) {
         ends |= d->size - (size_t)(at - d->data) >= END_SIZE;
-        if (count_of_end_64(d, (size_t)(at - d->data)) > MEMBERS_MAX)
+        if (zip64_members(d, (size_t)(at - d->data)) > MEMBERS_MAX)
             return too_many(fault);
     }
     if (!ends)
@@ -98,7 +102,7 @@ static int zip_fault(zip_error_t *error, const char *what, struct fault *fault)
     char text[64];
     enum fault_code code = FAULT_DATA;
     switch (zip_error_code_zip(error)) {
-    case ZIP_ER_OK: /* libzip 1.7 forgets to say so of some allocations */
+    case ZIP_ER_OK: /* libzip 1.7 sets no error when some allocations fail */
     case ZIP_ER_MEMORY:
         return no_memory(fault);
     case ZIP_ER_COMPNOTSUPP:
@@ -141,7 +145,7 @@ static int open_member(const struct npz_state *state, zip_uint64_t member, zip_f
     return *file ? 0 : zip_fault(zip_get_error(state->zip), member_name(state, member), fault);
 }
 
-/* Reads up to `size` bytes, fewer only at the member's end; how many is told. */
+/* Reads `size` bytes, or fewer if the member ends before; *got is how many. */
 static int read_some(const struct npz_state *state, zip_uint64_t member, zip_file_t *file, void *to,
                      size_t size, size_t *got, struct fault *fault)
 {
@@ -173,7 +177,7 @@ static int read_start(struct npz_state *state, zip_uint64_t member, size_t *got,
     int result = open_member(state, member, &file, fault);
     if (result != 0)
         return result;
-    result = read_some(state, member, file, state->start, sizeof state->start, got, fault);
+    result = read_some(state, member, file, state->buffer, sizeof state->buffer, got, fault);
     zip_fclose(file);
     return result;
 }
@@ -184,13 +188,13 @@ static int read_header(struct npz_state *state, zip_uint64_t member, struct npy_
     struct fault why = FAULT_INIT;
     size_t got;
     int result = read_start(state, member, &got, fault);
-    if (result == 0 && npy_read_header(header, state->start, got, &why) != 0)
+    if (result == 0 && npy_read_header(header, state->buffer, got, &why) != 0)
         result = fault_set(fault, why.code == FAULT_TRUNCATED ? FAULT_DATA : why.code,
                            "npz, %.40s: %s", member_name(state, member), why.text);
     return result;
 }
 
-/* Adds the plane that a member holds, not yet named. */
+/* Adds the plane that a member holds to the frame, without a name. */
 static int add_array(struct decoder *d, zip_uint64_t member, struct fault *fault)
 {
     struct npz_state *state = d->state;
@@ -217,6 +221,7 @@ static int add_array(struct decoder *d, zip_uint64_t member, struct fault *fault
     return 0;
 }
 
+/* Adds a plane that meta.json lists. */
 static int take_plane_of_meta(struct decoder *d, const struct plane *told, struct fault *fault)
 {
     struct npz_state *state = d->state;
@@ -281,7 +286,7 @@ static int read_meta(struct decoder *d, zip_uint64_t member, struct fault *fault
         result = no_memory(fault);
     if (result == 0)
         result = open_member(state, member, &file, fault);
-    if (result == 0) { /* asks for a byte more, so that the end is seen and the CRC compared */
+    if (result == 0) { /* asks for one byte more: libzip compares the CRC at the end */
         result = read_some(state, member, file, text, size + 1, &got, fault);
         zip_fclose(file);
     }
@@ -295,7 +300,7 @@ static int read_meta(struct decoder *d, zip_uint64_t member, struct fault *fault
     return result;
 }
 
-/* A member of an archive without meta.json: NAME.npy. */
+/* Adds the plane of a member of an archive without meta.json, if it is an array. */
 static int take_plane(struct decoder *d, zip_uint64_t member, struct fault *fault)
 {
     struct npz_state *state = d->state;
@@ -330,7 +335,7 @@ static int add_frame(struct decoder *d, zip_uint64_t members, struct fault *faul
     if (d->frame.n_planes == 0)
         return fault_set(fault, FAULT_FORMAT, "unsupported npz: no array (.npy) is in it");
     if (d->frame.n_planes == 1 && strcmp(d->frame.planes[0].name, "image") == 0)
-        d->frame.planes[0].name[0] = '\0'; /* as the plane of an ordinary image is written */
+        d->frame.planes[0].name[0] = '\0'; /* see npz_member_name */
     return 0;
 }
 
@@ -386,8 +391,8 @@ static int read_columns(struct npz_state *state, const struct npz_array *array, 
     uint64_t total = plane_bytes(plane) / size;
     for (uint64_t at = 0; at < total;) {
         uint64_t left = total - at;
-        size_t most = sizeof state->start / 8, n = left < most ? (size_t)left : most, got;
-        int result = read_some(state, array->member, file, state->start, n * size, &got, fault);
+        size_t most = sizeof state->buffer / 8, n = left < most ? (size_t)left : most, got;
+        int result = read_some(state, array->member, file, state->buffer, n * size, &got, fault);
         if (result == 0 && got < n * size)
             result = ends_early(state, array->member, fault);
         if (result != 0)
@@ -396,7 +401,7 @@ static int read_columns(struct npz_state *state, const struct npz_array *array, 
             uint32_t y;
             size_t place = npy_fortran_place(plane, at, &y);
             copy_samples((uint8_t *)picture_row(into, index, y) + place * size,
-                         state->start + i * size, 1, size, array->swap);
+                         state->buffer + i * size, 1, size, array->swap);
         }
     }
     return 0;
@@ -410,14 +415,14 @@ static int read_array(struct npz_state *state, const struct npz_array *array,
     int result = open_member(state, array->member, &file, fault);
     if (result != 0)
         return result;
-    result = read_some(state, array->member, file, state->start, array->begin, &got, fault);
+    result = read_some(state, array->member, file, state->buffer, array->begin, &got, fault);
     if (result == 0 && array->fortran)
         result = read_columns(state, array, file, into, index, fault);
     else if (result == 0)
         result = read_rows(state, array, file, into, index, fault);
-    if (result == 0) /* there is none, or little, but the CRC is compared at the end */
+    if (result == 0) /* reads to the member's end, where libzip compares the CRC */
         result =
-            read_some(state, array->member, file, state->start, sizeof state->start, &got, fault);
+            read_some(state, array->member, file, state->buffer, sizeof state->buffer, &got, fault);
     zip_fclose(file);
     return result;
 }
@@ -434,21 +439,9 @@ static int read_npz(struct decoder *d, struct picture *into, struct fault *fault
 static void close_npz(struct decoder *d)
 {
     struct npz_state *state = d->state;
-    if (state) {
-        if (state->zip)
-            zip_discard(state->zip);
-        free(state->arrays);
-    }
-    free(state);
-    d->state = NULL;
-}
-
-static int fit_npz(const void *config, struct plane *plane, struct fault *fault)
-{
-    (void)config;
-    (void)plane;
-    (void)fault;
-    return 0; /* an array holds any plane */
+    if (state->zip)
+        zip_discard(state->zip);
+    free(state->arrays);
 }
 
 static const struct param params[] = {
@@ -470,6 +463,6 @@ const struct codec codec_npz = {
     .close = close_npz,
     .params = params,
     .config_size = sizeof(struct npz_config),
-    .fit = fit_npz,
+    .fit = fit_any,
     .encode_frame = npz_encode,
 };

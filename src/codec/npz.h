@@ -1,5 +1,5 @@
-/* NPZ: a ZIP archive of NPY arrays, a plane each, with meta.json beside them. Shared by the files
- * of this format alone. docs/formats.md describes meta.json. */
+/* Shared by the files npz*.c alone. An NPZ is a ZIP archive of NPY arrays, one for each plane, and
+ * of meta.json, which docs/formats.md describes. */
 #ifndef SLUICE_CODEC_NPZ_H
 #define SLUICE_CODEC_NPZ_H
 
@@ -8,9 +8,9 @@
 
 #define NPZ_META         "meta.json"
 #define NPZ_META_VERSION 1
-#define NPZ_META_MAX     (1 << 20) /* bytes of it that are read */
+#define NPZ_META_MAX     (1 << 20) /* bytes; a larger meta.json is refused */
 #define NPZ_PLANES_MAX   4096
-#define NPZ_MEMBER_MAX   (PLANE_NAME_MAX + 8)
+#define NPZ_MEMBER_MAX   (PLANE_NAME_MAX + 8) /* bytes of a member's name with its NUL */
 
 struct npz_config {
     int64_t level; /* 0 stores, 1 to 9 deflate */
@@ -19,18 +19,18 @@ struct npz_config {
 int npz_encode(const void *config, const struct picture *picture, struct output *output,
                struct fault *fault);
 
-/* The member that holds a plane: NAME.npy, "image" standing for no name. */
+/* The name of the member that holds a plane: NAME.npy, or image.npy for a plane without a name. */
 void npz_member_name(const char *plane, char member[NPZ_MEMBER_MAX]);
 
-/* True for what planes may be called: letters, digits and `. _ -`, no dot in front, because files
- * are called after them. "" is no name. */
+/* True if a plane may have this name: letters, digits and `. _ -`, no dot in front, because files
+ * are named after planes. False for "". */
 bool npz_is_name(const char *name, size_t length);
 
 /* Appends meta.json for the frame; false when memory is out. */
 bool npz_print_meta(const struct frame *frame, struct text *text);
 
-/* Adds to the empty `frame` the planes and origins that meta.json tells of, each plane and each
- * origin's within max_pixels. */
+/* Adds the planes and origins that meta.json describes to the empty `frame`. FAULT_LIMIT for a
+ * plane of more than max_pixels. */
 int npz_parse_meta(const char *text, size_t size, uint64_t max_pixels, struct frame *frame,
                    struct fault *fault);
 

@@ -1,5 +1,5 @@
-/* meta.json of an NPZ: what arrays cannot say of planes. It is hostile like the rest: every value
- * is checked for its type and its range, words that are not known are passed over. */
+/* meta.json of an NPZ: what NPY headers cannot say about planes. It is hostile like all input:
+ * every value is checked for type and range; unknown keys are ignored. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ bool npz_is_name(const char *name, size_t length)
     return true;
 }
 
-/* Takes over `value`; a failure anywhere makes the whole fail. */
+/* Adds `value`, which then belongs to the object; clears *good if memory is out. */
 static void set(json_t *object, const char *key, json_t *value, bool *good)
 {
     *good &= json_object_set_new(object, key, value) == 0;
@@ -112,7 +112,7 @@ static bool get_type(const json_t *object, enum sample_type *type)
     return false;
 }
 
-/* That of floats; files of other programs, and old ones, need not tell it. */
+/* The white of a plane of floats; 0 if there is none, as in files of older versions. */
 static bool get_white(const json_t *object, double *white)
 {
     const json_t *number = json_object_get(object, "white");
@@ -154,7 +154,7 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
 static int add_planes(const json_t *list, uint64_t max_pixels, struct frame *frame,
                       struct fault *fault)
 {
-    size_t count = json_array_size(list); /* 0 for what is no array */
+    size_t count = json_array_size(list); /* 0 if it is no array */
     if (count == 0 || count > NPZ_PLANES_MAX)
         return damaged("no planes, or too many", fault);
     for (size_t i = 0; i < count; i++) {
@@ -189,7 +189,7 @@ static int add_origin(const json_t *object, uint64_t max_pixels, struct frame *f
                : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
 }
 
-/* A plane came out of one transform. */
+/* Origins may not overlap, because a plane is the result of one transform only. */
 static int add_origins(const json_t *list, uint64_t max_pixels, struct frame *frame,
                        struct fault *fault)
 {

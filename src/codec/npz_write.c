@@ -1,3 +1,4 @@
+/* The NPZ encoder: each plane as an NPY array, then meta.json. */
 #include "codec/npz.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "codec/output.h"
 #include "codec/zip_write.h"
 
-/* An array on its way into the archive. */
+/* What write_array needs. */
 struct array {
     const struct text *header;
     const struct picture *picture;

@@ -1,4 +1,5 @@
-/* Orientations as Exif 2.32 §4.6.4 numbers them, by where row 0 and column 0 are seen:
+/* Orientations as Exif 2.32 §4.6.4 numbers them: the sides at which the stored row 0 and column 0
+ * are to be shown:
  *
  *     1 top left      2 top right      3 bottom right   4 bottom left
  *     5 left top      6 right top      7 right bottom   8 left bottom */
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are transposed together: the stretches that they become fill cache lines, and one line
- * of each fits the first-level cache. */
+/* Rows that are transposed together: 64 pixels of each column become whole cache lines of the
+ * result, and one cache line of each row fits the first-level cache. */
 #define BLOCK_ROWS 64
 #define CACHE_LINE 64
 
@@ -22,7 +23,8 @@ static uint32_t rows_of_block(uint32_t height, bool whole)
     return whole || height < BLOCK_ROWS ? height : BLOCK_ROWS;
 }
 
-/* An odd number of cache lines: rows a power of two apart would share the same few sets. */
+/* An odd number of cache lines: with strides that are powers of two the rows would share a few sets
+ * of the cache. */
 static size_t stride_of_block(uint32_t width, size_t pixel)
 {
     return (((size_t)width * pixel + CACHE_LINE - 1) / CACHE_LINE | 1) * CACHE_LINE;
@@ -85,7 +87,7 @@ static inline void mirror_pixels(uint8_t *row, uint32_t width, size_t pixel)
     }
 }
 
-/* Column x of rows [0, n) of the block becomes n pixels that lie beside each other. */
+/* Copies column x of the block's first n rows to n adjacent pixels. */
 static inline void column_to_row(const struct orient *o, uint32_t x, uint8_t *to, uint32_t n,
                                  size_t pixel, bool backwards)
 {
@@ -99,7 +101,7 @@ static inline void column_to_row(const struct orient *o, uint32_t x, uint8_t *to
 /* Transposes rows y … y+n−1, which are the block's first n. */
 static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, size_t pixel)
 {
-    bool from_right = o->orientation == 6 || o->orientation == 7;  /* row 0 is seen on the right */
+    bool from_right = o->orientation == 6 || o->orientation == 7;  /* row 0 is shown at the right */
     bool from_bottom = o->orientation == 7 || o->orientation == 8; /* column 0 at the bottom */
     uint32_t first = from_right ? o->height - y - n : y;
     for (uint32_t x = 0; x < o->width; x++) {
@@ -108,7 +110,7 @@ static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, siz
     }
 }
 
-/* Sizes that compilers know make single moves of the copies. */
+/* With a constant size compilers turn each copy of a pixel into a single move. */
 #define FOR_PIXEL_SIZE(pixel, call)                                                                \
     switch (pixel) {                                                                               \
     case 1:                                                                                        \

@@ -51,12 +51,19 @@ void output_write(struct output *output, const void *data, size_t size)
     output->used += size;
 }
 
-static void write_swapped(struct output *output, const uint8_t *row, size_t bytes, size_t size)
+void output_samples(struct output *output, const void *samples, size_t count, size_t size,
+                    bool swap)
 {
     uint8_t swapped[4096];
+    const uint8_t *from = samples;
+    size_t bytes = count * size;
+    if (!swap || size == 1) {
+        output_write(output, samples, bytes);
+        return;
+    }
     for (size_t done = 0; done < bytes;) {
         size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
-        copy_samples(swapped, row + done, n / size, size, true);
+        copy_samples(swapped, from + done, n / size, size, true);
         output_write(output, swapped, n);
         done += n;
     }
@@ -65,13 +72,10 @@ static void write_swapped(struct output *output, const uint8_t *row, size_t byte
 void output_plane(struct output *output, const struct picture *picture, size_t index)
 {
     const struct plane *plane = &picture->frame.planes[index];
-    size_t size = sample_size(plane->type), bytes = (size_t)plane->width * plane->channels * size;
-    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++) {
-        if (HOST_IS_BIG_ENDIAN && size > 1)
-            write_swapped(output, picture_row(picture, index, y), bytes, size);
-        else
-            output_write(output, picture_row(picture, index, y), bytes);
-    }
+    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++)
+        output_samples(output, picture_row(picture, index, y),
+                       (size_t)plane->width * plane->channels, sample_size(plane->type),
+                       HOST_IS_BIG_ENDIAN);
 }
 
 int output_flush(struct output *output, struct fault *fault)

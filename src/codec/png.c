@@ -1,10 +1,10 @@
-/* PNG (ISO/IEC 15948, third edition) by libpng's row interface: every colour type and depth,
- * interlaced or not. tRNS becomes alpha, palettes RGB or RGBA, grey of 1, 2 and 4 bits the full
- * range of u8; 16 bits stay. Samples are taken as they are: no gamma, no ICC profile.
+/* The PNG decoder (ISO/IEC 15948, third edition), by libpng's row interface: every colour type and
+ * depth, interlaced or not. tRNS becomes alpha, palettes become RGB or RGBA, grey of 1, 2 and 4
+ * bits is scaled to 8; 16 bits stay. Samples are not changed by gAMA or an ICC profile.
  *
- * Only IHDR, PLTE, tRNS, IDAT and IEND reach libpng's parsers; of the rest it checks the CRC. What
- * it can read past is a warning: odd chunks that are not needed, data behind the pixels. An eXIf
- * chunk is looked at where it lies, before or behind the pixels. */
+ * libpng parses only IHDR, PLTE, tRNS, IDAT and IEND, and checks the CRC of all other chunks. What
+ * does not prevent reading is a warning, such as damaged chunks that are not needed, or data behind
+ * the pixels. */
 #include "codec/png.h"
 
 #include <stdlib.h>
@@ -19,11 +19,11 @@
 #define CHUNKS_KEPT_MAX 16
 #define CHUNK_BYTES_MAX 8000000
 
-/* inflate's window and state, the read buffer, libpng's struct. */
+/* Bytes of inflate's window and state, of the read buffer and of libpng's struct. */
 #define FIXED_MEMORY (128 << 10)
 
-/* libpng takes its input in pieces of this size: what is in the last piece is lost when a file
- * ends early. */
+/* With `partial`, libpng reads its input in pieces of this size, because the piece in which a file
+ * ends is lost. */
 #define PARTIAL_PIECE 64
 
 static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
@@ -38,7 +38,7 @@ struct png_reader {
     bool interlaced;
     unsigned orientation;
     struct orient place;
-    uint32_t next_row; /* the first one that is not there yet */
+    uint32_t next_row; /* the first one that is not decoded yet */
 };
 
 static bool probe(const uint8_t *data, size_t size)
@@ -58,8 +58,8 @@ static void read_bytes(png_structp png, png_bytep to, size_t count)
     r->at += count;
 }
 
-/* The eXIf chunk may stand before or behind the pixels (§11.3.3.6), where libpng would tell of it
- * too late; the lengths of the chunks lead to it. libpng checks its CRC when it comes by. */
+/* Looks for the eXIf chunk in the whole file: it may follow the pixels (§11.3.3.6), but the
+ * orientation is needed before they are decoded. libpng checks its CRC later. */
 static unsigned find_orientation(const uint8_t *data, size_t size)
 {
     size_t at = sizeof signature;
@@ -86,7 +86,7 @@ static void read_header(void *context)
     png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT,
                        r->errors.decoder->options.strict ? PNG_CRC_ERROR_QUIT
                                                          : PNG_CRC_WARN_DISCARD);
-    png_set_user_limits(r->png, INT32_MAX, INT32_MAX); /* ours is told by decoder_set_plane */
+    png_set_user_limits(r->png, INT32_MAX, INT32_MAX); /* decoder_set_plane checks our limit */
     png_set_chunk_cache_max(r->png, CHUNKS_KEPT_MAX);
     png_set_chunk_malloc_max(r->png, CHUNK_BYTES_MAX);
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
@@ -95,7 +95,7 @@ static void read_header(void *context)
     png_read_info(r->png, r->info);
 }
 
-/* What png_set_expand makes of the file's colour type. */
+/* Channels after png_set_expand. */
 static uint32_t count_channels(const struct png_reader *r)
 {
     int colours = png_get_color_type(r->png, r->info);
@@ -127,7 +127,7 @@ static int open_png(struct decoder *d, struct fault *fault)
     result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
                                channels, deep ? SAMPLE_U16 : SAMPLE_U8, fault);
     size_t pixel = channels * (deep ? 2 : 1);
-    /* libpng has two rows, of up to 8 bytes a pixel. */
+    /* libpng keeps two rows of up to 8 bytes a pixel. */
     d->working_memory = FIXED_MEMORY + 2 * 8 * (uint64_t)width +
                         orient_memory(r->orientation, width, height, pixel, r->interlaced);
     return result;
@@ -161,8 +161,8 @@ static void read_plain_rows(void *context)
     png_read_end(r->png, NULL);
 }
 
-/* Adam7 in seven passes over the rows where they will stay. For a file that may be cut every pixel
- * also fills the block that later passes refine. */
+/* Decodes Adam7's seven passes into the same rows. With `partial` each pixel also fills the block
+ * around it (png_read_row's display row), which later passes refine if the file has them. */
 static void read_interlaced_rows(void *context)
 {
     struct png_reader *r = context;
@@ -223,13 +223,9 @@ static int read_png(struct decoder *d, struct picture *into, struct fault *fault
 static void close_png(struct decoder *d)
 {
     struct png_reader *r = d->state;
-    if (!r)
-        return;
     if (r->png)
         png_destroy_read_struct(&r->png, &r->info, NULL);
     orient_finish(&r->place);
-    free(r);
-    d->state = NULL;
 }
 
 static int fit_png(const void *config_, struct plane *plane, struct fault *fault)

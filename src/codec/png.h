@@ -1,4 +1,4 @@
-/* Shared by png.c and png_write*.c alone: libpng's errors as faults, in the way of jpeg.h. */
+/* Shared by the files png*.c alone: libpng's errors as faults, by steps as in jpeg.h. */
 #ifndef SLUICE_CODEC_PNG_H
 #define SLUICE_CODEC_PNG_H
 
@@ -9,27 +9,27 @@
 
 struct png_errors {
     jmp_buf escape;
-    struct fault *fault;     /* where to say why, while a step runs */
-    int code;                /* of the fault that ended the step */
-    bool no_memory;          /* an allocation has failed: what libpng says of it varies */
-    char warning[96];        /* the first of libpng's, "" while there is none */
-    struct decoder *decoder; /* borrowed: takes warnings; NULL: they are errors */
+    struct fault *fault;     /* borrowed; set while a step runs */
+    int code;                /* of the fault that ended the step; 0: none */
+    bool no_memory;          /* an allocation failed; libpng's messages do not always say so */
+    char warning[96];        /* libpng's first one in this step; "": none */
+    struct decoder *decoder; /* borrowed; gets the warnings; NULL: warnings are errors */
 };
 
-/* libpng's struct for reading or writing, with these errors and our allocator; NULL when memory is
- * out. Within a step: it may jump. */
+/* Creates libpng's struct for reading or writing, with these errors and our allocator; NULL when
+ * memory is out. To be called in a step, because it may jump. */
 png_structp png_create(struct png_errors *errors, bool reading);
 
 /* Ends the step with this fault. */
 void png_fail(struct png_errors *errors, enum fault_code code, const char *text)
     __attribute__((noreturn));
 
-/* Runs step(context); 0 or the code of the fault that ended it. Without a decoder, and with one
- * that is strict, a step that left a warning has failed. */
+/* Runs step(context); 0 or the code of the fault that ended it. Without a decoder, or with one that
+ * is strict, a warning makes the step fail at its end. */
 int png_attempt(struct png_errors *errors, void (*step)(void *context), void *context,
                 struct fault *fault);
 
-/* u16 samples are turned round in files, where they are big-endian. */
+/* Makes libpng convert samples of 16 bits, which are big-endian in files. */
 void png_use_host_order(png_structp png, int depth);
 
 struct png_config {
@@ -38,16 +38,16 @@ struct png_config {
     int bits; /* 1: black and white; 0: as many as the samples have */
 };
 
-/* Looks for metadata among the chunks, in the whole file: some stand behind the pixels. */
+/* Reads metadata from the chunks of the whole file, because some may follow the pixels. */
 void png_read_metadata(struct decoder *decoder);
 
-/* Writes the chunks that metadata become for a picture of so many channels. */
+/* Writes metadata as chunks of a picture of so many channels. */
 void png_write_metadata(const struct metadata *metadata, uint32_t channels, struct output *output);
 
-/* Writes a chunk of four letters' type. */
+/* Writes a chunk; `type` has four letters. */
 void png_put_chunk(struct output *output, const char *type, const uint8_t *data, size_t size);
 
-/* Level 1, without libpng. */
+/* The encoder of level 1, without libpng. */
 int png_encode_fast(const struct picture *picture, size_t plane, struct output *output,
                     struct fault *fault);
 

@@ -21,7 +21,8 @@ static bool takes_warnings(const struct png_errors *errors)
     return errors->decoder && !errors->decoder->options.strict;
 }
 
-/* "Image width is zero in IHDR" comes as a warning before "Invalid IHDR data", and says more. */
+/* The error "Invalid IHDR data" follows a warning that says more ("Image width is zero in IHDR"),
+ * which is reported in its place. */
 __attribute__((noreturn)) static void on_error(png_structp png, png_const_charp text)
 {
     struct png_errors *errors = png_get_error_ptr(png);
@@ -32,7 +33,7 @@ __attribute__((noreturn)) static void on_error(png_structp png, png_const_charp 
     longjmp(errors->escape, 1);
 }
 
-/* Kept for later: libpng is not left half-way for a warning. */
+/* Keeps the first warning for png_attempt: the step goes on. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     struct png_errors *errors = png_get_error_ptr(png);

@@ -1,6 +1,6 @@
 /* Metadata in PNG's chunks (ISO/IEC 15948 §11.3): eXIf, iCCP, pHYs, and XMP in iTXt (XMP part 3,
- * §1.1.5). They are read where they lie, since libpng is asked for pixels alone, and written by
- * whoever writes the pixels. */
+ * §1.1.5). libpng is told to skip these chunks; they are read from the file in memory. Both
+ * encoders write them here. */
 #include "codec/png.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define SIGNATURE   8
 #define KEYWORD_MAX 80
 #define XMP_KEYWORD "XML:com.adobe.xmp"
-/* Behind the keyword's NUL: whether compressed, how, and NULs of an empty language and translation.
- */
+/* Bytes of iTXt behind the keyword's NUL: compression flag, compression method, and the NULs of an
+ * empty language and of an empty translated keyword. */
 #define XMP_HEAD    4
 #define ICC_KEYWORD "ICC profile"
 
@@ -24,8 +24,8 @@ struct chunk {
     size_t size;
 };
 
-/* Inflates up to METADATA_MAX bytes into memory that the caller frees; NULL: they are no such
- * bytes, or more. */
+/* Inflates into memory that the caller frees; NULL if the data are damaged, give more than
+ * METADATA_MAX bytes, or memory is out. */
 static uint8_t *inflate_all(const uint8_t *data, size_t size, size_t *got)
 {
     uint8_t *out = malloc(METADATA_MAX);
@@ -45,7 +45,7 @@ static uint8_t *inflate_all(const uint8_t *data, size_t size, size_t *got)
     return out;
 }
 
-/* A keyword, its NUL, the method 0, and the profile deflated. */
+/* iCCP: a keyword, its NUL, the compression method 0, and the deflated profile. */
 static void take_profile(struct metadata *metadata, const struct chunk *chunk)
 {
     size_t keyword =
@@ -61,7 +61,7 @@ static void take_profile(struct metadata *metadata, const struct chunk *chunk)
 
 static void take_text(struct metadata *metadata, const struct chunk *chunk)
 {
-    const size_t head = sizeof XMP_KEYWORD + 2; /* then language and translation, each with a NUL */
+    const size_t head = sizeof XMP_KEYWORD + 2; /* then language and translated keyword with NULs */
     if (chunk->size < head + 2 || memcmp(chunk->data, XMP_KEYWORD, sizeof XMP_KEYWORD) != 0)
         return;
     const uint8_t *at = chunk->data + head, *end = chunk->data + chunk->size;
@@ -131,7 +131,7 @@ static void put_density(const struct metadata *metadata, struct output *output)
     png_put_chunk(output, "pHYs", data, sizeof data);
 }
 
-/* Without memory for it, there is no profile. */
+/* The profile is left out when memory is out. */
 static void put_profile(const struct metadata_block *icc, struct output *output)
 {
     const size_t head = sizeof ICC_KEYWORD + 1;

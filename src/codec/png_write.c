@@ -1,4 +1,4 @@
-/* PNG written: rows straight from the plane, bytes through our output. */
+/* The PNG encoder, by libpng: rows come directly from the plane, bytes go to an output. */
 #include "codec/png.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct png_writer {
     uint8_t *bits; /* owned: a row of a bitmap */
 };
 
-/* A disk that is full is found out here and not when all is compressed. */
+/* Fails as soon as the disk is full, not after the whole picture was compressed. */
 static void write_bytes(png_structp png, png_bytep data, size_t size)
 {
     struct png_writer *w = png_get_io_ptr(png);
@@ -30,10 +30,10 @@ static void write_bytes(png_structp png, png_bytep data, size_t size)
 
 static void flush(png_structp png)
 {
-    (void)png; /* output_flush is the engine's to call */
+    (void)png; /* the engine calls output_flush */
 }
 
-/* Levels above the fast one search, and try every filter. */
+/* From level 2 on zlib's level, with the best of all filters for each row. */
 static void choose_effort(png_structp png, int level)
 {
     png_set_compression_level(png, level);
@@ -71,7 +71,7 @@ static void write_picture(void *context)
     png_use_host_order(w->png, png_get_bit_depth(w->png, w->info));
     for (uint32_t y = 0; y < plane->height; y++) {
         if (w->bits)
-            fit_bits(w->picture, w->plane, y, 0, w->bits);
+            fit_bits(w->picture, w->plane, y, false, w->bits);
         png_write_row(w->png, w->bits ? w->bits : picture_row(w->picture, w->plane, y));
     }
     png_write_end(w->png, NULL);

@@ -1,7 +1,7 @@
-/* PNG written fast (level 1): rows under the filter Average, through our own DEFLATE. Of the five
- * filters it leaves the least in photographs and in their gradients, and its loop is one that
- * compilers vectorise; Paeth's gains another percent or two of photographs, and costs more than
- * all the rest. */
+/* The PNG encoder of level 1: rows under the filter Average, compressed by our own DEFLATE. Among
+ * the filters whose loops compilers vectorise, Average gives the smallest files of photographs and
+ * their gradients. Paeth would save another percent or two of photographs, but would take more time
+ * than everything else here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ static void write_header(struct output *output, const struct plane *plane)
     png_put_chunk(output, "IHDR", header, sizeof header);
 }
 
-/* What is left of a row when half of what stands to the left and above is taken away; `pixel` bytes
- * to the left. ISO/IEC 15948, 9.2. */
+/* The filter Average (ISO/IEC 15948, 9.2): each byte minus the mean of the byte `pixel` to its left
+ * and the byte above. */
 static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pixel,
                    uint8_t *restrict to)
 {
@@ -58,19 +58,21 @@ static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pi
         to[i] = (uint8_t)(row[i] - (row[i - pixel] + above[i]) / 2);
 }
 
-/* Samples of 16 bits go into the file with the more significant byte first. */
+/* A row's bytes as they go into the file: samples of 16 bits are big-endian there, and are
+ * converted into `swapped`. */
 static const uint8_t *row_bytes(const struct picture *picture, size_t index, uint32_t y,
-                                uint8_t *turned)
+                                uint8_t *swapped)
 {
     const struct plane *plane = &picture->frame.planes[index];
     const uint8_t *row = picture_row(picture, index, y);
     if (plane->type != SAMPLE_U16 || HOST_IS_BIG_ENDIAN)
         return row;
-    copy_samples(turned, row, (size_t)plane->width * plane->channels, 2, true);
-    return turned;
+    copy_samples(swapped, row, (size_t)plane->width * plane->channels, 2, true);
+    return swapped;
 }
 
-/* `rows`: one filtered, one of zeros above the first, two of samples turned round. */
+/* `rows` has memory for four rows of n + 1 bytes: the filtered row, a row of zeros above the first
+ * one, and two rows of swapped samples. */
 static void write_rows(const struct picture *picture, size_t index, struct deflate *deflate,
                        uint8_t *rows, size_t n, struct output *output)
 {

@@ -1,10 +1,13 @@
-/* Netpbm: P1–P6, ASCII and raw, 1, 8 and 16 bits, as pbm(5), pgm(5) and ppm(5) describe them. Any
- * maxval is scaled to the full range: rne(v · full / maxval). */
+/* Netpbm's P1 to P6, as pbm(5), pgm(5) and ppm(5) describe them: ASCII and raw, 1, 8 and 16 bits.
+ * Samples are scaled from maxval to the full range of u8 or u16: v · full / maxval, rounded to the
+ * nearest even. The codec pnm reads all of them and writes P2, P3, P5 and P6; pbm writes P1 and P4.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/deadline.h"
+#include "codec/byte_order.h"
 #include "codec/codec.h"
 #include "codec/fit.h"
 #include "codec/output.h"
@@ -21,12 +24,11 @@ static const struct param params[] = {
     {0},
 };
 
-/* Where the reader stands in the file. */
 struct pnm_state {
     char kind; /* '1' to '6' */
-    size_t at; /* of the first sample */
+    size_t at; /* the reader's place in the file, in bytes */
     uint32_t maxval;
-    uint16_t *scale; /* sample to full range; NULL when maxval is the full range */
+    uint16_t *scale; /* owned: sample to full range; NULL when maxval is the full range */
 };
 
 static bool is_space(uint8_t c)
@@ -79,10 +81,7 @@ static int read_number(const struct decoder *d, size_t *at, uint32_t limit, uint
 static void close_pnm(struct decoder *d)
 {
     struct pnm_state *state = d->state;
-    if (state)
-        free(state->scale);
-    free(state);
-    d->state = NULL;
+    free(state->scale);
 }
 
 static int make_scale(struct pnm_state *state, uint32_t full, struct fault *fault)
@@ -121,7 +120,7 @@ static int open_pnm(struct decoder *d, struct fault *fault)
         return result;
     if (state->maxval == 0)
         return fault_set(fault, FAULT_DATA, "damaged pnm: maxval is 0");
-    if (at < d->size && d->data[at] == '#') { /* netpbm's programs read that, too */
+    if (at < d->size && d->data[at] == '#') { /* netpbm's own programs read this, too */
         result = decoder_warn(d, fault, "a comment stands where the header ends");
         while (at < d->size && d->data[at] != '\n' && d->data[at] != '\r')
             at++;
@@ -164,7 +163,7 @@ static int read_bitmap_digit(const struct decoder *d, size_t *at, uint32_t *valu
     skip_blanks(d, at);
     if (*at >= d->size)
         return truncated(fault);
-    uint8_t c = d->data[(*at)++]; /* digits of a bitmap need no blanks between them */
+    uint8_t c = d->data[(*at)++]; /* there need be no blanks between a bitmap's digits */
     if (c != '0' && c != '1')
         return fault_set(fault, FAULT_DATA, "damaged pnm: neither 0 nor 1 at byte %zu", *at - 1);
     *value = c == '0'; /* in a bitmap 1 is black */
@@ -237,7 +236,7 @@ static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault
 static int fit_pnm(const void *config, struct plane *plane, struct fault *fault)
 {
     (void)config;
-    plane->channels -= plane_has_alpha(plane); /* the format has no place for it */
+    plane->channels -= plane_has_alpha(plane); /* the format has no alpha */
     return fit_type("pnm", FIT_8_OR_16, plane, fault);
 }
 
@@ -260,27 +259,6 @@ static void encode_ascii_row(const struct plane *plane, const uint8_t *row, stru
     output_write(output, "\n", 1);
 }
 
-static void encode_raw_row(const struct plane *plane, const uint8_t *row, struct output *output)
-{
-    uint8_t swapped[4096];
-    size_t bytes = (size_t)plane->width * plane->channels * sample_size(plane->type);
-    if (plane->type == SAMPLE_U8) {
-        output_write(output, row, bytes);
-        return;
-    }
-    for (size_t done = 0; done < bytes;) { /* most significant byte first */
-        size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
-        for (size_t i = 0; i < n; i += 2) {
-            uint16_t v;
-            memcpy(&v, row + done + i, 2);
-            swapped[i] = (uint8_t)(v >> 8);
-            swapped[i + 1] = (uint8_t)v;
-        }
-        output_write(output, swapped, n);
-        done += n;
-    }
-}
-
 static int encode_pnm(const void *config_, const struct picture *picture, size_t index,
                       struct output *output, struct fault *fault)
 {
@@ -295,8 +273,10 @@ static int encode_pnm(const void *config_, const struct picture *picture, size_t
     for (uint32_t y = 0; y < plane->height; y++) {
         if (config->ascii)
             encode_ascii_row(plane, picture_row(picture, index, y), output);
-        else
-            encode_raw_row(plane, picture_row(picture, index, y), output);
+        else /* most significant byte first */
+            output_samples(output, picture_row(picture, index, y),
+                           (size_t)plane->width * plane->channels, sample_size(plane->type),
+                           !HOST_IS_BIG_ENDIAN);
     }
     return 0;
 }
@@ -329,12 +309,10 @@ static void encode_digits(const struct plane *plane, const uint8_t *bits, struct
     for (uint32_t x = 0; x < plane->width; x++) {
         char text[2] = {(char)('0' + (bits[x / 8] >> (7 - x % 8) & 1)),
                         x % 70 == 69 || x + 1 == plane->width ? '\n' : '\0'};
-        output_write(output, text,
-                     text[1] ? 2 : 1); /* lines of up to 70 characters, as pbm(5) has it */
+        output_write(output, text, text[1] ? 2 : 1); /* pbm(5): no line above 70 characters */
     }
 }
 
-/* In a bitmap 1 is black. */
 static int encode_pbm(const void *config_, const struct picture *picture, size_t index,
                       struct output *output, struct fault *fault)
 {
@@ -352,7 +330,7 @@ static int encode_pbm(const void *config_, const struct picture *picture, size_t
                           plane->width, plane->height);
     output_write(output, header, (size_t)length);
     for (uint32_t y = 0; y < plane->height; y++) {
-        fit_bits(picture, index, y, 1, bits);
+        fit_bits(picture, index, y, true, bits); /* in a bitmap 1 is black */
         if (config->ascii)
             encode_digits(plane, bits, output);
         else
@@ -371,7 +349,7 @@ static const struct param pbm_params[] = {
 
 static const char *const pbm_extensions[] = {"pbm", NULL};
 
-/* Bitmaps written; read they are by the other. */
+/* It only writes: codec_pnm reads bitmaps, too. */
 const struct codec codec_pbm = {
     .name = "pbm",
     .extensions = pbm_extensions,

@@ -1,8 +1,9 @@
-/* Frames as cameras and pipes give them: samples without a header, so the options say what they
- * are. Written: the plane's samples, rows packed, least significant byte first.
+/* Raw frames, such as cameras and pipes deliver: samples without a header, whose layout the options
+ * of --input give. The encoder writes the plane's samples, rows packed, least significant byte
+ * first.
  *
- * Video's YCbCr becomes RGB as Rec. ITU-R BT.601-7 §2.5 has it, 8-bit limited range (Y 16…235, Cb
- * and Cr 16…240 about 128, §2.5.3), with Kr = 0.299 and Kb = 0.114:
+ * YCbCr of the video layouts becomes RGB by Rec. ITU-R BT.601-7 §2.5, 8-bit limited range (Y
+ * 16…235, Cb and Cr 16…240 about 128, §2.5.3), with Kr = 0.299 and Kb = 0.114:
  *
  *     y = 255/219 · (Y − 16)
  *     R = y + 255/224 · 2·(1 − Kr)              · (Cr − 128)
@@ -10,17 +11,18 @@
  *           − 255/224 · 2·(1 − Kr)·Kr/(1−Kr−Kb) · (Cr − 128)
  *     B = y + 255/224 · 2·(1 − Kb)              · (Cb − 128)
  *
- * in integers of 16 fractional bits, rounded to nearest, clamped. A chroma sample holds for all the
- * pixels that share it. */
+ * in integers with 16 fractional bits, rounded to nearest, clamped. Pixels that share a chroma
+ * sample all use its value; there is no interpolation. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/codec.h"
+#include "codec/fit.h"
 #include "codec/output.h"
 
-/* Memory that is shared comes in pages, so less than one may follow the frame. */
+/* Shared memory has whole pages, so up to a page of padding may follow the frame. */
 #define MEMORY_PAGE 4096
 
 #define LUMA_GAIN 76309  /* 255/219 · 65536 */
@@ -33,20 +35,20 @@ static const struct layout {
     const char *name;
     uint32_t channels;
     enum sample_type type;
-    bool video; /* YCbCr: two pixels across share their chroma */
+    bool video; /* YCbCr, in which two adjacent pixels share their chroma */
 } layouts[] = {
     [RAW_GRAY8] = {"gray8", 1, SAMPLE_U8, false}, [RAW_GRAY16] = {"gray16", 1, SAMPLE_U16, false},
     [RAW_RGB24] = {"rgb24", 3, SAMPLE_U8, false}, [RAW_RGBA32] = {"rgba32", 4, SAMPLE_U8, false},
     [RAW_NV12] = {"nv12", 3, SAMPLE_U8, true},    [RAW_YUYV] = {"yuyv", 3, SAMPLE_U8, true},
 };
 
-/* Where things lie in the file. */
+/* The frame's layout, in bytes. */
 struct raw_state {
     uint64_t row;           /* bytes of a row's samples; of luma for nv12 */
     uint64_t stride;        /* from row to row; of luma for nv12 */
-    uint64_t chroma;        /* nv12: where the rows of CbCr pairs begin */
-    uint64_t chroma_row;    /* nv12: bytes of one */
-    uint64_t chroma_stride; /* nv12 */
+    uint64_t chroma;        /* nv12: offset of the rows of CbCr pairs */
+    uint64_t chroma_row;    /* nv12: bytes of such a row's samples */
+    uint64_t chroma_stride; /* nv12: from one to the next */
 };
 
 static uint64_t even(uint64_t value)
@@ -67,8 +69,8 @@ static uint64_t row_bytes(int raw, uint64_t w)
     }
 }
 
-/* Lays the frame out; returns its size in bytes. Padding after the last row may be missing, and is
- * told apart. Numbers are below 2^31 each, so products fit. */
+/* Sets the frame's layout; returns its size in bytes without the padding behind the last row, which
+ * may be missing; *padding is its size. Numbers are below 2^31 each, so products fit. */
 static uint64_t lay_out(const struct decode_options *o, struct raw_state *s, uint64_t *padding)
 {
     uint64_t w = (uint64_t)o->w, h = (uint64_t)o->h;
@@ -92,8 +94,8 @@ static int open_raw(struct decoder *d, struct fault *fault)
     if (!state)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
     d->is_copy = !layout->video;
-    int result = decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels,
-                                   layout->type, fault);
+    int result =
+        decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels, layout->type, fault);
     if (result != 0)
         return result;
     uint64_t padding, bytes = lay_out(o, state, &padding);
@@ -123,7 +125,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
     return 0;
 }
 
-/* Video has its luma as it is. */
+/* The video layouts hold luma by itself. */
 static int narrow_raw(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
 {
     const struct decode_options *o = &d->options;
@@ -136,7 +138,7 @@ static int narrow_raw(struct decoder *d, bool luma, uint32_t reduce, struct faul
     return decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, 1, SAMPLE_U8, fault);
 }
 
-/* The row at `at`, or NULL where the file is over before its end. */
+/* The row of `bytes` at offset `at`; NULL if the file ends before it does. */
 static const uint8_t *row_at(const struct decoder *d, uint64_t at, uint64_t bytes)
 {
     return at <= d->size && d->size - at >= bytes ? d->data + at : NULL;
@@ -171,7 +173,7 @@ static void read_nv12_row(const uint8_t *luma, const uint8_t *chroma, uint8_t *t
     }
 }
 
-/* Y0 Cb Y1 Cr. */
+/* Four bytes are two pixels: Y0 Cb Y1 Cr. */
 static void read_yuyv_row(const uint8_t *from, uint8_t *to, uint32_t width, bool only_luma)
 {
     for (uint32_t x = 0; x < width; x++) {
@@ -183,7 +185,7 @@ static void read_yuyv_row(const uint8_t *from, uint8_t *to, uint32_t width, bool
     }
 }
 
-/* False where the file is over. */
+/* False if the file ends before the row does. */
 static bool read_row(const struct decoder *d, uint32_t y, void *to)
 {
     const struct raw_state *s = d->state;
@@ -220,8 +222,8 @@ static int read_raw(struct decoder *d, struct picture *into, struct fault *fault
     return 0;
 }
 
-/* Rows of 16-bit samples must begin at whole samples, and have our own byte order. */
-static bool lies_raw(const struct decoder *d, struct frame *frame)
+/* Rows of 16-bit samples must be aligned to samples and have this processor's byte order. */
+static bool in_place_raw(const struct decoder *d, struct frame *frame)
 {
     const struct raw_state *s = d->state;
     const struct plane *plane = &d->frame.planes[0];
@@ -235,20 +237,6 @@ static bool lies_raw(const struct decoder *d, struct frame *frame)
     frame->planes[0].stride = s->stride;
     frame->size = size;
     return true;
-}
-
-static void close_raw(struct decoder *d)
-{
-    free(d->state);
-    d->state = NULL;
-}
-
-static int fit_raw(const void *config, struct plane *plane, struct fault *fault)
-{
-    (void)config;
-    (void)plane;
-    (void)fault;
-    return 0; /* there is nothing that bytes do not hold */
 }
 
 static int encode_raw(const void *config, const struct picture *picture, size_t plane,
@@ -269,8 +257,7 @@ const struct codec codec_raw = {
     .open = open_raw,
     .narrow = narrow_raw,
     .read = read_raw,
-    .lies = lies_raw,
-    .close = close_raw,
-    .fit = fit_raw,
+    .in_place = in_place_raw,
+    .fit = fit_any,
     .encode = encode_raw,
 };

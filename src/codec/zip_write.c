@@ -7,26 +7,26 @@
 
 #include "codec/byte_order.h"
 
-#define VERSION    45     /* of the format, that a reader must know: sizes of 64 bits */
-#define UNIX       3      /* attributes are those of Unix … */
-#define MODE       0x81A4 /* … of a regular file, rw-r--r-- */
-#define DATE       0x21   /* 1 January 1980, the earliest: equal pictures give equal archives */
-#define FOLLOWS    8      /* flag: sizes and CRC follow the data */
-#define IS_64      1      /* the extra field of sizes of 64 bits */
-#define LOOK_IN_64 0xFFFFFFFFu
+#define VERSION  45          /* 4.5 of the format, which readers need for ZIP64 */
+#define UNIX     3           /* external attributes are those of Unix … */
+#define MODE     0x81A4      /* … of a regular file, rw-r--r-- */
+#define DATE     0x21        /* 1 January 1980, the earliest: equal pictures give equal archives */
+#define FOLLOWS  8           /* flag: sizes and CRC follow the data */
+#define ZIP64    1           /* identifier of the extra field with sizes of 64 bits */
+#define IN_ZIP64 0xFFFFFFFFu /* in a field of 32 bits: the value is in the extra field */
 
 struct zip_writer {
     struct output *output;
     int level;
-    uint64_t at; /* bytes written so far */
+    uint64_t at; /* bytes of the archive written so far */
     uint64_t members;
     struct text directory;
     bool failed; /* memory was out */
 
     /* Of the member that is being written. */
-    bool counting; /* the content is only looked at, for its CRC */
+    bool counting; /* its content goes into the CRC, and is not written */
     uint32_t crc;
-    uint64_t packed;
+    uint64_t packed; /* compressed bytes */
     z_stream stream;
     uint8_t buffer[32768];
 };
@@ -73,8 +73,8 @@ static uint8_t *put64(uint8_t *at, uint64_t value)
     return put32(put32(at, (uint32_t)value), (uint32_t)(value >> 32));
 }
 
-/* What local header and directory entry have in common: from the version to the CRC, and the sizes,
- * which stand in the extra field. */
+/* The fields that local header and directory entry have in common, from the version to the length
+ * of the extra field. */
 static uint8_t *put_common(uint8_t *at, int level, uint32_t crc, size_t name_length, size_t extra)
 {
     at = put16(at, VERSION);
@@ -83,13 +83,13 @@ static uint8_t *put_common(uint8_t *at, int level, uint32_t crc, size_t name_len
     at = put16(at, 0);
     at = put16(at, DATE);
     at = put32(at, crc);
-    at = put32(at, LOOK_IN_64);
-    at = put32(at, LOOK_IN_64);
+    at = put32(at, IN_ZIP64);
+    at = put32(at, IN_ZIP64);
     at = put16(at, (uint32_t)name_length);
     return put16(at, (uint32_t)extra);
 }
 
-/* The sizes are known beforehand of a member that is stored. */
+/* Sizes and CRC are known only of a member that is stored; otherwise put_descriptor writes them. */
 static void put_local_header(struct zip_writer *w, const char *name, uint64_t size)
 {
     uint8_t header[30], extra[20], *at;
@@ -98,7 +98,7 @@ static void put_local_header(struct zip_writer *w, const char *name, uint64_t si
                     sizeof extra);
     put(w, header, (size_t)(at - header));
     put(w, name, strlen(name));
-    at = put16(put16(extra, IS_64), 16);
+    at = put16(put16(extra, ZIP64), 16);
     at = put64(put64(at, known ? size : 0), known ? size : 0);
     put(w, extra, (size_t)(at - extra));
 }
@@ -116,16 +116,16 @@ static void add_entry(struct zip_writer *w, const char *name, uint64_t size, uin
     at = put16(put32(entry, 0x02014b50), UNIX << 8 | VERSION);
     at = put_common(at, w->level, w->crc, strlen(name), sizeof extra);
     at = put16(put16(put16(at, 0), 0), 0); /* comment, disk, internal attributes */
-    at = put32(put32(at, (uint32_t)MODE << 16), LOOK_IN_64);
+    at = put32(put32(at, (uint32_t)MODE << 16), IN_ZIP64);
     text_append_bytes(&w->directory, (char *)entry, (size_t)(at - entry));
     text_append(&w->directory, name);
-    at = put16(put16(extra, IS_64), 24);
+    at = put16(put16(extra, ZIP64), 24);
     at = put64(put64(put64(at, size), w->packed), begin);
     text_append_bytes(&w->directory, (char *)extra, (size_t)(at - extra));
     w->members++;
 }
 
-/* Takes what zlib has ready, until it asks for more or has ended. */
+/* Writes zlib's output until it needs more input or has ended. */
 static void deflate_some(struct zip_writer *w, int flush)
 {
     int state;
@@ -147,7 +147,7 @@ void zip_write(struct zip_writer *w, const void *data, size_t size)
         if (w->counting || w->level > 0)
             w->crc = (uint32_t)crc32(w->crc, from, (uInt)n);
         if (!w->counting && w->level > 0) {
-            w->stream.next_in = (Bytef *)from; /* zlib writes nothing there */
+            w->stream.next_in = (Bytef *)from; /* zlib only reads it */
             w->stream.avail_in = (uInt)n;
             deflate_some(w, Z_NO_FLUSH);
         } else if (!w->counting) {
@@ -158,6 +158,7 @@ void zip_write(struct zip_writer *w, const void *data, size_t size)
     }
 }
 
+/* The local header comes first and has the CRC, so the content is made twice. */
 static void add_stored(struct zip_writer *w, const char *name, uint64_t size, zip_content *content,
                        void *context)
 {
@@ -209,17 +210,17 @@ bool zip_finish(struct zip_writer *w)
     uint8_t end[56 + 20 + 22], *at = end;
     uint64_t begin = w->at, size = w->directory.length, end_64 = begin + size;
     put(w, text_string(&w->directory), w->directory.length);
-    at = put64(put32(at, 0x06064b50), 56 - 12); /* the end of 64 bits, without these two fields */
+    at = put64(put32(at, 0x06064b50), 56 - 12); /* ZIP64's end record; its size without these */
     at = put16(put16(at, UNIX << 8 | VERSION), VERSION);
     at = put32(put32(at, 0), 0);
     at = put64(put64(at, w->members), w->members);
     at = put64(put64(at, size), begin);
-    at = put64(put32(put32(at, 0x07064b50), 0), end_64); /* where it is */
+    at = put64(put32(put32(at, 0x07064b50), 0), end_64); /* the locator of that record */
     at = put32(at, 1);
-    at = put16(put16(put32(at, 0x06054b50), 0), 0); /* and the end of old */
+    at = put16(put16(put32(at, 0x06054b50), 0), 0); /* the ordinary end record */
     at = put16(at, at_most(w->members, 0xFFFF));
     at = put16(at, at_most(w->members, 0xFFFF));
-    at = put32(put32(at, at_most(size, LOOK_IN_64)), at_most(begin, LOOK_IN_64));
+    at = put32(put32(at, at_most(size, IN_ZIP64)), at_most(begin, IN_ZIP64));
     at = put16(at, 0);
     put(w, end, (size_t)(at - end));
     return !w->failed && !w->directory.failed;

@@ -1,4 +1,4 @@
-/* Batches: calls go to the device's back end. */
+/* Batches: each call goes to the device's back end. */
 #include "device/batch.h"
 
 #include "device/device_internal.h"

@@ -2,9 +2,9 @@
  *
  *     begin → unmap the input → launches → map the output → submit → wait
  *
- * Recording holds the device's lock, because kernels keep their arguments. Waiting does not, so
- * that other jobs are decoded and encoded while kernels run. device_batch_finish must end every
- * batch; it waits if nobody has. */
+ * Recording an OpenCL batch holds the device's lock, because a kernel keeps the arguments that were
+ * set last. Waiting does not, so that other jobs are decoded and encoded while kernels run.
+ * device_batch_finish must end every batch; it waits if nobody has. */
 #ifndef SLUICE_DEVICE_BATCH_H
 #define SLUICE_DEVICE_BATCH_H
 

@@ -1,7 +1,7 @@
-/* The binary cache: one file a program, named by a hash of its key, holding the key itself (device,
- * driver, options and source, byte for byte), the binary, and a checksum over both. A file that is
- * not exactly what is looked for is passed over and written anew. --dump-binary writes such files,
- * too. */
+/* The binary cache has one file for each program. The file's name is a hash of the program's key;
+ * it holds the key itself (device, driver, options and source, byte for byte), the binary, and a
+ * checksum of both. A file that is damaged or has another key is ignored and replaced.
+ * --dump-binary writes the same kind of file. */
 #include "device/device_internal.h"
 
 #include <dirent.h>
@@ -28,8 +28,8 @@ struct entry_header {
     uint64_t key_size, binary_size, checksum;
 };
 
-/* The directory that entries are written to; and a read-only one that is searched after it. */
-static char cache_directory[3000], cache_below[3000];
+/* The directory that entries are written to, and a read-only one that is searched after it. */
+static char cache_directory[3000], cache_read_only[3000];
 
 /* Our entries are named by 16 digits and ".bin"; other files are left alone. */
 static bool is_entry(const char *name)
@@ -49,13 +49,13 @@ static bool has_entries(const char *path)
     return entry != NULL;
 }
 
-/* Takes a directory that `sluice warm` has filled and that is read-only now, as part of a system
- * image. */
-static bool take_below(const char *path)
+/* Uses a directory with entries that cannot be written to: `sluice warm` has filled it, and it is
+ * part of a system image now. */
+static bool use_read_only(const char *path)
 {
-    if (cache_below[0] || !has_entries(path))
+    if (cache_read_only[0] || !has_entries(path))
         return false;
-    snprintf(cache_below, sizeof cache_below, "%s", path);
+    snprintf(cache_read_only, sizeof cache_read_only, "%s", path);
     log_info("cache directory %s is read-only: programs are taken from there", path);
     return true;
 }
@@ -72,7 +72,7 @@ static bool try_directory(const char *base, const char *below)
         path_make_directories(cache_directory, 0700, &fault) == 0 &&
         access(cache_directory, W_OK | X_OK) == 0)
         return true;
-    if (!take_below(cache_directory))
+    if (!use_read_only(cache_directory))
         log_warning("cache directory %s cannot be used: %s", cache_directory,
                     fault.code ? fault.text : "not writable");
     cache_directory[0] = '\0';
@@ -97,16 +97,16 @@ static void remove_temporary(void)
     remove_tree(cache_directory);
 }
 
-/* Finds a directory. There is always one, because PoCL cannot work without a directory to write to;
- * the last resort exists as long as the process. */
+/* Finds a directory to write to, which PoCL cannot work without. The last resort is a temporary one
+ * that is removed when the process exits. */
 static void find_directory(void)
 {
     const char *own = getenv("SLUICE_CACHE_DIR");
     if (own && try_directory(own, ""))
         return;
-    if ((!own || cache_below[0]) && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
-                                     try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
-                                     try_directory(getenv("HOME"), "/.cache/sluice")))
+    if ((!own || cache_read_only[0]) && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
+                                         try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
+                                         try_directory(getenv("HOME"), "/.cache/sluice")))
         return;
     const char *temporary = getenv("TMPDIR");
     snprintf(cache_directory, sizeof cache_directory, "%.2000s/sluice-XXXXXX",
@@ -115,7 +115,7 @@ static void find_directory(void)
         cache_directory[0] = '\0';
         return;
     }
-    if (!cache_below[0])
+    if (!cache_read_only[0])
         log_warning("no cache directory (SLUICE_CACHE_DIR, XDG_CACHE_HOME or HOME): every start "
                     "compiles its kernels anew");
     atexit(remove_temporary);
@@ -136,7 +136,7 @@ const char *device_cache_directory(void)
 const char *device_cache_read_only(void)
 {
     find_once();
-    return cache_below[0] ? cache_below : NULL;
+    return cache_read_only[0] ? cache_read_only : NULL;
 }
 
 void device_cache_key(const struct device *device, const char *source, const char *flags,

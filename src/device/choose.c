@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* The devices of a back end, listed once. */
+/* The devices of a back end, listed once, or the fault why there are none. */
 struct offer {
     const struct device_backend *backend;
     struct device_info *infos;
@@ -115,22 +115,23 @@ static bool wants_native(const struct device_options *options)
     return is_word(options->select, "native") || (!is_another && !says_opencl(options));
 }
 
-/* Loading OpenCL loads every installed driver: PoCL alone takes a tenth of a second and 60 MB, for
- * nothing on a machine without a GPU. No driver works without one of these device nodes. */
+/* Whether there may be a GPU. Loading OpenCL loads every installed driver, and PoCL alone takes a
+ * tenth of a second and 60 MB, which is of no use on a machine without a GPU. Drivers of GPUs need
+ * one of these device nodes. A user who sets one of these variables wants OpenCL to be loaded. */
 static bool may_have_gpu(void)
 {
     static const char *const nodes[] = {"/dev/dri/renderD*", "/dev/mali*",   "/dev/nvidia[0-9]*",
                                         "/dev/kgsl-3d*",     "/dev/galcore", "/dev/pvr*",
                                         "/dev/dxg"};
-    static const char *const told[] = {"OPENCL_LAYERS", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
-                                       "OPENCL_VENDOR_PATH"};
+    static const char *const variables[] = {"OPENCL_LAYERS", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
+                                            "OPENCL_VENDOR_PATH"};
     glob_t found = {0};
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
         glob(nodes[i], i > 0 ? GLOB_APPEND : 0, NULL, &found);
     bool may = found.gl_pathc > 0;
     globfree(&found);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        may |= getenv(told[i]) != NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        may |= getenv(variables[i]) != NULL;
 #ifndef SLUICE_OPENCL
     may = false; /* whatever there is, it cannot be used */
 #endif

@@ -76,7 +76,8 @@ struct device_counters {
 size_t device_list(const struct device_info *list[DEVICES_MAX], bool with_opencl,
                    struct fault *fault);
 
-/* Adds to a FAULT_NO_DEVICE about fp64, for a profile without it, which --device has it. */
+/* For a FAULT_NO_DEVICE of a plan that needs fp64, under a profile without it: appends to the text
+ * which --device has it. */
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault);
 
 /* Whether choosing by `options` loads OpenCL with all installed drivers. `auto` does so where the

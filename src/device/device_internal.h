@@ -17,7 +17,7 @@ struct device {
     struct device_profile profile, generic_profile;
     atomic_bool copies; /* device_copies */
     struct device_counters counters;
-    void *own; /* of the back end */
+    void *own; /* of the back end: struct opencl or struct native */
     pthread_mutex_t pool_lock;
     struct device_buffer *idle; /* the pool: buffers without a user, the latest first */
     uint64_t idle_bytes, idle_limit;
@@ -29,7 +29,7 @@ struct device_buffer {
     void *mapped;       /* address while mapped, else NULL */
     size_t mapped_size; /* bytes mapped, from the beginning */
     void *staging; /* our own memory of `size` bytes, for drivers that do not map; NULL otherwise */
-    bool is_hosts; /* memory of the caller, which goes to no pool */
+    bool is_wrapped; /* memory of the caller (device_buffer_wrap), which goes to no pool */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 
@@ -44,8 +44,9 @@ struct device_batch {
     struct device *device;
 };
 
-/* A back end: either programs or kernels of its own, and all other functions. Functions that a
- * header of device/ describes have that name without "device_". */
+/* The functions of a back end. A function is described at the function of device/ with the same
+ * name and "device_" in front. OpenCL has no kernel_find and rows_create, which are for kernels
+ * that were compiled with sluice. */
 struct device_backend {
     /* Lists its devices in an array that stays valid as long as the process. Called once. */
     int (*list)(struct device_info **list, size_t *count, struct fault *fault);
@@ -54,8 +55,8 @@ struct device_backend {
     int (*open)(struct device *device, struct fault *fault);
     void (*close)(struct device *device);
 
-    /* Allocates buffer->size bytes, or uses the memory at `hosts` if that is not NULL. */
-    int (*buffer_create)(struct device *device, const void *hosts, struct device_buffer *buffer,
+    /* Allocates buffer->size bytes, or uses the memory at `wrapped` if that is not NULL. */
+    int (*buffer_create)(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault);
     void (*buffer_destroy)(struct device_buffer *buffer);
     /* Maps for writing, without waiting for commands of other buffers; sets buffer->mapped. */
@@ -69,7 +70,7 @@ struct device_backend {
     int (*program_kernel)(struct device_program *program, const char *name,
                           const struct device_kernel **kernel, struct fault *fault);
     int (*program_store)(struct device_program *program, struct fault *fault);
-    /* Instead of programs, where kernels were compiled with sluice. */
+
     int (*kernel_find)(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault);
     int (*rows_create)(struct device *device, const struct device_part *parts, unsigned n_parts,

@@ -93,15 +93,15 @@ static void make_room(struct device *device, size_t size)
     destroy_all(device, excess);
 }
 
-static int create(struct device *device, size_t size, const void *hosts,
+static int create(struct device *device, size_t size, const void *wrapped,
                   struct device_buffer **buffer, struct fault *fault)
 {
     struct device_buffer *made = calloc(1, sizeof *made);
     if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
     made->size = size;
-    made->is_hosts = hosts != NULL;
-    int result = device->info->backend->buffer_create(device, hosts, made, fault);
+    made->is_wrapped = wrapped != NULL;
+    int result = device->info->backend->buffer_create(device, wrapped, made, fault);
     if (result != 0) {
         free(made);
         return result;
@@ -116,7 +116,7 @@ static int allocate(struct device *device, size_t size, struct device_buffer **b
 {
     make_room(device, size);
     int result = create(device, size, NULL, buffer, NULL);
-    if (result != 0) { /* the pool's idle buffers may be what is missing */
+    if (result != 0) { /* memory is out: free the pool's idle buffers and try again */
         device_pool_drain(device);
         result = create(device, size, NULL, buffer, fault);
     }
@@ -153,7 +153,7 @@ void device_buffer_release(struct device *device, struct device_buffer **buffer)
         b->mapped = NULL;
     free(b->staging);
     b->staging = NULL;
-    if ((b->mapped && device->info->backend->buffer_unmap(device, b, NULL) != 0) || b->is_hosts) {
+    if ((b->mapped && device->info->backend->buffer_unmap(device, b, NULL) != 0) || b->is_wrapped) {
         destroy(device, b);
         return;
     }

@@ -1,14 +1,14 @@
 /* Device memory that the host maps: pictures are decoded into it and encoded from it, so no pixel
  * is copied on the way.
  *
- * Buffers come from a pool and go back to it, so that a warm job allocates nothing. A buffer has
- * one owner, who may hand it to another thread but not share it. While mapped it belongs to the
- * host, else to the device: a mapped address is dead after the unmap, and the next map may give
- * another one.
+ * Buffers come from a pool and go back to it, so jobs of a kind that was seen before allocate
+ * nothing. A buffer has one owner, who may hand it to another thread but not share it. While it is
+ * mapped it belongs to the host, otherwise to the device: a mapped address is invalid after the
+ * unmap, and the next map may give another one.
  *
- * A driver that refuses to map the first buffer (CL_MAP_FAILURE, CL_INVALID_OPERATION) is told of
- * in the log; all buffers are "mapped" into memory of ours then, which is written to the device and
- * read from it. Once a buffer was mapped these are errors like any other. */
+ * If a driver refuses to map the first buffer (CL_MAP_FAILURE, CL_INVALID_OPERATION), the log says
+ * so, and all buffers of the device are "mapped" to memory of ours, which is written to the device
+ * and read from it. Once a buffer was mapped, these errors are errors like any other. */
 #ifndef SLUICE_DEVICE_MEMORY_H
 #define SLUICE_DEVICE_MEMORY_H
 
@@ -20,9 +20,9 @@
 struct device;
 struct device_buffer;
 
-/* What passed between host and device for one job, counted where it is done. */
+/* What passed between host and device for one job. */
 struct device_traffic {
-    uint64_t crossings_in;  /* buffers handed to the device: unmapped, lent, or written */
+    uint64_t crossings_in;  /* buffers handed to the device: unmapped, wrapped, or written */
     uint64_t crossings_out; /* buffers handed back: mapped for reading, or read */
     uint64_t bytes_copied;  /* written or read, because the driver does not map */
 };
@@ -54,7 +54,8 @@ int device_buffer_map(struct device *device, struct device_buffer *buffer, size_
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
                        size_t size, struct fault *fault);
 
-/* True for a driver that refuses to map. "Mapping" then uses as much of our memory again. */
+/* True if the driver refuses to map, so that each mapped buffer takes the same size of host memory
+ * again. */
 bool device_copies(const struct device *device);
 
 /* Size of the buffer in bytes, at least what was asked for. */

@@ -3,10 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Work-group shapes: PoCL compiles a kernel again for each new shape and gives each work-group of
- * one item one row, so the CPU's is 1×1. GPU shapes keep neighbours in x together; the Mali guide
- * (Arm 101574, 9.2) asks for multiples of 4 and 64 to 128 items without barriers.
- * work_per_second is what a small machine of the class does; an open device has its own figure. */
+/* Shapes of work-groups: PoCL compiles a kernel again for each new shape, so cpu has 1×1 except
+ * where single samples would be too little work for a group. Groups of GPUs are wide, because
+ * neighbours along a row share cache lines; the Mali guide (Arm 101574, 9.2) asks for multiples of
+ * 4 and for 64 to 128 items in kernels without barriers. work_per_second is what a small machine of
+ * the class does; device_open computes it for a device. */
 static const struct device_profile profiles[] = {
     {
         .name = "native",

@@ -1,5 +1,5 @@
-/* A profile: what planning needs to know of a device. It is data, so planning is pure, and possible
- * for a device that is not there (`sluice plan --profile mali`). */
+/* A profile: what planning needs to know about a device. It is data, so that plans can be made
+ * without the device (`sluice plan --profile mali`). */
 #ifndef SLUICE_DEVICE_PROFILE_H
 #define SLUICE_DEVICE_PROFILE_H
 

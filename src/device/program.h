@@ -12,9 +12,9 @@
 struct device_program;
 struct device_kernel;
 
-/* How many programs strangers may have compiled on a device. With PoCL a program takes some tenths
- * of a second and about 1 MiB. All stages together have two to three times as many kernels, but
- * nobody needs all types of samples and numbers of channels. */
+/* How many programs the daemon's clients may have compiled on a device (PROGRAM_COUNTED). With PoCL
+ * a program takes some tenths of a second and about 1 MiB. All stages together have two to three
+ * times as many kernels, but nobody needs all types of samples and numbers of channels. */
 #define PROGRAM_COUNTED_MAX 384
 
 /* Finds the program of that source, or loads or compiles it. A fault of the compiler contains the
@@ -39,23 +39,31 @@ int device_program_kernel(struct device_program *program, const char *name,
 int device_kernel_find(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault);
 
-/* A kernel among several that are called in turn, row by row. `hash` and `name` as above. */
+/* One of several kernels that are called in turn for each row (device_rows_create). `hash` and
+ * `name` are as for device_kernel_find. */
 struct device_part {
     uint64_t hash;
     const char *name;
-    unsigned n_args;       /* counted as for a launch: a plane is three */
-    int line_in, line_out; /* index of the argument at which a plane begins that is a line between
-                              two parts, or the lines of a ring; -1: there is none */
-    unsigned ring;         /* line_in is a ring of so many lines; 0: it is one line */
+    unsigned n_args;       /* as a launch counts them: a plane is three */
+    int line_in, line_out; /* index of the first argument of the plane that the part before writes
+                              into, and that the part behind reads, in memory for lines instead of
+                              a picture; -1: it is an ordinary plane */
+    unsigned ring;         /* the number of lines at line_in, of which each row overwrites the
+                              oldest, for a stencil; 0: one line */
 };
 
-/* Makes a program of one kernel that calls the parts in turn for each row of the result. A
- * work-item is a band of rows. The launch's arguments after the grid's are: memory for lines; bytes
- * of it for each band; rows of a band; rows of the result; rows of the plane that the ring stands
- * for; its border (enum border); how many rows above its own a row needs; and for each part the
- * grid's width, its work-items in a row, and its own arguments, of which line_in and line_out point
- * into the first band's memory. The stride of a line is 0, that of a ring the distance of its
- * lines. device_program_put ends it. */
+/* Makes a program with one kernel that computes several passes row by row: for each row of the
+ * result it calls the parts in turn, so that rows between them stay in the cache. A work-item is a
+ * band of rows. The launch's arguments after the grid's are:
+ *
+ *     memory for lines; bytes of it for each band; rows of a band; rows of the result;
+ *     of the plane that the ring replaces: its rows, its border (enum border), and how many rows
+ *     above its own a row of the stencil needs;
+ *     for each part: the grid's width, its work-items in a row, and its own arguments, of which
+ *     line_in and line_out point into the first band's memory, with a stride of 0 for a single line
+ *     and the distance of lines for a ring.
+ *
+ * device_program_put ends it. */
 int device_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
                        const char *name, struct device_program **program, struct fault *fault);
 

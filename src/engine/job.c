@@ -172,7 +172,7 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
         result = engine_need_device(engine, s->job->chain, &device, false, fault);
     if (device) /* which may be another one already */
         device = engine_device(engine);
-    if (result != 0 || !takes_host_memory(device) || !decoder_lies(&s->decoder, &frame))
+    if (result != 0 || !takes_host_memory(device) || !decoder_in_place(&s->decoder, &frame))
         return result;
     result = prepared_get(engine, s->job->chain, &frame, s->job->format, true, false, &s->prepared,
                           fault);

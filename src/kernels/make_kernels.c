@@ -1,8 +1,9 @@
-/* make_kernels FOLDER LEVEL…: a program of the build. For each stage it writes an OpenCL C text
- * NAME.cl into FOLDER, with all kernels of the stage in rows form as functions; and native_table.c,
- * a table of these functions, each once for each level.
+/* make_kernels FOLDER LEVEL…: a program that the build runs. For each stage it writes NAME.cl into
+ * FOLDER, an OpenCL C text with all kernels of the stage in rows form as functions; and
+ * native_table.c, the table of these functions for all levels (device/native/kernels.h).
  *
- * Kernels are not listed anywhere: they are those that generic plans of all stages need. */
+ * Which kernels there are is listed nowhere: walk.c plans chains, and every pass of these plans
+ * gets a kernel. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "kernels/walk.h"
 
 struct kernel {
-    uint64_t text; /* as pass_hash gives it */
+    uint64_t hash; /* pass_hash of the passes that it is for */
     char name[PASS_NAME_MAX + 12];
 };
 
@@ -69,12 +70,13 @@ static struct text *text_of(struct texts *texts, const struct stage *stage)
 static bool is_known(const struct texts *texts, uint64_t hash)
 {
     for (size_t i = 0; i < texts->n; i++)
-        if (texts->kernels[i].text == hash)
+        if (texts->kernels[i].hash == hash)
             return true;
     return false;
 }
 
-static void found(void *texts_, const struct stage *stage, const struct pass *pass)
+/* A walk_found: adds the pass's kernel to its stage's text, unless it has it. */
+static void add_pass(void *texts_, const struct stage *stage, const struct pass *pass)
 {
     struct texts *texts = texts_;
     struct fault fault = FAULT_INIT;
@@ -92,7 +94,7 @@ static void found(void *texts_, const struct stage *stage, const struct pass *pa
     }
     struct kernel *kernel = &texts->kernels[texts->n++];
     struct text *text = text_of(texts, stage);
-    kernel->text = hash;
+    kernel->hash = hash;
     snprintf(kernel->name, sizeof kernel->name, "%s_%zu", pass->name, texts->n);
     if (source_add_kernel(text, pass, kernel->name, &fault) != 0)
         fail(texts, fault.text);
@@ -101,7 +103,7 @@ static void found(void *texts_, const struct stage *stage, const struct pass *pa
 
 static int compare(const void *a, const void *b)
 {
-    uint64_t x = ((const struct kernel *)a)->text, y = ((const struct kernel *)b)->text;
+    uint64_t x = ((const struct kernel *)a)->hash, y = ((const struct kernel *)b)->hash;
     return (x > y) - (x < y);
 }
 
@@ -116,7 +118,7 @@ static void make_table(const struct texts *texts, char **levels, int n_levels, s
     for (size_t i = 0; i < texts->n; i++) {
         const struct kernel *kernel = &texts->kernels[i];
         int length = (int)(strrchr(kernel->name, '_') - kernel->name);
-        text_printf(table, "    {0x%016" PRIx64 ", \"%.*s\", {", kernel->text, length,
+        text_printf(table, "    {0x%016" PRIx64 ", \"%.*s\", {", kernel->hash, length,
                     kernel->name);
         for (int l = 0; l < n_levels; l++)
             text_printf(table, "%s%s_%s", l ? ", " : "", kernel->name, levels[l]);
@@ -129,7 +131,8 @@ static void make_table(const struct texts *texts, char **levels, int n_levels, s
     text_append(table, "NULL};\n");
 }
 
-/* A file that already has this text is left alone, so that Clang need not run again. */
+/* Whether the file has this text already: then it is not written, so that Clang need not run
+ * again. */
 static bool is_there(const char *path, const struct text *text)
 {
     struct bytes bytes = {0};
@@ -167,7 +170,7 @@ int main(int argc, char **argv)
     while (stage_registry[n_stages])
         n_stages++;
     texts.of_stage = calloc(n_stages, sizeof *texts.of_stage);
-    if (!texts.of_stage || !walk_plans(device_profile_by_name("native"), found, &texts))
+    if (!texts.of_stage || !walk_plans(device_profile_by_name("native"), add_pass, &texts))
         return fail(&texts, "out of memory");
     for (size_t i = 0; i < n_stages; i++) {
         char name[64];

@@ -1,3 +1,12 @@
+/* A chain is one of these, each for pictures of every type and number of channels:
+ *
+ *     a stage alone, with each value of each parameter, and with a few values of each two
+ *     a stage behind a transform (dwt, analysis), which works on the transform's planes
+ *     the same with a per-pixel stage between them, which gives the planes another type
+ *     no stage at all, or a transform, in front of an output: the sink, and mosaics
+ *
+ * In this file, a setting is a stage with parameters ("box:radius=3"), and its base is the
+ * parameter that the stage cannot do without. */
 #include "kernels/walk.h"
 
 #include <stdarg.h>
@@ -7,9 +16,11 @@
 
 #include "bank/bank.h"
 
-/* Texts: values of a parameter, settings of a stage, chains. */
+/* A list of texts: values of a parameter, settings of a stage, or chains. */
 struct texts {
-    size_t n, n_plain; /* of a stage's settings the first are for pictures of every size */
+    size_t n;
+    size_t
+        n_plain; /* of settings: the first n_plain have few values, and are planned for all sizes */
     struct text *texts;
 };
 
@@ -17,11 +28,11 @@ struct walk {
     const struct device_profile *profile;
     walk_found *found;
     void *context;
-    struct definitions definitions; /* a bank of three filters each way, "thirds" */
+    struct definitions definitions; /* a bank of three filters in each direction, "thirds" */
     bool failed;                    /* memory is out */
-    uint32_t channels;              /* of pictures, at most */
-    struct plane target;            /* what `fit` makes of a plane; no channels: the plane stays */
-    struct frame out;               /* a copy of the last plan's; no planes: there is none */
+    uint32_t channels;              /* the most channels of pictures */
+    struct plane target;            /* type and channels that the output wants; 0 channels: any */
+    struct frame out;               /* copy of the frame that the last plan gives */
 };
 
 static void add_text(struct walk *walk, struct texts *texts, const char *format, ...)
@@ -54,13 +65,12 @@ static void finish_texts(struct texts *texts)
 
 /* ---- values of a parameter ---- */
 
-/* Numbers of every size, since sums of few and of many samples need other types. Those in front
- * are enough where two parameters vary at once. */
+/* Numbers of every magnitude, because sums of few and of many samples need different types. */
 static const double wholes[] = {0, 1, 2, 3, 16, 999, 65536};
 static const double reals[] = {0, -1, 0.5, 65536, 1e9, 1, 3, 0.1, 1.3, 100.5, 255, -1000, -1e9};
 enum {
-    WHOLES_DENSE = 128, /* and each up to here where one varies */
-    REALS_FEW = 5
+    WHOLES_DENSE = 128, /* where one parameter varies, all whole numbers up to here, too */
+    REALS_FEW = 5       /* the first of `reals` are enough where two parameters vary */
 };
 #define COUNT(list) (sizeof list / sizeof *list)
 
@@ -92,7 +102,7 @@ static void add_numbers(struct walk *walk, struct texts *values, const struct pa
     }
 }
 
-/* Of more than a dozen choices few are the first and every eighth. */
+/* With `few`, of more than a dozen choices the first four and every eighth. */
 static void add_choices(struct walk *walk, struct texts *values, const struct param *p, bool few)
 {
     size_t count = 0, index = 0;
@@ -127,8 +137,8 @@ static void add_matrices(struct walk *walk, struct texts *values, const struct p
                 add_matrix(walk, values, sides[s][0], sides[s][1], reals[i]);
 }
 
-/* Words without choices are names of banks. One with an odd number of filters has kernels of its
- * own, since these take two at a time. */
+/* Words without choices are names of filter banks. "thirds" has an odd number of filters: kernels
+ * compute two filters at a time, so it needs others. */
 static void add_words(struct walk *walk, struct texts *values, const struct param *p, bool few)
 {
     add_choices(walk, values, p, few);
@@ -180,9 +190,10 @@ static void values_of(struct walk *walk, const struct param *p, bool few, struct
 
 struct subject {
     const struct stage *stage;
-    size_t n;
-    struct texts values[PARAMS_MAX], few[PARAMS_MAX]; /* of each parameter */
-    struct text base;                                 /* what must be given: ":width=3" */
+    size_t n;                                         /* parameters */
+    struct texts values[PARAMS_MAX], few[PARAMS_MAX]; /* all values, and a few, of each parameter */
+    struct text
+        base; /* the parameter that must be given, with a value (":width=3"); may be empty */
 };
 
 static bool parses(const struct walk *walk, const char *stage, const char *base, const char *more)
@@ -197,7 +208,8 @@ static bool parses(const struct walk *walk, const char *stage, const char *base,
     return good;
 }
 
-/* A stage that cannot be without parameters gets the first value of the first that lets it. */
+/* For a stage that refuses to be without parameters: finds one, and a value, with which it parses.
+ */
 static void find_base(const struct walk *walk, struct subject *s)
 {
     if (parses(walk, s->stage->name, "", ""))
@@ -214,7 +226,7 @@ static void find_base(const struct walk *walk, struct subject *s)
         }
 }
 
-/* `base` NULL: whatever the stage cannot be without. */
+/* `base` NULL: find_base chooses it. */
 static void begin_subject(struct walk *walk, struct subject *s, const struct stage *stage,
                           const char *base)
 {
@@ -238,7 +250,8 @@ static void finish_subject(struct subject *s)
     text_finish(&s->base);
 }
 
-/* One parameter given, or two, on top of the base where that leaves them free. */
+/* Adds the stage with the parameters `given`, behind the base unless that has the same parameter.
+ */
 static void add_setting(struct walk *walk, const struct subject *s, struct texts *settings,
                         const char *given)
 {
@@ -275,7 +288,8 @@ static void add_pairs(struct walk *walk, const struct subject *s, struct texts *
                 }
 }
 
-/* Each parameter with each value, and where asked for each two with few. */
+/* Makes the settings of a stage: each parameter with a few values, then with `pairs` each two
+ * parameters with a few, then each parameter with all its values. */
 static void settings_of(struct walk *walk, const struct subject *s, bool pairs,
                         struct texts *settings)
 {
@@ -289,6 +303,7 @@ static void settings_of(struct walk *walk, const struct subject *s, bool pairs,
 
 /* ---- plans ---- */
 
+/* A plan_fit: the output takes planes of walk->target only. */
 static int fit(void *walk_, struct plane *plane, struct fault *fault)
 {
     const struct walk *walk = walk_;
@@ -298,7 +313,7 @@ static int fit(void *walk_, struct plane *plane, struct fault *fault)
     return 0;
 }
 
-/* Whether the chain takes the frame. */
+/* Plans the chain for the frame and reports the passes. False if the chain refuses the frame. */
 static bool plan_one(struct walk *walk, const struct chain *chain, const struct frame *frame,
                      double mosaic_gain)
 {
@@ -319,8 +334,8 @@ static bool plan_one(struct walk *walk, const struct chain *chain, const struct 
     return true;
 }
 
-/* A picture of each type, of floats of both whites that kernels differ by; planes that the chain
- * takes are added to `taken`. */
+/* Plans the chain for a picture of each type; those of floats once more for each white for which
+ * there are other kernels. Adds the planes that the chain accepts to `taken`. */
 static void plan_types(struct walk *walk, const struct chain *chain, struct plane plane,
                        double mosaic_gain, struct frame *taken)
 {
@@ -331,7 +346,7 @@ static void plan_types(struct walk *walk, const struct chain *chain, struct plan
         walk->failed |= !frame_add_plane(&one, &plane, FRAME_ALIGNMENT);
         if (!walk->failed && plan_one(walk, chain, &one, mosaic_gain))
             walk->failed |= !frame_add_plane(taken, &plane, FRAME_ALIGNMENT);
-        /* The last is the one that an output of 16 bits takes without scaling. */
+        /* 65535 is the white that an output of 16 bits takes without scaling. */
         static const double whites[] = {1, 65535};
         size_t n_whites = walk->target.type == SAMPLE_U16 ? 2 : 1;
         for (size_t i = 0; i < n_whites && !walk->failed && !sample_is_integer(plane.type); i++) {
@@ -342,13 +357,14 @@ static void plan_types(struct walk *walk, const struct chain *chain, struct plan
     }
 }
 
-/* One picture of some rows, one that is all edge, and one whose sums are large. */
+/* An ordinary picture, one of a single pixel, all of whose neighbours are outside, and one whose
+ * sums are large. */
 #define SIZES 3
 static const uint32_t sizes[SIZES][2] = {{61, 43}, {1, 1}, {5000, 3000}};
 
-/* Pictures of the first `n_sizes` sizes; returns how many the chain takes. Behind the first size,
- * also all that it takes as planes of one frame: one that a stage would leave alone has work to do
- * beside others. */
+/* Plans the chain for pictures of the first `n_sizes` sizes; returns how many it accepts. From the
+ * second size on, also for a frame of all planes that it accepts: beside other planes a stage
+ * computes even planes that it would pass on unchanged by themselves. */
 static size_t plan_pictures(struct walk *walk, const char *text, size_t n_sizes, double mosaic_gain)
 {
     struct chain chain = {0};
@@ -369,7 +385,8 @@ static size_t plan_pictures(struct walk *walk, const char *text, size_t n_sizes,
     return count;
 }
 
-/* What comes out of the chain for one picture, in walk->out; false: it takes none. */
+/* Plans the chain for a small picture of the first type that it accepts, so that walk->out has the
+ * frame that it gives. False if it accepts none. */
 static bool plan_sample(struct walk *walk, const char *text)
 {
     struct chain chain = {0};
@@ -389,10 +406,8 @@ static bool plan_sample(struct walk *walk, const char *text)
 
 /* ---- stages ---- */
 
-/* A transform's settings, and some after which planes are of other types, or more or fewer. */
-enum {
-    KINDS_A_TYPE = 8
-};
+/* A transform: all its settings, and one of them for each combination of the planes' type and
+ * (roughly) their number. */
 struct transform {
     struct texts settings, kinds;
 };
@@ -406,7 +421,8 @@ static void settings_for(struct walk *walk, const struct stage *stage, const cha
     finish_subject(&s);
 }
 
-/* All settings of the stage, on pictures; false: it takes none, but what transforms give. */
+/* Plans all settings of the stage for pictures. False if it accepts none, but only planes of a
+ * transform. */
 static bool walk_stage(struct walk *walk, const struct stage *stage)
 {
     struct texts settings = {0};
@@ -419,7 +435,7 @@ static bool walk_stage(struct walk *walk, const struct stage *stage)
     return taken > 0;
 }
 
-/* Whether the stage is a transform: what comes out says what it came from. */
+/* Fills `transform`, if the stage is one: then its planes have an origin (struct frame_origin). */
 static bool walk_transform(struct walk *walk, const struct stage *stage,
                            struct transform *transform)
 {
@@ -432,7 +448,7 @@ static bool walk_transform(struct walk *walk, const struct stage *stage,
         const char *text = text_string(&settings.texts[i]);
         if (!plan_sample(walk, text) || walk->out.n_origins == 0)
             continue;
-        unsigned size = 0; /* 4 to 7 planes, 8 to 15, and so on */
+        unsigned size = 0; /* the number of planes as a power of two: 4 to 7, 8 to 15, … */
         while (size < 7 && walk->out.n_planes >> (size + 1) > 0)
             size++;
         if (!seen[walk->out.planes[0].type][size])
@@ -440,7 +456,7 @@ static bool walk_transform(struct walk *walk, const struct stage *stage,
         seen[walk->out.planes[0].type][size] = true;
     }
     finish_texts(&settings);
-    for (size_t k = 0; k < transform->kinds.n; k++) { /* a third parameter with those two */
+    for (size_t k = 0; k < transform->kinds.n; k++) { /* a third parameter beside those two */
         const char *given = strchr(text_string(&transform->kinds.texts[k]), ':');
         settings_for(walk, stage, given, false, &settings);
         for (size_t i = 0; given && i < settings.n_plain; i++)
@@ -452,8 +468,9 @@ static bool walk_transform(struct walk *walk, const struct stage *stage,
     return transform->kinds.n > 0;
 }
 
-/* Calls `plan` with each chain that gives the transform's planes other types, for pictures of one
- * channel: how many makes no difference to planes of types that transforms do not give. */
+/* Calls `plan` with each chain of a transform and a per-pixel stage that changes the type of its
+ * planes, once for each type. Pictures have one channel, because kernels for types that transforms
+ * do not give are the same for any number. */
 static void
 each_converted(struct walk *walk, const struct transform *transform, const struct stage *inverse,
                void (*plan)(struct walk *walk, const struct stage *inverse, const char *chain))
@@ -480,7 +497,7 @@ each_converted(struct walk *walk, const struct transform *transform, const struc
     walk->channels = PLANE_CHANNELS_MAX;
 }
 
-/* Behind `chain`, the stage with each of its parameters. */
+/* Plans `chain` followed by the stage with each of its parameters. */
 static void walk_behind(struct walk *walk, const struct stage *stage, const char *chain)
 {
     struct texts settings = {0};
@@ -493,8 +510,8 @@ static void walk_behind(struct walk *walk, const struct stage *stage, const char
     finish_texts(&settings);
 }
 
-/* How many of the frames the chain takes that have only one of the first or last planes, or all
- * but one, as files may have them. */
+/* Plans the chain for incomplete frames, as files may have them: one of the first or last two
+ * planes of `all` alone, or all planes but that one. Returns how many it accepts. */
 static size_t plan_partial(struct walk *walk, const char *text, const struct frame *all)
 {
     struct chain chain = {0};
@@ -515,7 +532,8 @@ static size_t plan_partial(struct walk *walk, const char *text, const struct fra
     return count;
 }
 
-/* A parameter with which the stage takes part of the chain's planes, and each other one with it. */
+/* Finds a parameter with which the stage accepts an incomplete frame of the chain's planes, and
+ * plans that together with each other parameter. */
 static void walk_partial(struct walk *walk, const struct stage *stage, const char *chain)
 {
     struct texts settings = {0}, more = {0};
@@ -548,8 +566,8 @@ static bool takes_planes_of(struct walk *walk, const struct transform *transform
     return false;
 }
 
-/* A stage that works on what a transform gives. Its own settings go with each kind of that, the
- * transform's with one of its own. */
+/* For a stage that accepts the transform's planes: plans each setting of the transform followed by
+ * one of the stage, and each kind of the transform followed by each setting of the stage. */
 static void walk_planes_of(struct walk *walk, const struct transform *transform,
                            const struct stage *stage)
 {
@@ -578,7 +596,8 @@ static void walk_mosaic_of(struct walk *walk, const struct stage *none, const ch
     plan_pictures(walk, chain, 1, 1);
 }
 
-/* Mosaics of a transform's planes, alone and beside planes that are none of its. */
+/* Plans outputs that write a transform's planes as one mosaic, also beside planes of other origin.
+ */
 static void walk_mosaics(struct walk *walk, const struct transform *transform)
 {
     const struct chain nothing = {0};
@@ -601,7 +620,7 @@ static void walk_mosaics(struct walk *walk, const struct transform *transform)
     }
 }
 
-/* What outputs make of planes. */
+/* Plans empty chains for outputs that want other types and channels. */
 static void walk_sink(struct walk *walk)
 {
     static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_U16};

@@ -1,15 +1,17 @@
-/* The way to every kernel of generic plans: chains of each stage with all its choices, and numbers
- * from all their range, planned for pictures of every type and number of channels. For the build,
- * which compiles what is found (make_kernels.c). */
+/* Finds every kernel that generic plans can need, by making plans: chains of each stage with each
+ * of its choices, and with numbers from all their range, for pictures of every type and number of
+ * channels. make_kernels.c compiles what is found; tests/unit/test_native.c looks whether random
+ * chains need others. */
 #ifndef SLUICE_KERNELS_WALK_H
 #define SLUICE_KERNELS_WALK_H
 
 #include "chain/plan.h"
 
-/* Told of each pass of each plan; `stage` is whose work it is. The pass is gone afterwards. */
+/* Called for each pass of each plan, with its stage. The pass is valid during the call; the same
+ * kernel is found many times. */
 typedef void walk_found(void *context, const struct stage *stage, const struct pass *pass);
 
-/* Plans for `profile`, which is generic. False when memory is out. */
+/* Makes the plans for `profile`, which must be generic. False when memory is out. */
 bool walk_plans(const struct device_profile *profile, walk_found *found, void *context);
 
 #endif

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""sluice side by side with OpenCV, libvips, Pillow, PyWavelets and libjpeg-turbo's tools: a Markdown table of
-ratios. Peers that are not installed are left out, and said so.
+"""Compares sluice's times with those of OpenCV, libvips, Pillow, PyWavelets and libjpeg-turbo's tools (peers), and
+prints a Markdown table of ratios. It names peers that are not installed.
 
-Machines differ and are noisy, so nothing is compared across runs: each round times the peer and
-sluice one right after the other, the ratio is that of the rounds' best times, and the median of the
-rounds is what is printed. What has no target is printed for what it is.
+Machines differ and are noisy, so times of different runs are not compared: each round times the peer and then sluice,
+the ratio is that of the round's best times, and the median over the rounds is printed. Rows without a target are for
+information.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
 Sections: kernels, pictures, files, thumbnails, folder, service; all unless named."""

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what work costs against the size of the picture and against the width of the window, as SVG,
-from what `sluice bench --json` measures.
+"""Draws two SVG charts from the measurements of `sluice bench --json`: time against the size of the picture, and time
+against the width of the window.
 
 Usage: plot.py [--build DIR] [--out DIR] [--iterations N] [--device SEL]
-Writes cost-by-size.svg and cost-by-width.svg into --out (docs/pictures), and beside them nothing."""
+Writes cost-by-size.svg and cost-by-width.svg into --out (docs/pictures)."""
 import argparse
 import json
 import math

@@ -1,5 +1,6 @@
-/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that writes down
- * what a process really asks of OpenCL, a line each, to the end of SLUICE_CL_TRACE=FILE:
+/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that records a
+ * process's OpenCL calls, for tests that must not rely on what the program reports about itself. It
+ * appends a line for each to SLUICE_CL_TRACE=FILE:
  *
  *     context PID
  *     build PID

@@ -1,6 +1,6 @@
-/* Another machine for sluice doctor, preloaded: what is below /dev and /proc/sys/fs/inotify is
- * taken from below $SHIM_ROOT, and the file system of a path is what $SHIM_MOUNTS says: "PATH=WORD
- * …", where a word is readonly, noexec, full or nfs. */
+/* A preloaded library that shows sluice doctor another machine: paths below /dev and
+ * /proc/sys/fs/inotify lead below $SHIM_ROOT, and $SHIM_MOUNTS says which file system a path is on:
+ * "PATH=WORD …", where a word is readonly, noexec, full or nfs. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>

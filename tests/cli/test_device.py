@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every stage runs on the device that was chosen: with every choice of its parameters, on every type,
-number of channels and odd size, what `--timing --json` names is what OpenCL was asked to launch. Each choice with each
-kind of picture takes ten minutes of compiling, so in the ordinary run each choice has one kind, in turn; all of
-them with SLUICE_TEST_ALL=1 (suite `opencl`).
+"""Every stage runs on the chosen device: with every choice of its parameters, and on every type, number of channels
+and odd size, the kernels that `--timing --json` names are those that OpenCL was asked to launch. To compile each
+choice for each kind of picture takes ten minutes, so the ordinary run tries each choice with one kind, in turn;
+SLUICE_TEST_ALL=1 tries all (suite `opencl`).
 
 Usage: test_device.py SLUICE CL_TRACE [unittest options]"""
 import json

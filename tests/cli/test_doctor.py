@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""sluice doctor finds each fault that is planted, and says its fix; sluice warm, and a start after it."""
+"""sluice doctor finds each fault of a machine that the test plants, and names its fix. sluice warm fills the kernel
+cache, from which the daemon then starts."""
 import grp
 import json
 import os

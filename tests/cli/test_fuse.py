@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fused kernels: chains made at random give the same bytes with and without --no-fuse, on every device of the
-processor, and what is launched is what `sluice plan` says; nothing is copied, compiled or allocated again.
-Programs for GPUs, which are not run here, are compiled by clang (PoCL needs it, so that it is there).
+"""Fused kernels: random chains give the same bytes with and without --no-fuse, on native and on PoCL; the launches
+are those that `sluice plan` names; a second run copies, compiles and allocates nothing. Programs for GPUs are only
+compiled, by clang, which is installed because PoCL needs it.
 
 SLUICE_LONG=1 runs 200 chains a device. Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What results keep of a picture besides its pixels: Exif, profile, XMP and density, of good files and of hostile
-ones; pictures of one bit; and floats whose white is 1. Usage: test_metadata.py SLUICE [unittest options]"""
+"""Which metadata of an input its result keeps (Exif, colour profile, XMP, density), for good and for hostile files;
+pictures of one bit; and floats whose white is 1. Usage: test_metadata.py SLUICE [unittest options]"""
 import json
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mistakes that people make, and what they are told: makes those of mistakes.txt and compares what is printed.
+"""The messages for common mistakes: runs the commands of mistakes.txt and compares what they print.
 Usage: test_mistakes.py SLUICE SLUICED [--write | unittest options]; --write puts what is printed into mistakes.txt."""
 import ctypes
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every stage runs on the processor's own kernels, for samples of every type: what `sluice plan` says of device
-native is launched there and agrees with the plain C reference, and nothing is refused that the reference takes.
+"""Every stage runs on device native, for samples of every type: the kernels that `sluice plan` names are launched,
+their results agree with the plain C reference, and native accepts every picture that the reference accepts.
 Usage: test_native.py SLUICE [unittest options]"""
 import json
 import os

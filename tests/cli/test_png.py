@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""PNG as it is written at every level, read by others: Python's zlib, and Pillow and OpenCV where
-they are installed. Usage: test_png.py SLUICE [unittest options]"""
+"""PNG files of every level are read by other programs: Python's zlib, and Pillow and OpenCV where they are installed.
+Usage: test_png.py SLUICE [unittest options]"""
 import math
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_wavelets.py SLUICE: the wavelet stages as a user runs them, against PyWavelets where it is
-installed, and against numbers that it gave where it is not."""
+"""test_wavelets.py SLUICE: the wavelet stages as a user runs them, compared with PyWavelets, or with numbers that it
+gave where it is not installed."""
 import json
 import os
 import struct

@@ -1,5 +1,6 @@
-/* Decoding and encoding in memory, as harshly as a test can: the input lies in a buffer of exactly
- * its size, rows of the picture lie apart, and what is around them must stay as it was. */
+/* Decoding and encoding in memory, so that errors show: the input is in a buffer of exactly its
+ * size, the picture's rows have padding between them, and bytes around them are checked to be
+ * unchanged. */
 #ifndef SLUICE_TESTS_CODEC_DECODE_H
 #define SLUICE_TESTS_CODEC_DECODE_H
 

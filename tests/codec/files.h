@@ -1,5 +1,5 @@
-/* Small picture files of every kind, made here: by hand, or by the libraries whose reading is
- * tried. Tests of the codecs know what is in them; the fuzzer starts from them. */
+/* Small picture files of every kind, made by hand or by the codec libraries. Tests of the codecs
+ * know their pixels; the fuzzer starts from them. */
 #ifndef SLUICE_TESTS_CODEC_FILES_H
 #define SLUICE_TESTS_CODEC_FILES_H
 

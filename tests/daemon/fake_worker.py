@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker that does what the first word of a file asks for, where the real one cannot be made to:
+"""A worker for tests of behaviour that the real one does not show. The first word of an input file says what it does:
 
     poison      crashes while it looks at the file
     poison-slow the same, after half a second

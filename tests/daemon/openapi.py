@@ -1,5 +1,5 @@
-"""Answers against the OpenAPI document: each one that any test gets has to be described there. Nothing but Python's own
-library; the document is the one that sluiced answers with, which SLUICE_OPENAPI names."""
+"""Checks HTTP answers against the OpenAPI document: every answer that any test gets must be described there. Uses
+only Python's standard library; SLUICE_OPENAPI names the document that sluiced serves."""
 import json
 import os
 import sys

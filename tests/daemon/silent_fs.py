@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""silent_fs.py MOUNTPOINT: a FUSE file system that never answers, spoken by Python alone. Needs root.
+"""silent_fs.py MOUNTPOINT: a FUSE file system that never answers, in Python without a library. Needs root.
 
-A file's name says which calls of it get no answer: `FLUSH`, `GETATTR-FLUSH`; `none` is a good file, of 64 KiB.
-Every name is there. Says "mounted" on its output; whatever waits for it fails once it is killed.
+A file exists under every name, and the name says which requests get no answer: `FLUSH`, `GETATTR-FLUSH`; `none` is an
+ordinary file of 64 KiB. Prints "mounted" when it is ready. When it is killed, calls that wait for it fail.
 """
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-"""Clients for the daemon's sockets, of Python's own library: HTTP at a Unix socket, and the jobs socket."""
+"""Clients for the daemon's sockets, HTTP at a Unix socket and the jobs socket, with Python's standard library."""
 import array
 import fcntl
 import http.client

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long originals are kept: by the time that the machine has seen, whatever the date is set to, and by the
-space that they take. CLOCK_FAULT names the preloaded library (tests/fault/clock_fault.c)."""
+"""How long originals are kept: by their age, which setting the date does not change, and by the space that they take.
+CLOCK_FAULT names the preloaded library (tests/fault/clock_fault.c)."""
 import os
 import re
 import sqlite3

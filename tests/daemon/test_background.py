@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Nobody waits for a GPU's compiler: jobs run on native at once, and a chain moves over when the GPU has what it
-needs. The GPU is PoCL under a layer that says so, and whose compiler takes longer."""
+"""Nobody waits for a GPU's compiler: jobs run on native at once, and a chain moves to the GPU when its programs are
+compiled. The GPU is PoCL, with a layer that calls it one and makes its compiler slower."""
 import json
 import os
 import subprocess

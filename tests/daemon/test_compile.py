@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a configured chain needs is compiled before READY: told by OpenCL itself (tests/cli/cl_trace.c)."""
+"""All programs of configured chains are compiled before READY, as a trace of OpenCL's calls shows
+(tests/cli/cl_trace.c)."""
 import os
 import random
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Crossings to the device and copied bytes are what OpenCL was asked for, in every place that tells them: a layer
-that refuses to map makes the device layer copy, and another one writes down what it copies."""
+"""Crossings to the device and copied bytes, wherever they are reported, agree with OpenCL's calls: one layer refuses
+to map, so that the device layer copies, and another one records what it copies."""
 import json
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A folder or state directory that cannot be used: the daemon starts and goes on with what works, tells what does not,
-and takes it up when it is mended."""
+"""A folder or state directory that cannot be used: the daemon starts and works with the others, reports the trouble,
+and uses the folder again when it has been repaired."""
 import json
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A device that fails under jobs, one that a process is stuck in, pictures that kill the worker."""
+"""Devices that fail during jobs or never return from a call, and pictures that kill the worker."""
 import os
 import signal
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Disks that fail or hang: nothing that is in doubt is given out, and nobody waits who need not.
-DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
+"""Disks that fail or hang: no result is published before it is certain to be on disk, and only files on the hanging
+disk wait. DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import errno
 import os
 import re

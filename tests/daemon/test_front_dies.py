@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The front is killed: no file is lost, no result is half, or there twice."""
+"""The front is killed: no file is lost, and every result is complete and there once."""
 import os
 import random
 import time

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A folder whose disk does not answer: it is told, and nobody else notices."""
+"""A folder whose disk does not answer: the daemon reports it, and everything else goes on as usual."""
 import ctypes
 import json
 import os

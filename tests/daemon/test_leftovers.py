@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What earlier runs and strangers have left in the folders, and what is held against a file for it."""
+"""Files that earlier runs, and other programs, have left in the folders; and how earlier deaths of the daemon count
+against a file."""
 import os
 import signal
 import time

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The sockets under load: what hostile and many clients may cost the good ones, and how many frames go through.
+"""The sockets under load: how much hostile or numerous clients slow down others, and how many frames a second are
+processed.
 
 Small by default; SLUICE_LONG=1 runs the promised sizes and holds the promised times, which need a machine that does
 little else. Figures are printed in both forms."""

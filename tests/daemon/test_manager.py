@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a service manager is told and hands over. A real systemd is tests/systemd/check.sh's matter; here its
-side is played: a datagram socket, listening sockets at descriptor 3, variables."""
+"""The protocol with a service manager, whose side the test plays: a datagram socket, listening sockets from
+descriptor 3 on, environment variables. tests/systemd/check.sh runs with a real systemd."""
 import os
 import re
 import signal

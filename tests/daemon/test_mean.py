@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The daemon, and `sluice run`, on the meanest of drivers (tests/fault/cl_mean.c): a device that is lost in the middle of
-work, again and again, one that kills kernels, and one that refuses what it compiled yesterday. Nothing is lost, and every
-result is that of the references. SLUICE_MEAN_ROUNDS: how often the device is lost, 3 if nobody says."""
+"""The daemon and `sluice run` with the mean driver (tests/fault/cl_mean.c): a device that is lost again and again
+during work, one that kills kernels, and one that refuses binaries that it made before. Nothing is lost, and every
+result is that of the references. SLUICE_MEAN_ROUNDS is how often the device is lost (3)."""
 import os
 import subprocess
 import unittest

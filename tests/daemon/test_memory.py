@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Many large pictures wait, of several sizes: the worker holds what limits.memory says and what the
-libraries took before the first of them. With SLUICE_LONG=1 500 of 24 megapixels (minutes)."""
+"""Many large pictures of several sizes wait: the worker takes no more memory than limits.memory, beside what the
+libraries had taken before the first job. With SLUICE_LONG=1 500 of 24 megapixels (minutes)."""
 import os
 import subprocess
 import unittest

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What /metrics says, by a strict reader of Prometheus' text format 0.0.4, and against what is known otherwise."""
+"""/metrics is valid for a strict parser of Prometheus' text format 0.0.4, and its values agree with other sources."""
 import json
 import os
 import re

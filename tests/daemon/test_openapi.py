@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""GET /v1/openapi.json: what the code can answer is in it, and nothing else is; requests made from it are answered as it
-says. (That every answer of every other test is described is seen to by sockets.ask.)"""
+"""GET /v1/openapi.json describes exactly the answers that the code can give, and requests made from it are answered
+as it says. (sockets.ask checks the answers of all other tests against it.)"""
 import glob
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What became of a file, and doing it again: sluice why, sluice requeue, /v1/files."""
+"""Asking what became of a file, and processing it again: sluice why, sluice requeue, /v1/files."""
 import json
 import os
 import shutil

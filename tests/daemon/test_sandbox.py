@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The worker's sandbox: every thread of a worker at work tries what it has no business with, by a library
-that it is made to load (tests/fault/sandbox_probe.c); jobs come out right meanwhile."""
+"""The worker's sandbox: a preloaded library (tests/fault/sandbox_probe.c) makes every thread of a working worker try
+forbidden calls, and records which are refused; the results of jobs are right meanwhile."""
 import errno
 import os
 import signal

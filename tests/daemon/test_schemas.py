@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What every command prints with --json is as docs/schemas says, and the schemas would notice if it were not."""
+"""Every command's --json output is valid by docs/schemas, and changed output is not."""
 import copy
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A device whose kernels compute something else than the references define."""
+"""A device whose kernels give other results than the references."""
 import os
 
 from sluice_test import DaemonTest, main, picture, wait_for

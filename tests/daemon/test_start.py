@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How sluiced starts, refuses to, and ends; what it is linked with."""
+"""How sluiced starts, when it refuses to, how it ends, and which libraries it is linked with."""
 import os
 import re
 import signal

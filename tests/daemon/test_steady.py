@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Steady work for a while: nothing grows. 20 s here; an hour with SLUICE_LONG=1, or SLUICE_STEADY=SECONDS.
 
-A folder and both sockets are kept at work at a steady pace. What is looked at: resident memory and open
-descriptors of the front and of the worker, from the first tenth (everything has been done once by then) to the
-last. The worker may be replaced on the way, as its age says; each one is looked at for itself.
+A folder and both sockets get work at a steady pace. Resident memory and open descriptors of the front and of the
+worker must not grow from the first tenth of the time, in which everything has been done once, to the last. The worker
+may be replaced because of its age; each one is judged by itself.
 """
 import os
 import time

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Descriptors and memory of strangers: what hangs, is hoarded or is not read is its owner's trouble alone."""
+"""Clients' descriptors and memory: a client whose descriptors hang, who holds many, or who does not read its results
+harms nobody but itself."""
 import os
 import resource
 import signal

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A driver's cache that makes every start crash."""
+"""A driver's kernel cache, damaged by a power cut, that makes every start crash."""
 import glob
 import os
 

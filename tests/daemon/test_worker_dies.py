@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Workers that crash and hang: their jobs end all the same, and the one at fault is found."""
+"""Workers that crash or hang: all their jobs end, and the job that caused it is found."""
 import os
 import signal
 import time

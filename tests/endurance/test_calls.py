@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every call of the front and the worker that can fail or hang: once, from then on, and for ever.
+"""Every call of the front and the worker that can fail or hang does so: once, each time from then on, or by never
+returning.
 
 A run without a fault tells which calls there are (tests/fault/call_fault.c): a site is a program, a function and a
 file; of each the first OCCURRENCES calls are tried. In each run the daemon starts, does two files and two requests, and

@@ -1,5 +1,6 @@
-/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that is a driver
- * with a broken compiler: in each program from source, SLUICE_WRONG=FROM=TO puts TO for FROM. */
+/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that acts like a
+ * driver with a broken compiler: with SLUICE_WRONG=FROM=TO it replaces FROM by TO in the source of
+ * each program. */
 #include "layer.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A preloaded library: clocks that were set.
+/* A preloaded library that shifts the clocks.
  *
  *     SLUICE_FAULT_CLOCK=FILE    FILE has two or three numbers of seconds, read at each call: what
  *                                today's date is ahead, the boot clock, and the monotonic clock */

@@ -1,5 +1,5 @@
-/* A library that takes Landlock away from the program that loads it (LD_PRELOAD), as an old kernel
- * would: the system calls fail with ENOSYS. */
+/* A preloaded library that hides Landlock, as an old kernel does: its system calls fail with
+ * ENOSYS. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,8 +1,6 @@
-"""The verbs of the fleet's tests: a hub, machines (each a sluiced and its relay), a store. Nothing but Python's
-own library drives the real programs.
-
-NATS_SERVER names the server that is taken; else the newest of those in PATH, in SLUICE_NATS_SERVERS (paths
-joined by colons) and beside this Python."""
+"""What the fleet's tests are made of: a hub, machines (each a sluiced and its relay) and a store, all of them the
+real programs, driven with Python's standard library. NATS_SERVER names the NATS server; without it, it is the newest
+of those in PATH, in SLUICE_NATS_SERVERS (paths joined by colons) and beside this Python."""
 import base64
 import glob
 import hashlib

@@ -1,5 +1,5 @@
-"""A small NATS client of Python's own library, for the tests: requests, messages with headers, and
-JetStream's API as it goes over the wire (docs.nats.io, reference/nats-protocol and nats_api_reference)."""
+"""A small NATS client for the tests, with Python's standard library: requests, messages with headers, and JetStream's
+API by its messages (docs.nats.io, reference/nats-protocol and nats_api_reference)."""
 import base64
 import itertools
 import json

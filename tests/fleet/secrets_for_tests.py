@@ -1,4 +1,5 @@
-"""Certificates and NATS credentials for the fleet's tests, made by the command openssl and Python's own library."""
+"""Makes certificates and NATS credentials for the fleet's tests, with the command openssl and Python's standard
+library."""
 import base64
 import json
 import os

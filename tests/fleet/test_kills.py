@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Death at every step: each point of a job's way through the relay, and SIGKILL of everything at random. Each id has
-one result in the end, whole.
+"""SIGKILL at every step: of the relay at each step of a job, and of all programs at random. In the end each job id
+has one complete result.
 
 FLEET_KILLS and FLEET_JOBS are the numbers of the random part (200 and 1000)."""
 import random

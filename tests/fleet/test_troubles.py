@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trouble of every kind: certificates, credentials, permissions; the daemon's and the store's bad days; streams that
-are full; sizes at their limits; ends in good order."""
+"""Faults of every kind: certificates, credentials and permissions; failures of the daemon and of the store; full
+streams; sizes at their limits; and orderly ends."""
 import array
 import fcntl
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The two ways without code of ours, by the examples of docs/examples/fleet: nginx with TLS before three machines, one of
-which is killed time and again; Celery and RQ that call `sluice submit`. Python packages come from PyPI into a folder of
-the build (FLEET_PACKAGES names one that is there)."""
+"""The two ways to use several machines without the relay, by the examples of docs/examples/fleet: nginx with TLS
+before three machines, one of which is killed time and again; Celery and RQ that call `sluice submit`. Python packages
+come from PyPI into a folder of the build (FLEET_PACKAGES names one that is there)."""
 import http.client
 import ssl
 

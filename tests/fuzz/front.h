@@ -1,6 +1,6 @@
-/* The front without its folders: loop, queue, supervisor, service, and a worker that is no process
- * but functions here (they stand in for daemon/work/child.c). It answers checks and jobs well,
- * unless a target speaks for it. */
+/* The front without watched folders: loop, queue, supervisor, service, and a worker that is not a
+ * process but functions here, in place of daemon/work/child.c. This worker answers checks and jobs
+ * with success, unless a fuzz target answers for it. */
 #ifndef SLUICE_TESTS_FUZZ_FRONT_H
 #define SLUICE_TESTS_FUZZ_FRONT_H
 

@@ -1,4 +1,5 @@
-/* Entries of the kernel cache. What is taken for whole lies inside the file, and adds up to it. */
+/* Entries of the kernel cache. The key and the binary of an accepted entry lie in the file, and
+ * with the header they are all of it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Configurations. What is refused says why; what is taken can be looked through. */
+/* Configurations. A refused one has a reason; all settings of an accepted one can be read. */
 #include <string.h>
 
 #include "config/config.h"

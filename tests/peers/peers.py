@@ -1,4 +1,4 @@
-"""What the tests here have in common: random pictures, and sluice's result of one."""
+"""Shared by the tests here: random pictures, and running sluice on one."""
 import os
 import random
 import shutil

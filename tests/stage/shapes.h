@@ -1,5 +1,5 @@
-/* The tests that erode, dilate, open and close share: their parameters, sizes and errors are the
- * same. */
+/* Tests shared by erode, dilate, open and close, whose parameters, sizes and errors are the same.
+ * */
 #ifndef SLUICE_TESTS_STAGE_SHAPES_H
 #define SLUICE_TESTS_STAGE_SHAPES_H
 

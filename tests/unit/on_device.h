@@ -1,5 +1,5 @@
-/* Plans run on the first device that there is, for the tests of modules. (Stages have a harness of
- * their own, stage/harness.h.) */
+/* Runs plans on the first device that is found, for unit tests. (Tests of stages have
+ * stage/harness.h.) */
 #ifndef SLUICE_TESTS_UNIT_ON_DEVICE_H
 #define SLUICE_TESTS_UNIT_ON_DEVICE_H
 

@@ -1,4 +1,5 @@
-/* The table of formats: told by bytes, options of reading and writing. */
+/* The table of formats: recognising a format by its bytes, and the options of reading and writing.
+ * */
 #include "test.h"
 
 #include <fcntl.h>

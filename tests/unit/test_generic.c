@@ -1,6 +1,6 @@
-/* Of generic kernels there are few: random chains of every stage, over random pictures, are planned
- * for every class of device. Any number that got into a kernel's text would make thousands of them.
- * No device is needed. */
+/* The number of generic kernels is small. Random chains of every stage are planned for random
+ * pictures and every class of device: if a number got into a kernel's text there would be thousands
+ * of kernels. Needs no device. */
 #include "test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the ledger answers; rows and answers by hand. */
+/* The ledger's answers to questions, for rows and answers written by hand. */
 #include "test.h"
 
 #include <stdio.h>

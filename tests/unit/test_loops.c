@@ -1,4 +1,5 @@
-/* Circles of watched folders, by where their paths lead; expectations by hand. */
+/* Finding folders that feed themselves (config/loops), for paths and expectations written by hand.
+ * */
 #include "test.h"
 
 #include <stdio.h>

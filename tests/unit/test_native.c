@@ -22,10 +22,10 @@ static unsigned n_chains(void)
 #endif
 }
 
-static bool is_there(uint64_t text)
+static bool is_there(uint64_t hash)
 {
     for (size_t i = 0; i < native_n_entries; i++)
-        if (native_entries[i].text == text)
+        if (native_entries[i].hash == hash)
             return true;
     return false;
 }
@@ -139,7 +139,7 @@ static void test_table(void **state)
     assert_in_range(n_levels, 1, NATIVE_LEVELS_MAX);
     assert_in_range(native_n_entries, 500, 10000);
     for (size_t i = 0; i < native_n_entries; i++) {
-        assert_true(i == 0 || native_entries[i].text > native_entries[i - 1].text);
+        assert_true(i == 0 || native_entries[i].hash > native_entries[i - 1].hash);
         for (size_t l = 0; l < n_levels; l++)
             assert_non_null(native_entries[i].at[l]);
     }

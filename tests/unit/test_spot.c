@@ -1,4 +1,5 @@
-/* What paths mean to a folder; expectations by hand. */
+/* Where a path lies for a watched folder (spool/spot), for paths and expectations written by hand.
+ * */
 #include "test.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the supervisor makes of each change of a worker's state. Its workers are those of this file:
- * they are whatever the test says that they are. */
+/* The supervisor's reaction to each change of a worker's state. Workers are simulated in this file;
+ * the tests set their states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The way through folders; trees are made for it, counts are by hand. */
+/* Walking through folders below a folder (base/walk): the test makes trees, and counts are known by
+ * hand. */
 #include "test.h"
 
 #include <dirent.h>

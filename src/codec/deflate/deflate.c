@@ -11,8 +11,9 @@
 
 #define BLOCK 32768
 
-/* Four codes of literals and what is left of a byte fit 64 bits, and four bytes are written at a
- * time. Codes of this length stand for bytes that come less than once in 2000. */
+/* The longest code: four literals and up to 7 bits of an unfinished byte fit 64 bits, so
+ * put_literals writes four at a time. Only bytes that occur less than once in 2000 would have
+ * longer codes. */
 #define LITERAL_BITS 12
 
 #define END_OF_BLOCK 256
@@ -21,10 +22,11 @@
 #define RUN_MIN      3
 #define RUN_MAX      258
 
-/* The two distance codes are told even where there is no run: some decoders want a whole code. */
+/* Two distance codes are declared even where there is no run: some decoders refuse an incomplete
+ * set. */
 #define DISTANCES 2
 
-/* Literals, then a run of the last one: as many bytes of it. */
+/* Some literals, then a run: further bytes that are equal to the last literal. Counts in bytes. */
 struct stretch {
     uint16_t literals, run;
 };
@@ -34,20 +36,21 @@ struct deflate {
     void *context;
     uint32_t checksum;
     bool begun;
-    unsigned n_bits; /* of `bits`, not written yet; fewer than 8 between codes */
+    unsigned n_bits; /* valid bits of `bits`, which are not written yet; below 8 between codes */
     uint64_t bits;
     uint8_t *out;
-    size_t size; /* bytes of the block */
+    size_t size; /* bytes in `block` */
     size_t n_stretches;
-    uint32_t counts[4][LITERALS]; /* four tables, since one byte is often the next one too */
+    uint32_t counts[4][LITERALS]; /* summed later: equal bytes in turn, which are frequent, would
+                                     wait for each other's increment of one table */
     struct huffman_code codes[LITERALS];
-    uint32_t literals[256]; /* codes[] once more: bits, and the length from bit 16 on */
+    uint32_t literals[256]; /* the first 256 of codes[]: bits, and the length in bits 16 and up */
     struct stretch stretches[BLOCK / (RUN_MIN + 1) + 1];
-    uint8_t block[BLOCK + 16];        /* zeros behind its end are looked at, and not taken */
-    uint8_t written[2 * BLOCK + 512]; /* LITERAL_BITS a byte and the codes' own lengths */
+    uint8_t block[BLOCK];
+    uint8_t written[2 * BLOCK + 512]; /* at most LITERAL_BITS a byte, and the table of codes */
 };
 
-/* Symbols of lengths, RFC 1951 3.2.5. */
+/* The shortest match and the number of extra bits of symbol FIRST_LENGTH + i: RFC 1951 3.2.5. */
 static const struct {
     uint16_t base;
     uint8_t extra;
@@ -95,7 +98,8 @@ static void put_code(struct deflate *d, const struct huffman_code *code)
     put(d, code->bits, code->length);
 }
 
-/* The next matches of a run, never leaving a rest that is too short for one. */
+/* The length of the next match of a run, so that what is left of the run is 0 or at least RUN_MIN.
+ */
 static unsigned match_of(unsigned run)
 {
     if (run <= RUN_MAX)
@@ -112,11 +116,11 @@ static void count_run(struct deflate *d, unsigned run)
     }
 }
 
-/* Looks at every fourth place whether the next four bytes repeat the one there; `end` where none
- * does. A run that begins in between is found at the next such place, so that all of eight and more
- * are found, but for up to three bytes, and some of four to seven: of gradients shorter runs take
- * less as literals, of colours they would take a little more, and to look for all costs twice the
- * time. */
+/* Finds the next place that the following four bytes repeat; `end` if there is none. Counts the
+ * bytes that it passes. Only every fourth place is looked at, which takes half the time: runs of
+ * eight bytes and more are found, except up to three bytes at their beginning, and some of the runs
+ * of four to seven. Short runs take fewer bits as literals in gradients, and a few more in flat
+ * colours. */
 static size_t find_run(struct deflate *d, size_t at, size_t end)
 {
     for (; at + 8 < end; at += 8) {
@@ -145,7 +149,7 @@ static size_t run_end(const uint8_t *p, size_t at, size_t end)
     return at;
 }
 
-/* Takes the block apart into literals and runs, and counts both. */
+/* Divides the block into literals and runs, and counts the symbols of both. */
 static void find_stretches(struct deflate *d)
 {
     size_t at = 0, end = d->size;
@@ -155,7 +159,7 @@ static void find_stretches(struct deflate *d)
         size_t begin = at, last;
         at = find_run(d, at, end);
         if (at < end)
-            d->counts[0][d->block[at++]]++; /* what the run repeats */
+            d->counts[0][d->block[at++]]++; /* the literal that the run repeats */
         last = at < end ? run_end(d->block, at, end) : end;
         d->stretches[d->n_stretches++] =
             (struct stretch){(uint16_t)(at - begin), (uint16_t)(last - at)};
@@ -175,13 +179,13 @@ static void make_codes(struct deflate *d)
         d->literals[s] = d->codes[s].bits | (uint32_t)d->codes[s].length << 16;
 }
 
-/* A code length, or 16, 17, 18 with their extra bits. RFC 1951 3.2.7. */
-struct told {
+/* A symbol of the sequence of code lengths (RFC 1951 3.2.7): a length of 0 to 15, or 16, 17 or 18
+ * for repeated ones, whose count is in the extra bits. */
+struct length_symbol {
     uint8_t symbol, extra, extra_bits;
 };
 
-/* Runs of one length are told shorter. */
-static size_t tell_lengths(const uint8_t *length, size_t n, struct told *told)
+static size_t encode_lengths(const uint8_t *length, size_t n, struct length_symbol *to)
 {
     size_t count = 0;
     for (size_t i = 0; i < n;) {
@@ -189,28 +193,29 @@ static size_t tell_lengths(const uint8_t *length, size_t n, struct told *told)
         while (i + run < n && length[i + run] == length[i] && run < 138)
             run++;
         if (length[i] == 0 && run >= 11) {
-            told[count++] = (struct told){18, (uint8_t)(run - 11), 7};
+            to[count++] = (struct length_symbol){18, (uint8_t)(run - 11), 7};
         } else if (length[i] == 0 && run >= 3) {
-            told[count++] = (struct told){17, (uint8_t)(run - 3), 3};
-        } else if (run >= 4) { /* the length itself, and 3 to 6 times as the one before */
+            to[count++] = (struct length_symbol){17, (uint8_t)(run - 3), 3};
+        } else if (run >= 4) { /* the length itself, then 3 to 6 repetitions */
             run = run > 7 ? 7 : run;
-            told[count++] = (struct told){length[i], 0, 0};
-            told[count++] = (struct told){16, (uint8_t)(run - 4), 2};
+            to[count++] = (struct length_symbol){length[i], 0, 0};
+            to[count++] = (struct length_symbol){16, (uint8_t)(run - 4), 2};
         } else {
             run = 1;
-            told[count++] = (struct told){length[i], 0, 0};
+            to[count++] = (struct length_symbol){length[i], 0, 0};
         }
         i += run;
     }
     return count;
 }
 
+/* Begins a block: its header, and the lengths of its codes (RFC 1951 3.2.7). */
 static void put_codes(struct deflate *d, bool last)
 {
     static const uint8_t order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                       11, 4,  12, 3, 13, 2, 14, 1, 15};
     uint8_t length[LITERALS + DISTANCES];
-    struct told told[LITERALS + DISTANCES];
+    struct length_symbol symbols[LITERALS + DISTANCES];
     struct huffman_code codes[19];
     uint32_t counts[19] = {0};
     unsigned n = LITERALS, n_order = 19;
@@ -219,22 +224,22 @@ static void put_codes(struct deflate *d, bool last)
     for (unsigned s = 0; s < n; s++)
         length[s] = (uint8_t)d->codes[s].length;
     memset(length + n, 1, DISTANCES);
-    size_t n_told = tell_lengths(length, n + DISTANCES, told);
-    for (size_t i = 0; i < n_told; i++)
-        counts[told[i].symbol]++;
+    size_t n_symbols = encode_lengths(length, n + DISTANCES, symbols);
+    for (size_t i = 0; i < n_symbols; i++)
+        counts[symbols[i].symbol]++;
     huffman_make(counts, 19, 7, codes);
     while (n_order > 4 && codes[order[n_order - 1]].length == 0)
         n_order--;
     put(d, last, 1);
-    put(d, 2, 2); /* codes of its own */
+    put(d, 2, 2); /* block type: dynamic Huffman codes */
     put(d, n - FIRST_LENGTH, 5);
     put(d, DISTANCES - 1, 5);
     put(d, n_order - 4, 4);
     for (unsigned i = 0; i < n_order; i++)
         put(d, codes[order[i]].length, 3);
-    for (size_t i = 0; i < n_told; i++) {
-        put_code(d, &codes[told[i].symbol]);
-        put(d, told[i].extra, told[i].extra_bits);
+    for (size_t i = 0; i < n_symbols; i++) {
+        put_code(d, &codes[symbols[i].symbol]);
+        put(d, symbols[i].extra, symbols[i].extra_bits);
     }
 }
 
@@ -246,7 +251,7 @@ static void put_literals(struct deflate *d, const uint8_t *p, size_t n)
     uint8_t *out = d->out;
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        /* Two and two first: else each would wait for the one before. */
+        /* Codes are joined in pairs first; one by one, each would wait for the one before. */
         uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]], e = code[p[i + 3]];
         uint64_t first = (a & 0xFFFF) | (uint64_t)(b & 0xFFFF) << (a >> 16);
         uint64_t second = (c & 0xFFFF) | (uint64_t)(e & 0xFFFF) << (c >> 16);
@@ -272,7 +277,7 @@ static void put_run(struct deflate *d, unsigned run)
         unsigned match = match_of(run), s = length_symbol(match);
         put_code(d, &d->codes[FIRST_LENGTH + s]);
         put(d, match - lengths[s].base, lengths[s].extra);
-        put(d, 0, 1); /* the first distance code: 1 */
+        put(d, 0, 1); /* the code of distance 1 */
         run -= match;
     }
 }
@@ -281,7 +286,7 @@ static void end_block(struct deflate *d, bool last)
 {
     const uint8_t *p = d->block;
     d->out = d->written;
-    if (!d->begun) { /* a window of 32 KiB, the fastest algorithm */
+    if (!d->begun) { /* zlib's header: DEFLATE with a window of 32 KiB, the fastest level */
         put(d, 0x0178, 16);
         d->begun = true;
         d->checksum = (uint32_t)adler32(0, NULL, 0);
@@ -314,7 +319,8 @@ struct deflate *deflate_create(deflate_sink *sink, void *context)
     return d;
 }
 
-/* A block ends when the next byte comes, so that the last one is known to be the last. */
+/* A full block is kept until another byte comes, because the last block has to be marked as such.
+ */
 void deflate_write(struct deflate *d, const uint8_t *data, size_t size)
 {
     while (size > 0) {

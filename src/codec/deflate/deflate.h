@@ -1,10 +1,11 @@
-/* DEFLATE (RFC 1951) in a zlib stream (RFC 1950), for bytes that differ little and repeat only in
- * runs, as filtered rows of pictures do: each block of 32 KiB gets Huffman codes of its own, and
- * longer runs of one byte are matches at distance 1. No other match is looked for.
+/* Compresses to DEFLATE (RFC 1951) in a zlib stream (RFC 1950). It is made for filtered rows of
+ * pictures, whose bytes have few frequent values and repeat only in runs: each block of 32 KiB gets
+ * Huffman codes of its own, and runs of one byte become matches at distance 1. It searches for no
+ * other matches.
  *
- * Of photographs this makes smaller files than a quick search does, whose short matches cost more
- * than the bytes that they stand for, at a fraction of its time (docs/performance.md). The stream
- * depends on the bytes alone, not on how they were handed over. */
+ * For photographs the result is smaller than that of zlib's fast levels, whose short matches take
+ * more bits than the literals that they replace, in a fraction of the time (docs/performance.md).
+ * The stream depends only on the bytes, not on how they are divided among calls. */
 #ifndef SLUICE_CODEC_DEFLATE_H
 #define SLUICE_CODEC_DEFLATE_H
 
@@ -13,14 +14,14 @@
 
 struct deflate;
 
-/* Takes compressed bytes as they are ready, in order. */
+/* Receives the compressed bytes in order. `data` is valid during the call. */
 typedef void deflate_sink(void *context, const uint8_t *data, size_t size);
 
-/* About 120 KiB. NULL when memory is out. */
+/* Allocates about 120 KiB. NULL when memory is out. One thread at a time. */
 struct deflate *deflate_create(deflate_sink *sink, void *context);
 void deflate_write(struct deflate *deflate, const uint8_t *data, size_t size);
 
-/* The last block and the checksum. Nothing is written after it. */
+/* Writes the last block and the checksum. No call of deflate_write may follow. */
 void deflate_end(struct deflate *deflate);
 void deflate_destroy(struct deflate **deflate);
 

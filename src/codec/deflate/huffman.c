@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-/* A symbol that comes, and how often. */
+/* A symbol that occurs, and how often. */
 struct entry {
     uint32_t weight;
     uint16_t symbol;
 };
 
-/* Ascending by weight, then by symbol; one byte of the weight a turn. */
+/* Radix sort: ascending by weight, then by symbol. `other` is a second array of `n` entries. */
 static void sort(struct entry *entries, struct entry *other, unsigned n)
 {
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -16,7 +16,7 @@ static void sort(struct entry *entries, struct entry *other, unsigned n)
         for (unsigned i = 0; i < n; i++)
             at[(entries[i].weight >> shift & 255) + 1]++;
         if (at[1] == n)
-            continue; /* nothing but zeros */
+            continue; /* this byte is 0 in all weights */
         for (unsigned i = 0; i < 256; i++)
             at[i + 1] += at[i];
         for (unsigned i = 0; i < n; i++)
@@ -25,8 +25,9 @@ static void sort(struct entry *entries, struct entry *other, unsigned n)
     }
 }
 
-/* How many symbols have codes of each length, from sorted weights. Leaves and inner nodes each come
- * in ascending order, so that the two lightest stand at the front of either queue. */
+/* Counts the symbols that have codes of each length, from sorted weights. This is Huffman's
+ * algorithm with two queues: leaves, and inner nodes, which are made in ascending order of weight;
+ * so the lightest node is always first in one of the two queues. */
 static void count_lengths(const struct entry *sorted, unsigned n, unsigned *of_length)
 {
     uint32_t weight[HUFFMAN_SYMBOLS_MAX];
@@ -48,8 +49,9 @@ static void count_lengths(const struct entry *sorted, unsigned n, unsigned *of_l
         of_length[depth[parent[i]] + 1]++;
 }
 
-/* Codes longer than the limit are cut to it; then the code space is too small by some units of the
- * limit's length, and for each a code is made longer by one bit. */
+/* Codes longer than the limit get the limit's length. Then their sum 2^-length may exceed 1
+ * (Kraft), and shorter codes are made longer by a bit until it does not. `used` counts that sum in
+ * units of 2^-limit. */
 static void limit_lengths(unsigned *of_length, unsigned longest, unsigned limit)
 {
     uint32_t used = 0;
@@ -67,7 +69,7 @@ static void limit_lengths(unsigned *of_length, unsigned longest, unsigned limit)
         of_length[l + 1]++;
         used -= 1u << (limit - l - 1);
     }
-    /* The last step may have freed more than was needed. */
+    /* The last step may have freed more than was needed: make codes shorter again. */
     for (unsigned l = limit; used < 1u << limit && l > 1;) {
         uint32_t gain = 1u << (limit - l);
         if (of_length[l] > 0 && used + gain <= 1u << limit) {
@@ -88,7 +90,7 @@ static uint16_t reversed(unsigned code, unsigned length)
     return (uint16_t)r;
 }
 
-/* Codes of one length are consecutive, in the order of the symbols. */
+/* RFC 1951 3.2.2: codes of one length are consecutive numbers in the order of the symbols. */
 static void assign(const uint8_t *lengths, unsigned n, const unsigned *of_length,
                    struct huffman_code *codes)
 {

@@ -8,13 +8,15 @@
 #define HUFFMAN_SYMBOLS_MAX 288
 #define HUFFMAN_BITS_MAX    15
 
-/* The bits of a symbol, the first to be written lowest, and how many they are; 0: it has none. */
+/* The code of a symbol: its bits, the first one to be written lowest, and their number; 0: the
+ * symbol does not occur. */
 struct huffman_code {
     uint16_t bits, length;
 };
 
-/* A code for `n` symbols by how often each comes, none longer than `limit` bits, where 2^limit is
- * at least n. At least two symbols get codes, so that it is complete. */
+/* Makes codes for `n` symbols from how often each occurs, none longer than `limit` bits; 2^limit
+ * must be at least n. At least two symbols get codes, because some decoders refuse an incomplete
+ * set. */
 void huffman_make(const uint32_t *counts, unsigned n, unsigned limit, struct huffman_code *codes);
 
 #endif

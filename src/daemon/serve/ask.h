@@ -1,5 +1,5 @@
-/* What clients of the jobs socket say: one JSON object a message (docs/jobs-socket.md). Hostile
- * input; unknown and repeated fields are refused. Pure. */
+/* Parses messages of the jobs socket's clients: one JSON object each (docs/jobs-socket.md). They
+ * are hostile input; unknown and repeated fields are refused. Pure. */
 #ifndef SLUICE_DAEMON_SERVE_ASK_H
 #define SLUICE_DAEMON_SERVE_ASK_H
 
@@ -11,23 +11,23 @@
 enum ask_kind {
     ASK_JOB,
     ASK_STATUS,
-    ASK_WHY,     /* what became of a file */
-    ASK_REQUEUE, /* it, or all that failed, is to be done again */
+    ASK_WHY,     /* asks what became of a file of a watched folder */
+    ASK_REQUEUE, /* asks to process a file, or all failed ones, again */
 };
 
 struct ask {
     enum ask_kind kind;
-    int64_t id;         /* the client's own; −1: it could not be read */
+    int64_t id;         /* the client's number for it; −1: it could not be read */
     const char *chain;  /* "": none */
-    const char *format; /* "auto" unless said */
-    const char *input;  /* NULL: as usual */
-    const char *file;   /* of why and requeue; NULL: none */
-    bool failed;        /* of requeue: all that failed */
-    void *json;         /* what the texts belong to */
+    const char *format; /* "auto" if it is not given */
+    const char *input;  /* options for reading the input; NULL: the defaults */
+    const char *file;   /* for ASK_WHY and ASK_REQUEUE; NULL: not given */
+    bool failed;        /* for ASK_REQUEUE: all failed files */
+    void *json;         /* owns the texts above */
 };
 
-/* FAULT_DATA: it is none, and `id` is told if there is one. The ask is to be finished in any case.
- */
+/* FAULT_DATA for anything that is no valid message; `id` is set all the same if it can be read. The
+ * caller finishes the ask in any case. */
 int ask_decode(struct ask *ask, const char *bytes, size_t size, struct fault *fault);
 
 void ask_finish(struct ask *ask);

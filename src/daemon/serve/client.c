@@ -1,4 +1,4 @@
-/* What a client of the jobs socket asks, and what it is told. */
+/* A client of the jobs socket: its requests for jobs, and the answers. */
 #include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #define STATUS_MAX 60000 /* bytes of a status that fits into a message */
 
-/* A request for a job. If its input has to be copied that comes first; then the job is in the
- * queue. */
+/* A request for a job. An input that is no sealed memory file is copied first, by a receiver; then
+ * the job goes to the queue. */
 struct jobs_request {
     struct jobs_client *client; /* NULL: it has disconnected */
     struct jobs_socket *server;
@@ -251,7 +251,7 @@ static int check_job(struct jobs_client *client, const struct ask *ask,
     return 0;
 }
 
-/* Takes over the descriptors and the ask. */
+/* Starts a request for a job. Takes over the descriptors and the ask. */
 static void take_job(struct jobs_client *client, struct ask *ask, struct reception *reception,
                      const struct receipt *receipt, int fds[2])
 {

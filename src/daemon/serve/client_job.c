@@ -13,7 +13,7 @@
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-/* Tries again after faults that may pass, after the queue's pauses of 1 s and 5 s. */
+/* Number of further tries after faults that may pass, after the queue's pauses of 1 s and 5 s. */
 #define RETRIES_MAX 2
 
 /* Weight of a new time in the mean. */
@@ -94,7 +94,8 @@ static void end(struct client_job *job, const struct message *report)
         client_job_destroy(&job);
 }
 
-/* The worker truncates a client's own output: that may wait for whoever holds the file. */
+/* The worker truncates a client's own output, because that may wait for whoever has a lease on it.
+ */
 static void open_job(struct job *queued)
 {
     struct client_job *job = (struct client_job *)queued;

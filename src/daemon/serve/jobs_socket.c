@@ -270,7 +270,7 @@ static void close_client(struct jobs_client *client)
     client->account->n_connections--;
     account_leave(client->account);
     uv_close((uv_handle_t *)&client->poll, on_poll_closed);
-    receptions_bury(&server->receptions, client->peer.uid, client->fd);
+    receptions_close_client(&server->receptions, client->peer.uid, client->fd);
 }
 
 /* Cuts off a client. Results that it has not read stay in its socket, and count until it has gone.
@@ -358,7 +358,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
         if (!full)
             listener_left(&server->listener, peer->uid);
         /* the client reads end of file on it */
-        receptions_bury(&server->receptions, peer->uid, fd);
+        receptions_close_client(&server->receptions, peer->uid, fd);
         return;
     }
     client->server = server;

@@ -44,7 +44,7 @@ static bool enter(struct listener *listener, uid_t uid)
         return false;
     unsigned others = listener->n_connections - *count;
     bool in_share = uid == 0 || *count < service_share(LISTENER_TOTAL, others);
-    if (*count >= LISTENER_ANYBODYS && (!in_share || listener->n_connections >= LISTENER_TOTAL))
+    if (*count >= LISTENER_ASSURED && (!in_share || listener->n_connections >= LISTENER_TOTAL))
         return false;
     ++*count;
     listener->n_connections++;

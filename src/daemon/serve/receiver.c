@@ -14,20 +14,21 @@
 
 #include "base/sealed.h"
 
-#define LINGER 20 /* milliseconds that a client may be silent before it is left */
-#define MESSAGES_MAX                                                                               \
-    64 /* that are taken before it is left: meanwhile nobody looks whether it reads */
+#define LINGER       20 /* milliseconds for which RECEIVER_STAY waits for a client's next message */
+#define MESSAGES_MAX 64 /* of one order; during it the front does not check if the client reads */
 
-/* ---- descriptors, which may be anything ---- */
+/* ---- checking descriptors ---- */
 
-/* A file system that asks another process or machine may keep who uses it waiting for ever. Inputs
- * are read here, where that does no harm: only those are refused of which that is known. */
+/* A file system that depends on another process or machine may keep its user waiting for ever. A
+ * hanging input hangs only this process, so only inputs on file systems known for that are refused.
+ */
 static const unsigned long far_types[] = {
     0x65735546 /* FUSE */, NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC,
     0xfe534d42 /* SMB2 */, 0xff534d42 /* CIFS */, V9FS_MAGIC,
     AFS_SUPER_MAGIC,       CODA_SUPER_MAGIC,      0x00c36400 /* Ceph */};
 
-/* Outputs are written by the worker and closed by the front. */
+/* Outputs are written by the worker and closed by the front, which must not hang: they are accepted
+ * only on file systems known as local. */
 static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAGIC,
                                             XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
                                             F2FS_SUPER_MAGIC,          OVERLAYFS_SUPER_MAGIC,
@@ -83,7 +84,7 @@ static void check_files(struct receipt *receipt, int input, int output)
         fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
 }
 
-/* ---- what the front asks ---- */
+/* ---- orders ---- */
 
 static void close_all(int *fds, size_t count)
 {
@@ -94,8 +95,9 @@ static void close_all(int *fds, size_t count)
     }
 }
 
-/* The receipt is a parcel's where it says that a message follows. */
-static void tell(const struct receipt *receipt, const int *fds, size_t n_fds)
+/* Sends a receipt, with the bytes of the message behind it (struct parcel) if receipt->length says
+ * so. */
+static void send_receipt(const struct receipt *receipt, const int *fds, size_t n_fds)
 {
     struct fault fault = FAULT_INIT;
     struct text bytes = {.data = (char *)(uintptr_t)receipt,
@@ -104,11 +106,11 @@ static void tell(const struct receipt *receipt, const int *fds, size_t n_fds)
         _exit(EXIT_FAILURE); /* the front has gone */
 }
 
-/* A file that was cut short meanwhile is as long as it was when it was read. */
+/* Copies up to `size` bytes; fewer if the file was truncated meanwhile. */
 static void copy_bytes(int input, int copy, uint64_t size, struct receipt *receipt)
 {
     static char buffer[RECEIVER_PIECE / 4];
-    uint64_t told = 0;
+    uint64_t reported = 0;
     while (receipt->size < size) {
         uint64_t rest = size - receipt->size;
         size_t wanted = rest < sizeof buffer ? (size_t)rest : sizeof buffer;
@@ -125,14 +127,14 @@ static void copy_bytes(int input, int copy, uint64_t size, struct receipt *recei
         }
         receipt->size += (uint64_t)got;
         receipt->going_on = true;
-        if (receipt->size - told >= RECEIVER_PIECE) {
-            tell(receipt, NULL, 0);
-            told = receipt->size;
+        if (receipt->size - reported >= RECEIVER_PIECE) {
+            send_receipt(receipt, NULL, 0);
+            reported = receipt->size;
         }
     }
 }
 
-/* Takes the descriptors over. */
+/* Copies the input fds[0], and passes on the output fds[1]. Takes over the descriptors. */
 static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
 {
     struct receipt receipt = {.fault = FAULT_INIT};
@@ -149,16 +151,16 @@ static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
     receipt.going_on = false;
     if (receipt.fault.code == FAULT_NONE) {
         fcntl(files[0], F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-        tell(&receipt, files, 1 + receipt.has_output);
+        send_receipt(&receipt, files, 1 + receipt.has_output);
         close_all(files, MESSAGE_FDS_MAX);
     } else {
         close_all(files, MESSAGE_FDS_MAX);
-        tell(&receipt, NULL, 0);
+        send_receipt(&receipt, NULL, 0);
     }
 }
 
-/* The next order, and the client's socket that comes with it (−1: none). False: there is none any
- * more. */
+/* Waits for the next order, and the client's socket that comes with it (−1: none). False: the front
+ * has closed the socket. */
 static bool get_order(char *order, int *client)
 {
     static char buffer[MESSAGE_BYTES_MAX];
@@ -172,7 +174,7 @@ static bool get_order(char *order, int *client)
     return true;
 }
 
-/* The client's next message, and what its receipt is to say. What is bad is closed. */
+/* Receives the client's next message and fills its receipt. Closes descriptors that are refused. */
 static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX])
 {
     struct receipt *receipt = &parcel->receipt;
@@ -203,11 +205,12 @@ static void copy_or_drop(int fds[MESSAGE_FDS_MAX], uint64_t size)
         return;
     }
     close_all(fds, MESSAGE_FDS_MAX);
-    tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+    send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
 }
 
-/* The client's socket stays open as long as anything of a message may hang: what is unread in it
- * is closed by whoever closes it last, which then is not the front, even if that is killed. */
+/* RECEIVER_TAKE and RECEIVER_STAY. The client's socket is kept open here while messages are
+ * received: the process that closes a socket last also closes the descriptors unread in it, which
+ * may hang, so that must not be the front. */
 static void take(int client, bool stay)
 {
     static struct parcel parcel;
@@ -219,13 +222,13 @@ static void take(int client, bool stay)
         take_one(client, &parcel, fds);
         if (!receipt->going_on || receipt->to_copy)
             break;
-        tell(receipt, fds, (size_t)(fds[0] >= 0) + (fds[1] >= 0));
+        send_receipt(receipt, fds, (size_t)(fds[0] >= 0) + (fds[1] >= 0));
         close_all(fds, MESSAGE_FDS_MAX);
         *receipt = (struct receipt){.fault = FAULT_INIT};
     } while (++n < MESSAGES_MAX && poll(&next, 1, stay ? LINGER : 0) == 1);
     close(client);
     receipt->going_on = false;
-    tell(receipt, NULL, 0);
+    send_receipt(receipt, NULL, 0);
     if (receipt->to_copy)
         copy_or_drop(fds, receipt->size);
 }
@@ -236,14 +239,15 @@ int receiver_run(void)
     int client;
     prctl(PR_SET_NAME, RECEIVER_NAME);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* the front's, which may come to the whole group: its socket tells */
+    signal(SIGINT,
+           SIG_IGN); /* may be sent to the whole group; the front's socket ends this process */
     signal(SIGTERM, SIG_IGN);
     while (get_order(&order, &client)) {
         if (client >= 0 && (order == RECEIVER_TAKE || order == RECEIVER_STAY)) {
             take(client, order == RECEIVER_STAY);
         } else if (client >= 0) {
             close(client);
-            tell(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
+            send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
         }
     }
     return 0;

@@ -11,29 +11,32 @@
 #include "base/log.h"
 
 #define RECEIPTS_A_TURN 16
-#define ANSWER_TIME     10000 /* milliseconds until a receiver must have answered, … */
-#define IDLE_TIME       2000  /* … and that one without work stays, … */
-#define SPARE_TIME      200   /* … beside another one of the same user's */
-#define AT_WORK_MAX     16    /* receivers of one user that do not hang, … */
-#define STAYING_MAX     8     /* … that stay with one client, … */
-#define ABANDONED_MAX   16    /* … and that hang */
+/* In milliseconds. */
+#define ANSWER_TIME 10000 /* until a receiver must have answered */
+#define IDLE_TIME   2000  /* after which a receiver without work ends */
+#define SPARE_TIME  200   /* the same if there is another idle one of the same user */
+
+/* Receivers of one user. */
+#define AT_WORK_MAX   16 /* that do not hang */
+#define STAYING_MAX   8  /* of these, up to which a new order is RECEIVER_STAY */
+#define ABANDONED_MAX 16 /* that hang */
 
 enum receiver_state {
     RECEIVER_IDLE,
     RECEIVER_AT_WORK,
-    RECEIVER_HOLDING,   /* the front is to say whether it copies */
-    RECEIVER_ABANDONED, /* killed, which it may not notice */
+    RECEIVER_HOLDING,   /* waits for RECEIVER_COPY or RECEIVER_DROP */
+    RECEIVER_ABANDONED, /* killed; it may hang in the kernel and not die */
 };
 
 struct receiver {
     struct receptions *all;
     uid_t uid;
     enum receiver_state state;
-    struct reception *reception; /* NULL: none, or nobody wants it any more */
+    struct reception *reception; /* NULL: none, or it was cancelled */
     uv_process_t process;
     uv_poll_t poll;
     uv_timer_t timer;
-    int socket;         /* −1 once it is abandoned */
+    int socket;         /* −1 once it is given up */
     unsigned n_handles; /* of libuv that are not closed yet */
     LIST_ENTRY(receiver) in_list;
 };
@@ -47,7 +50,7 @@ static void on_closed(uv_handle_t *handle)
         free(receiver);
 }
 
-/* Without its socket it ends by itself, if it can. */
+/* Closes the socket, so that the process ends by itself, if it can. */
 static void hang_up(struct receiver *receiver)
 {
     if (receiver->socket < 0)
@@ -67,7 +70,7 @@ static void forget(struct receiver *receiver)
 
 static void start_waiting(struct receptions *all);
 
-/* Its reception ends with the process. */
+/* Gives up a receiver and its reception. */
 static void abandon(struct receiver *receiver, const char *why)
 {
     struct reception *reception = receiver->reception;
@@ -91,7 +94,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int number
     (void)status;
     (void)number;
     if (uv_is_closing((uv_handle_t *)process))
-        return; /* libuv tells of two ends at once, and the other one was the daemon's last */
+        return; /* libuv reports several ends together, and a callback has closed everything */
     if (receiver->state != RECEIVER_ABANDONED && receiver->socket >= 0)
         abandon(receiver, "the process that receives descriptors has died");
     forget(receiver);
@@ -119,16 +122,16 @@ static int spawn(struct receiver *receiver, int socket)
 {
     char name[] = RECEIVER_NAME, argument[] = RECEIVER_ARGUMENT;
     char *args[] = {name, argument, NULL};
-    const char *told = getenv("SLUICE_RECEIVER");
+    const char *file = getenv("SLUICE_RECEIVER");
     uv_stdio_container_t stdio[RECEIVER_FD + 1] = {
         {.flags = UV_IGNORE},
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
-    /* Not by its path: an update may have put another one there. */
+    /* Not by its path, at which an update may have put another program. */
     uv_process_options_t options = {.exit_cb = on_exit_of_process,
-                                    .file = told ? told : "/proc/self/exe",
+                                    .file = file ? file : "/proc/self/exe",
                                     .args = args,
                                     .stdio_count = RECEIVER_FD + 1,
                                     .stdio = stdio};
@@ -187,7 +190,7 @@ static void give_order(struct receiver *receiver, enum receiver_order order, int
         uv_timer_start(&receiver->timer, on_timer, 0, 0);
 }
 
-static void rest(struct receiver *receiver)
+static void make_idle(struct receiver *receiver)
 {
     const struct receiver *other;
     bool superfluous = false;
@@ -227,7 +230,7 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
         return;
     }
     receiver->reception = NULL;
-    rest(receiver);
+    make_idle(receiver);
     if (!reception)
         close_both(fds);
     else if (reception->how.order == RECEIVER_TAKE)
@@ -238,10 +241,10 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
     start_waiting(receiver->all);
 }
 
-/* False: it has said all that it had to say, or has died. */
+/* Receives a parcel. False if there is none, or none follows: the receiver is idle or has died. */
 static bool receive_one(struct receiver *receiver)
 {
-    static struct parcel parcel; /* the loop's thread alone */
+    static struct parcel parcel; /* used by the loop's thread only */
     struct receptions *all = receiver->all;
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX] = {-1, -1};
@@ -292,7 +295,8 @@ static struct receiver *find_idle(const struct receptions *all, uid_t uid)
     return NULL;
 }
 
-/* False: it has to wait, or never can be; then the fault is set. What is to be buried waits. */
+/* Gives a reception to a receiver. False if it has to wait for one, or, with a fault, if it is
+ * refused. RECEIVER_CLOSE always waits. */
 static bool assign(struct reception *reception, struct fault *fault)
 {
     struct receptions *all = reception->all;
@@ -315,8 +319,8 @@ static bool assign(struct reception *reception, struct fault *fault)
     receiver->reception = reception;
     reception->receiver = receiver;
     give_order(receiver, stay ? RECEIVER_STAY : how->order, how->client_fd);
-    if (how->order == RECEIVER_BURY)
-        close(how->client_fd); /* ours; the last one is the receiver's */
+    if (how->order == RECEIVER_CLOSE)
+        close(how->client_fd); /* the receiver has a copy, which it closes last */
     return true;
 }
 
@@ -352,7 +356,7 @@ void receptions_close(struct receptions *receptions)
             abandon(receiver, "the daemon is ending");
         forget(receiver);
     }
-    while (!TAILQ_EMPTY(&receptions->waiting)) { /* what is to be buried */
+    while (!TAILQ_EMPTY(&receptions->waiting)) { /* RECEIVER_CLOSE; exiting closes their sockets */
         struct reception *reception = TAILQ_FIRST(&receptions->waiting);
         TAILQ_REMOVE(&receptions->waiting, reception, in_list);
         free(reception);
@@ -398,7 +402,7 @@ void reception_cancel(struct reception **reception)
     if (!r)
         return;
     if (r->receiver)
-        r->receiver->reception = NULL; /* what comes of it is closed */
+        r->receiver->reception = NULL; /* take_parcel closes the descriptors that it passes on */
     else
         TAILQ_REMOVE(&r->all->waiting, r, in_list);
     free(r);
@@ -412,7 +416,7 @@ enum reception_head receptions_look(int fd)
     struct iovec bytes = {&byte, 1};
     struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
     ssize_t got;
-    /* Without room for descriptors none becomes ours, and the flag says that there are some. */
+    /* With no room for descriptors none is received, and MSG_CTRUNC says that there are some. */
     do
         got = recvmsg(fd, &header, MSG_PEEK | MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
@@ -421,14 +425,14 @@ enum reception_head receptions_look(int fd)
     return got >= 0 && (header.msg_flags & MSG_CTRUNC) ? HEAD_DESCRIPTORS : HEAD_PLAIN;
 }
 
-/* Closing a socket closes the descriptors that nobody has received of it. */
-void receptions_bury(struct receptions *receptions, uid_t uid, int fd)
+/* Closing a socket also closes the descriptors unread in it, which may hang. */
+void receptions_close_client(struct receptions *receptions, uid_t uid, int fd)
 {
     char byte;
     enum reception_head head;
     struct fault fault = FAULT_INIT;
     struct reception *reception;
-    struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_BURY};
+    struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_CLOSE};
     shutdown(fd, SHUT_RDWR); /* no more can come */
     while ((head = receptions_look(fd)) == HEAD_PLAIN && recv(fd, &byte, 1, MSG_DONTWAIT) > 0)
         ;

@@ -1,6 +1,6 @@
-/* The front's side of the processes that receive strangers' descriptors (receiver.h): as many of a
- * user's as are needed at a time, started on demand, killed and abandoned when they do not answer.
- * All on the loop's thread. */
+/* The front's side of receivers, the processes that receive clients' descriptors (receiver.h). Each
+ * serves one user. They are started on demand, and killed and given up when they do not answer. All
+ * on the loop's thread. */
 #ifndef SLUICE_DAEMON_SERVE_RECEPTIONS_H
 #define SLUICE_DAEMON_SERVE_RECEPTIONS_H
 
@@ -18,28 +18,28 @@ TAILQ_HEAD(reception_list, reception);
 struct receptions {
     uv_loop_t *loop;
     LIST_HEAD(, receiver) receivers;
-    struct reception_list waiting; /* for a receiver of their user's */
+    struct reception_list waiting; /* for a receiver of their user */
 };
 
-/* A client's message with descriptors, and what follows. Of its callbacks one is called at a time,
- * from the loop. */
+/* A reception: one order for a receiver, which receives a client's messages with descriptors. The
+ * callbacks are called from the loop. */
 struct reception_how {
     uid_t uid;
-    int client_fd;             /* borrowed, until `received` */
-    enum receiver_order order; /* RECEIVER_TAKE, or RECEIVER_BURY: then without callbacks */
-    /* What came: `fds` are the callee's, −1 where there is none. Unless the receipt is going on, or
-     * says to_copy, the reception is over, and its memory gone when the callee returns. Where it
-     * says to_copy the callee answers with reception_copy or reception_drop, at once. */
+    int client_fd;             /* borrowed until `received`; with RECEIVER_CLOSE taken over */
+    enum receiver_order order; /* RECEIVER_TAKE; or RECEIVER_CLOSE, which has no callbacks */
+    /* A parcel has come. `fds` belong to the callee; −1: none. If its receipt says `to_copy` the
+     * callee calls reception_copy or reception_drop before it returns. If it says neither that nor
+     * `going_on` the reception is over, and its memory is freed when the callee returns. */
     void (*received)(struct reception *reception, const struct parcel *parcel, const int fds[2]);
-    /* After reception_copy. The reception is over. */
+    /* After reception_copy: the input is copied, or could not be. The reception is over. */
     void (*copied)(struct reception *reception, const struct receipt *receipt, const int fds[2]);
-    /* The receiver did not answer, or has died. The reception is over. */
+    /* The receiver does not answer, or has died. The reception is over. */
     void (*lost)(struct reception *reception, const struct fault *fault);
     void *user;
 };
 
 struct reception {
-    struct reception_how how; /* `user` may be set anew by the callee */
+    struct reception_how how; /* callees may change `user` */
     struct receptions *all;
     struct receiver *receiver; /* NULL: it waits for one */
     TAILQ_ENTRY(reception) in_list;
@@ -47,30 +47,32 @@ struct reception {
 
 void receptions_init(struct receptions *receptions, uv_loop_t *loop);
 
-/* Closes everything, waits for nobody. There are no receptions left. */
+/* Kills all receivers, without waiting for them. No reception with callbacks may be left. */
 void receptions_close(struct receptions *receptions);
 
-/* FAULT_BUSY: so many receivers hang of this user's descriptors that there are no more;
+/* FAULT_BUSY: so many receivers hang because of this user's descriptors that no more are started;
  * FAULT_MEMORY. */
 int reception_start(struct reception **reception, struct receptions *all,
                     const struct reception_how *how, struct fault *fault);
 
+/* From `received`, if the receipt says `to_copy`: has the input copied, or closed. After
+ * reception_drop the reception is over. */
 void reception_copy(struct reception *reception);
 void reception_drop(struct reception *reception);
 
-/* Nobody wants it any more; no callback follows. Takes NULL; clears the pointer. */
+/* No callback follows. Takes NULL; clears the pointer. */
 void reception_cancel(struct reception **reception);
 
-/* Shuts a client's socket down and closes it, here where it holds no unread descriptors, in a
- * receiver where it does. Takes the descriptor over. */
-void receptions_bury(struct receptions *receptions, uid_t uid, int fd);
+/* Shuts a client's socket down and closes it: in a receiver if there are unread descriptors in it.
+ * Takes the descriptor over. */
+void receptions_close_client(struct receptions *receptions, uid_t uid, int fd);
 
-/* Processes that receive descriptors, of one user, or of all (NULL): those that are well, or those
- * that hang and were given up. */
+/* The number of receivers of one user, or of all (NULL): of those that answer, or of those that
+ * hang and were given up. */
 unsigned receptions_count(const struct receptions *receptions, const uid_t *uid, bool hanging);
 
-/* What stands at a socket's head, and stays there. Where there is nothing yet nothing may be read:
- * what comes meanwhile may have descriptors. */
+/* Looks at the first unread message of a socket, without reading it. After HEAD_NOTHING the caller
+ * must not read: a message that comes meanwhile may have descriptors. */
 enum reception_head {
     HEAD_NOTHING,
     HEAD_PLAIN, /* a message without descriptors, or the end */

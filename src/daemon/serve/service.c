@@ -222,7 +222,7 @@ static json_t *queue_json(const struct queue *q)
         "of_clients", (int)q->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(q));
 }
 
-/* Of a chain that is longer the beginning says which one it is. */
+/* Longer chains are shortened: the beginning is enough to recognise one. */
 #define CHAIN_MAX 500
 
 static json_t *tiers_json(const struct worker *worker)
@@ -354,7 +354,7 @@ void service_measure(const struct service *service)
         metrics_set(service->metrics, rows[i].metric, rows[i].labels, rows[i].value);
 }
 
-/* What each has of what all share. */
+/* How much each user has of what all users share. */
 static json_t *users_json(const struct service *service)
 {
     json_t *list = json_array();

@@ -1,9 +1,9 @@
-/* Batches: their launches one after the other, each in pieces of rows that whoever has time takes:
- * the device's threads, and the one that waits for the batch. So a small picture is done without
- * waking anybody, and a large one by all processors.
+/* Batches of native. The launches of a batch run one after the other. Each is divided into pieces,
+ * which are taken by the device's threads and by the thread that waits for the batch. So a small
+ * picture is computed by the waiting thread alone, and a large one by all processors.
  *
- * Pieces are handed out under the device's lock, which also orders the memory of one launch before
- * the next one. */
+ * A thread takes a piece, and reports its end, under the device's lock; that also makes the results
+ * of one launch visible to the threads that run the next one. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,9 @@
 #include "base/deadline.h"
 #include "device/native/native.h"
 
-/* Scalar operations (by the pass's estimate) that a piece has at least, some tens of microseconds;
- * and pieces for each processor, so that they end together. */
+/* The least work of a piece, in scalar operations as the pass estimates them: some tens of
+ * microseconds. And the number of pieces for each processor: more than one, so that all end at
+ * nearly the same time. */
 #define PIECE_WORK      2e6
 #define PIECES_A_THREAD 8
 
@@ -21,8 +22,8 @@ struct launch {
     const struct native_kernel *kernel;
     union native_arg *args; /* owned */
     int items, row;         /* work-items of a row, and the first row */
-    int n_units, piece;     /* rows, or work-items where rows are few; and of a piece */
-    bool by_rows;
+    bool by_rows;           /* a unit is a row; otherwise, where rows are few, a work-item */
+    int n_units, piece;     /* units of the launch, and of a piece */
     uint64_t queued, started, ended;
 };
 
@@ -33,11 +34,11 @@ struct native_batch {
     struct launch *launches;
     struct device_timing *timings;
     uint64_t submitted;
-    /* Under the device's lock once it is submitted. */
-    bool in_list;
-    size_t current;  /* launch */
-    int taken;       /* units of it that are handed out */
-    unsigned pieces; /* of it that are being computed */
+    /* Protected by the device's lock once the batch is submitted. */
+    bool in_list;    /* in the device's list of batches that have not ended */
+    size_t current;  /* index of the launch that is being computed */
+    int taken;       /* units of that launch that threads have taken */
+    unsigned pieces; /* pieces of that launch that are being computed */
     struct native_batch *next;
 };
 
@@ -75,7 +76,8 @@ int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
     return 0;
 }
 
-/* The kernel's arguments, of which the first three are the grid's width and rows. */
+/* Converts the arguments of a launch: of the three that describe the grid (width, first row, end)
+ * a kernel gets the width; the rows come with each call. */
 static union native_arg *copy_arguments(const struct device_launch *launch)
 {
     enum {
@@ -151,7 +153,7 @@ static void run_piece(const struct launch *launch, int begin, int end)
     }
 }
 
-/* ---- under the device's lock ---- */
+/* ---- functions that are called with the device's lock held ---- */
 
 static bool has_ended(const struct native_batch *batch)
 {
@@ -168,7 +170,7 @@ static void remove_from_list(struct native *native, struct native_batch *batch)
     batch->in_list = false;
 }
 
-/* After the last piece of a launch. */
+/* Goes on to the next launch, after the last piece of the current one. */
 static void end_launch(struct native *native, struct native_batch *batch)
 {
     batch->launches[batch->current].ended = clock_now();
@@ -181,8 +183,8 @@ static void end_launch(struct native *native, struct native_batch *batch)
     pthread_cond_broadcast(&native->progress);
 }
 
-/* Computes the batch's next piece, if there is one that may begin now; the lock is given up
- * meanwhile. */
+/* Computes the next piece of the batch's current launch, without the lock. Returns false if all
+ * pieces are taken: then the next launch waits for their end. */
 static bool do_piece(struct native *native, struct native_batch *batch)
 {
     if (has_ended(batch) || batch->taken == batch->launches[batch->current].n_units)
@@ -217,13 +219,13 @@ static void *work(void *native_)
     return NULL;
 }
 
-/* Fewer threads will do, or none. */
+/* If not all threads can be started, those that were started do the work. */
 static void start_threads(struct native *native)
 {
     sigset_t all, before;
     native->threads = calloc(native->n_wanted, sizeof *native->threads);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for threads that know of them */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* these threads are to handle no signals */
     while (native->threads && native->n_threads < native->n_wanted &&
            pthread_create(&native->threads[native->n_threads], NULL, work, native) == 0)
         native->n_threads++;
@@ -242,7 +244,7 @@ void native_threads_stop(struct native *native)
     free(native->threads);
 }
 
-/* ---- */
+/* ---- functions that are called without the lock ---- */
 
 static bool can_be_shared(const struct native_batch *batch)
 {
@@ -285,7 +287,7 @@ int native_batch_wait(struct device_batch *base, struct fault *fault)
         if (!do_piece(native, batch))
             pthread_cond_wait(&native->progress, &native->lock);
     pthread_mutex_unlock(&native->lock);
-    return result; /* of one that is given up native_batch_finish ends the rest */
+    return result; /* after a passed deadline native_batch_finish stops the rest */
 }
 
 const struct device_timing *native_batch_timings(struct device_batch *base, size_t *count)
@@ -309,8 +311,8 @@ const struct device_traffic *native_batch_traffic(const struct device_batch *bat
     return &((const struct native_batch *)batch)->traffic;
 }
 
-/* Given up half-way, nothing of it begins any more, and nothing runs on in memory that is given
- * back. */
+/* Of a batch that has not ended, no further piece is started, and those that run are waited for:
+ * the caller frees the buffers next. */
 void native_batch_finish(struct device_batch *base)
 {
     struct native_batch *batch = own_batch(base);

@@ -1,12 +1,13 @@
-/* The kernels that were compiled when sluice was built, for each level of the processor's family:
- * a table that src/kernels/make_kernels.c writes. */
+/* The table of the kernels that were compiled when sluice was built. src/kernels/make_kernels.c
+ * writes it. Each kernel was compiled for each level of the processor's architecture (x86_64_v2, v3
+ * and v4, or armv8_a and armv8_2_a). */
 #ifndef SLUICE_DEVICE_NATIVE_KERNELS_H
 #define SLUICE_DEVICE_NATIVE_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One argument of a kernel; cl/native.h has the same for kernels. */
+/* One argument of a kernel. cl/native.h defines the same for the kernels' texts. */
 union native_arg {
     int32_t i;
     uint32_t u;
@@ -16,30 +17,29 @@ union native_arg {
     void *p;
 };
 
-/* In front of a kernel's own arguments: the grid's width, and of how many lines the source is a
- * ring, 0 for a plane. */
+/* Arguments that precede those of the pass. */
 enum {
-    NATIVE_WIDTH,
-    NATIVE_RING,
+    NATIVE_WIDTH, /* of the grid, in samples */
+    NATIVE_RING,  /* 0: the source is a plane; n: it is a ring of n lines (rows.c) */
     NATIVE_ARGS
 };
 
-/* Work-items item … item_end - 1 of rows row … row_end - 1 of the grid. */
+/* Runs work-items item … item_end - 1 in each of the grid's rows row … row_end - 1. */
 typedef void native_function(const union native_arg *args, int item, int item_end, int row,
                              int row_end);
 
 #define NATIVE_LEVELS_MAX 3
 struct native_entry {
-    uint64_t text; /* pass_hash of all passes that it is for (stage/pass.h) */
+    uint64_t hash; /* pass_hash (stage/pass.h) of the passes that it computes */
     const char *name;
-    native_function *at[NATIVE_LEVELS_MAX]; /* as native_levels has them */
+    native_function *at[NATIVE_LEVELS_MAX]; /* one for each of native_levels */
 };
 
-/* By their texts, in rising order. */
+/* Sorted by hash. */
 extern const struct native_entry native_entries[];
 extern const size_t native_n_entries;
 
-/* The names of levels, from the least to the best; ends with NULL. */
+/* The names of levels, the oldest processors' first; ends with NULL. */
 extern const char *const native_levels[NATIVE_LEVELS_MAX + 1];
 
 #endif

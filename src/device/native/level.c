@@ -1,4 +1,4 @@
-/* Which of the levels that kernels were compiled for the processor has. */
+/* Chooses the level of the processor's architecture whose kernels are used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +26,15 @@ static bool has_level(const char *name)
 
 int native_level(struct fault *fault)
 {
-    const char *told = getenv("SLUICE_NATIVE_LEVEL");
+    const char *wanted = getenv("SLUICE_NATIVE_LEVEL");
     int best = -1;
     for (int i = 0; native_levels[i]; i++)
-        if (has_level(native_levels[i]) && (!told || strcmp(told, native_levels[i]) == 0))
+        if (has_level(native_levels[i]) && (!wanted || strcmp(wanted, native_levels[i]) == 0))
             best = i;
-    if (best < 0 && told)
+    if (best < 0 && wanted)
         fault_set(fault, FAULT_NO_DEVICE,
                   "SLUICE_NATIVE_LEVEL=%.40s: this processor or this sluice has no such level",
-                  told);
+                  wanted);
     else if (best < 0)
         fault_set(fault, FAULT_NO_DEVICE,
                   "native kernels need a later processor, at least one of %s", native_levels[0]);

@@ -1,4 +1,4 @@
-/* The device: its description, kernels and buffers. */
+/* The native device: its description, kernels and buffers. */
 #include "device/native/native.h"
 
 #include <sched.h>
@@ -13,7 +13,7 @@ static unsigned count_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-/* "model name : …" on x86; what ARM says is less telling. */
+/* On x86 /proc/cpuinfo has lines "model name : …". On ARM there are only part numbers. */
 static void read_processor(char *name, size_t size)
 {
     char line[512];
@@ -73,7 +73,7 @@ static int open_device(struct device *device, struct fault *fault)
     pthread_mutex_init(&native->lock, NULL);
     pthread_cond_init(&native->work, NULL);
     pthread_cond_init(&native->progress, NULL);
-    native->n_wanted = device->info->compute_units - 1; /* who waits for a batch works, too */
+    native->n_wanted = device->info->compute_units - 1; /* the thread that waits computes, too */
     for (size_t i = 0; i < native_n_entries; i++)
         native->kernels[i] = (struct native_kernel){.base = {.name = native_entries[i].name},
                                                     .function = native_entries[i].at[level]};
@@ -95,19 +95,19 @@ static void close_device(struct device *device)
     free(native);
 }
 
-static int kernel_find(struct device *device, uint64_t text, const char *name,
+static int kernel_find(struct device *device, uint64_t hash, const char *name,
                        const struct device_kernel **kernel, struct fault *fault)
 {
     const struct native *native = device->own;
     size_t low = 0, high = native_n_entries;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (native_entries[middle].text < text)
+        if (native_entries[middle].hash < hash)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == native_n_entries || native_entries[low].text != text)
+    if (low == native_n_entries || native_entries[low].hash != hash)
         return fault_set(fault, FAULT_INTERNAL, "kernel %s was not compiled with sluice", name);
     *kernel = &native->kernels[low].base;
     return 0;
@@ -123,19 +123,19 @@ static int program_get_as(struct device *device, const char *source, enum progra
                      device->info->name);
 }
 
-static int buffer_create(struct device *device, const void *hosts, struct device_buffer *buffer,
+static int buffer_create(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault)
 {
     (void)device;
-    buffer->handle = (void *)hosts;
-    if (!hosts && posix_memalign(&buffer->handle, 4096, buffer->size) != 0)
+    buffer->handle = (void *)wrapped;
+    if (!wrapped && posix_memalign(&buffer->handle, 4096, buffer->size) != 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer of %zu bytes", buffer->size);
     return 0;
 }
 
 static void buffer_destroy(struct device_buffer *buffer)
 {
-    if (!buffer->is_hosts)
+    if (!buffer->is_wrapped)
         free(buffer->handle);
 }
 

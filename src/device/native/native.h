@@ -1,5 +1,6 @@
-/* Shared by the files of device/native/ alone: the processor as a device of its own. Its kernels
- * are functions of the program, its buffers memory, and a launch is shared out among threads. */
+/* Shared by the files of device/native/ alone: the processor as a device without OpenCL. Its
+ * kernels are functions that were compiled with sluice, its buffers are memory of the process, and
+ * a launch is divided among threads. */
 #ifndef SLUICE_DEVICE_NATIVE_NATIVE_H
 #define SLUICE_DEVICE_NATIVE_NATIVE_H
 
@@ -9,31 +10,33 @@
 
 struct native_kernel {
     struct device_kernel base;
-    native_function *function;      /* NULL: a kernel of several */
-    const struct native_rows *rows; /* its parts */
+    native_function *function;      /* NULL: it was made by native_rows_create */
+    const struct native_rows *rows; /* then its parts */
 };
 
-/* Bands begin … end - 1 of a kernel of several (rows.c), `args` with NATIVE_ARGS in front. */
+/* Computes bands begin … end - 1 with a kernel of native_rows_create (rows.c). `args` begin with
+ * NATIVE_ARGS, which it does not use. */
 void native_rows_run(const struct native_rows *rows, const union native_arg *args, int begin,
                      int end);
 
-/* device->own. Buffers' handles are their memory. */
+/* An open device: device->own. A buffer's handle is the address of its memory. */
 struct native {
-    struct native_kernel *kernels; /* as native_entries has them */
-    pthread_mutex_t lock;          /* of all below, and of what batches have under way */
-    pthread_cond_t work;           /* there is some, for the device's threads */
-    pthread_cond_t progress;       /* a launch has ended, for those that wait for a batch */
-    struct native_batch *first;    /* submitted and not ended, in that order */
-    unsigned n_threads, n_wanted;  /* started with the first launch that can be shared */
+    struct native_kernel *kernels; /* one for each of native_entries, of the processor's level */
+    pthread_mutex_t lock;          /* protects all below, and the progress of batches (batch.c) */
+    pthread_cond_t work;           /* wakes the device's threads: there are pieces to compute */
+    pthread_cond_t progress;       /* wakes threads that wait for a batch: a launch has ended */
+    struct native_batch *first;    /* batches that are submitted and have not ended, oldest first */
+    unsigned n_threads,
+        n_wanted; /* started, at the first launch of several pieces; to be started */
     pthread_t *threads;
-    bool closing;
+    bool closing; /* threads are to end */
 };
 
-/* The index of the best level that the processor has, or that SLUICE_NATIVE_LEVEL names; -1 with a
- * fault when there is none. */
+/* The index in native_levels of the best level that the processor has, or of the one that
+ * SLUICE_NATIVE_LEVEL names; -1 with FAULT_NO_DEVICE when there is none. */
 int native_level(struct fault *fault);
 
-/* Ends the threads; nothing is under way. */
+/* Ends the threads. No batch may be under way. */
 void native_threads_stop(struct native *native);
 
 /* The back end's functions that are not in native.c. */

@@ -1,14 +1,19 @@
-/* Kernels of several that are called in turn, a row at a time (device_rows_create). Each band has
- * lines of its own; in front of a stencil lie the latest rows that it reaches, each computed once a
- * band. They are counted as they stand in the bordered plane, so that a row outside, which repeats
- * another, is computed again. Rows of zeros are not computed: the stencil knows them. */
+/* Several passes computed row by row (device_rows_create): for each row of the result the kernels
+ * of the parts are called in turn. What one part hands to the next is a line of memory, which each
+ * band of rows has for itself.
+ *
+ * A stencil needs several rows of its source, so in front of it is a ring of lines with the latest
+ * rows; each row is computed once for a band. Rows of the ring are numbered as in the plane with
+ * its border (row -1 is above the first one), and row v is line v mod ring. So a row outside, which
+ * repeats an inner one, is computed a second time. With a border of zeros it is not computed: the
+ * stencil's kernel does not read it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/native/native.h"
 #include "image/border.h"
 
-/* A launch's arguments behind NATIVE_ARGS, in front of the parts'. */
+/* The launch's arguments behind NATIVE_ARGS and in front of the parts': see device_rows_create. */
 enum {
     LINES,
     BAND_BYTES,
@@ -16,18 +21,19 @@ enum {
     ROWS,
     RING_ROWS,
     RING_BORDER,
-    RING_TOP,
+    RING_TOP, /* rows above its own that a row of the stencil needs */
     HEAD_ARGS
 };
 
-/* And in front of each part's. */
+/* The arguments in front of each part's own. */
 enum {
     PART_WIDTH,
     PART_ITEMS,
     PART_ARGS
 };
 
-/* Arguments of all parts: PASS_ARGS_MAX in stage/pass.h, planes being three. */
+/* Limit of the arguments of all parts together; a plane counts as three. A pass has at most
+ * PASS_ARGS_MAX (stage/pass.h). */
 #define ARGS_MAX 512
 
 struct part {
@@ -41,7 +47,8 @@ struct native_rows {
     struct device_program base;
     struct native_kernel kernel;
     char name[128];
-    unsigned n, window; /* parts; which of them has a ring in front of it, 0: none */
+    unsigned n;       /* parts */
+    unsigned stencil; /* index of the part that reads a ring; 0: there is none */
     struct part parts[];
 };
 
@@ -63,7 +70,7 @@ int native_rows_create(struct device *device, const struct device_part *parts, u
             (struct part){((const struct native_kernel *)kernel)->function, parts[i].n_args,
                           parts[i].line_in, parts[i].line_out, parts[i].ring};
         if (parts[i].ring > 0)
-            rows->window = i;
+            rows->stencil = i;
     }
     if (result != 0) {
         free(rows);
@@ -96,7 +103,7 @@ int native_rows_store(struct device_program *program, struct fault *fault)
 {
     (void)program;
     (void)fault;
-    return 0; /* there is nothing that was compiled */
+    return 0; /* nothing was compiled */
 }
 
 /* A part with its arguments for one band. */
@@ -106,7 +113,8 @@ struct call {
     int items;
 };
 
-/* Fills the calls of all parts, whose arguments are at `to`. */
+/* Prepares the calls of all parts for a band, whose lines are `lines` bytes behind those of the
+ * first band. Copies the arguments to `to`, which the calls point into. */
 static void prepare(const struct native_rows *rows, const union native_arg *own, size_t lines,
                     union native_arg *to, struct call *calls)
 {
@@ -132,27 +140,30 @@ static void call_all(const struct call *calls, unsigned first, unsigned end, int
         calls[i].function(calls[i].args, 0, calls[i].items, row, row + 1);
 }
 
+/* Computes rows begin … end - 1 with a stencil among the parts. For each row v of the ring, the
+ * parts in front of the stencil compute it into its line; then, if that was the last row that a row
+ * of the result needs, the stencil and the parts behind it compute that row. */
 static void run_ring(const struct native_rows *rows, const union native_arg *own,
                      const struct call *calls, int begin, int end)
 {
     enum {
-        OFFSET = 1,
+        OFFSET = 1, /* of a plane's three arguments: memory, offset, stride */
         STRIDE = 2
     };
-    const struct part *stencil = &rows->parts[rows->window];
-    const struct part *writer = &rows->parts[rows->window - 1];
+    unsigned s = rows->stencil;
+    const struct part *stencil = &rows->parts[s], *writer = &rows->parts[s - 1];
     int ring = (int)stencil->ring, top = own[RING_TOP].i, last = ring - 1;
-    int stride = calls[rows->window].args[NATIVE_ARGS + stencil->line_in + STRIDE].i;
-    union native_arg *at = &calls[rows->window - 1].args[NATIVE_ARGS + writer->line_out + OFFSET];
-    int offset = at->i;
+    int stride = calls[s].args[NATIVE_ARGS + stencil->line_in + STRIDE].i;
+    union native_arg *line = &calls[s - 1].args[NATIVE_ARGS + writer->line_out + OFFSET];
+    int offset = line->i;
     for (int v = begin - top; v < end - top + last; v++) {
         int64_t row = border_index(v, own[RING_ROWS].i, (enum border)own[RING_BORDER].i);
         if (row >= 0) {
-            at->i = offset + ((v % ring + ring) % ring) * stride;
-            call_all(calls, 0, rows->window, (int)row);
+            line->i = offset + ((v % ring + ring) % ring) * stride;
+            call_all(calls, 0, s, (int)row);
         }
         if (v + top - last >= begin)
-            call_all(calls, rows->window, rows->n, v + top - last);
+            call_all(calls, s, rows->n, v + top - last);
     }
 }
 
@@ -167,7 +178,7 @@ void native_rows_run(const struct native_rows *rows, const union native_arg *arg
         if (row_end > own[ROWS].i)
             row_end = own[ROWS].i;
         prepare(rows, own, (size_t)band * (size_t)own[BAND_BYTES].i, memory, calls);
-        if (rows->window > 0)
+        if (rows->stencil > 0)
             run_ring(rows, own, calls, row, row_end);
         else
             for (; row < row_end; row++)

@@ -1,5 +1,5 @@
-/* The OpenCL functions that we use, loaded from libOpenCL.so.1 at run time, so that a program that
- * only converts formats, or runs the references, loads no driver. OpenCL 1.2. */
+/* The functions of OpenCL 1.2 that sluice uses, loaded from libOpenCL.so.1 at run time. A program
+ * that does not use OpenCL (native, the references) so loads neither it nor its drivers. */
 #ifndef SLUICE_DEVICE_API_H
 #define SLUICE_DEVICE_API_H
 

@@ -1,3 +1,5 @@
+/* Batches of OpenCL: all commands go to the device's one in-order queue; each has an event for its
+ * times and its status. */
 #include "device/opencl/opencl.h"
 
 #include <stdio.h>
@@ -79,7 +81,7 @@ static void added(struct opencl_batch *batch)
 int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
-    if (buffer->is_hosts) { /* it was never mapped */
+    if (buffer->is_wrapped) { /* it was never mapped */
         batch->traffic.crossings_in++;
         return 0;
     }
@@ -105,8 +107,9 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_
     }
 }
 
-/* The shape that was asked for, halved until the kernel can have it: rows first, since neighbours
- * along a row read the same lines of the cache. Halves of it divide the grid, too. */
+/* Chooses the work-group's shape: the wanted one, halved until the kernel supports it. Rows are
+ * halved first, because neighbours along a row read the same cache lines. Halves still divide the
+ * grid. */
 static void fit_group(const struct opencl_kernel *kernel, const size_t wanted[2], size_t group[2])
 {
     group[0] = wanted[0];
@@ -188,7 +191,7 @@ int opencl_batch_submit(struct device_batch *base, struct fault *fault)
     return result;
 }
 
-static void leave(struct opencl_batch *batch)
+static void end_under_way(struct opencl_batch *batch)
 {
     if (batch->under_way)
         atomic_fetch_sub(&batch->own->n_under_way, 1);
@@ -221,7 +224,7 @@ int opencl_batch_wait(struct device_batch *base, struct fault *fault)
         return result;
     cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
     batch->waited = error == CL_SUCCESS;
-    leave(batch);
+    end_under_way(batch);
     result = command_fault(batch, fault);
     if (result == 0 && error != CL_SUCCESS)
         result = cl_fault(fault, "clWaitForEvents", error, base->device->info->name);
@@ -263,10 +266,10 @@ const struct device_traffic *opencl_batch_traffic(const struct device_batch *bat
 void opencl_batch_finish(struct device_batch *batch)
 {
     struct opencl_batch *b = own_batch(batch);
-    /* After a fault: nothing may still run when the memory is freed. */
+    /* After a fault commands may still run: wait before the caller frees the memory. */
     if (!b->waited && b->n_commands > 0)
         cl.clFinish(b->own->queue);
-    leave(b);
+    end_under_way(b);
     stop_recording(b);
     for (size_t i = 0; i < b->n_commands; i++)
         cl.clReleaseEvent(b->commands[i].event);

@@ -1,3 +1,4 @@
+/* The list of OpenCL's devices, of all platforms. Made once; valid as long as the process. */
 #include "device/opencl/opencl.h"
 
 #include <stdio.h>

@@ -58,15 +58,15 @@ static void close_device(struct device *device)
     free(cl_device);
 }
 
-static int buffer_create(struct device *device, const void *hosts, struct device_buffer *buffer,
+static int buffer_create(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault)
 {
     const struct opencl *cl_device = device->own;
     cl_int error;
-    cl_mem_flags flags =
-        hosts ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+    cl_mem_flags flags = wrapped ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR
+                                 : CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
     buffer->handle =
-        cl.clCreateBuffer(cl_device->context, flags, buffer->size, (void *)hosts, &error);
+        cl.clCreateBuffer(cl_device->context, flags, buffer->size, (void *)wrapped, &error);
     return buffer->handle ? 0 : cl_fault(fault, "clCreateBuffer", error, device->info->name);
 }
 
@@ -103,7 +103,7 @@ static int try_to_map(struct device *device, cl_command_queue queue, struct devi
     if (!atomic_exchange(&device->copies, true))
         log_warning("device %s does not map its memory (%s): pictures are copied there and back",
                     device->info->name, cl_error_name(error, name));
-    return 0;
+    return 0; /* the caller copies */
 }
 
 int opencl_to_host(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
@@ -152,25 +152,25 @@ int opencl_to_device(struct device *device, cl_command_queue queue, struct devic
     return 0;
 }
 
-/* Maps a new buffer for writing; a job's buffers are unmapped with its batch, so nothing is counted
- * here. Waits for the map's event, because PoCL's blocking map waits for everything in the queue.
- */
+/* Maps a new buffer for writing. Nothing is counted here: traffic is counted when the job's batch
+ * unmaps the buffer. Waits for the map's event, because PoCL's blocking map waits for everything in
+ * the queue. */
 static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault)
 {
-    struct device_traffic nobodys = {0};
+    struct device_traffic uncounted = {0};
     cl_event done;
     int result = opencl_to_host(device, opencl_of(device)->hand_over, buffer,
-                                CL_MAP_WRITE_INVALIDATE_REGION, size, &nobodys, &done, fault);
+                                CL_MAP_WRITE_INVALIDATE_REGION, size, &uncounted, &done, fault);
     return result == 0 && done ? wait_for(done, "clEnqueueMapBuffer", fault) : result;
 }
 
 static int buffer_unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
 {
-    struct device_traffic nobodys = {0};
+    struct device_traffic uncounted = {0};
     cl_event done;
     int result =
-        opencl_to_device(device, opencl_of(device)->hand_over, buffer, &nobodys, &done, fault);
+        opencl_to_device(device, opencl_of(device)->hand_over, buffer, &uncounted, &done, fault);
     return result ? result : wait_for(done, device->info->name, fault);
 }
 

@@ -1,4 +1,4 @@
-/* Shared by the files of device/opencl/ alone. */
+/* Shared by the files of device/opencl/ alone: an open OpenCL device and its functions. */
 #ifndef SLUICE_DEVICE_OPENCL_OPENCL_H
 #define SLUICE_DEVICE_OPENCL_OPENCL_H
 
@@ -32,7 +32,7 @@ static inline struct opencl *opencl_of(const struct device *device)
 struct opencl_kernel {
     struct device_kernel base;
     cl_kernel handle;
-    size_t group_max; /* work-items; SIZE_MAX where the group's shape is part of what it computes */
+    size_t group_max; /* work-items; SIZE_MAX if it has local memory, which fixes the shape */
     char name[128];
     struct opencl_kernel *next;
 };
@@ -48,8 +48,8 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
                    cl_map_flags how, size_t size, struct device_traffic *traffic, cl_event *done,
                    struct fault *fault);
 
-/* Gives them back to the device, by unmapping or by writing our memory, which must not change until
- * `done` has happened. */
+/* Gives those bytes back to the device, by unmapping or by writing our memory, which must not
+ * change until `done` has happened. */
 int opencl_to_device(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                      struct device_traffic *traffic, cl_event *done, struct fault *fault);
 

@@ -1,3 +1,6 @@
+/* OpenCL programs: a device has a list of them by their keys (cache.c), so that equal texts are
+ * compiled once. A program comes from the file of --load-binary, from the binary cache, or from the
+ * compiler. */
 #include "device/opencl/opencl.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 #include "base/text.h"
 #include "version.h"
 
-#define IDLE_PROGRAMS_MAX 64
+#define IDLE_PROGRAMS_MAX 64 /* programs without users that are kept (PROGRAM_ANY) */
 
 struct opencl_program {
     struct device_program base;
@@ -26,7 +29,8 @@ struct opencl_program {
     struct opencl_program *next; /* in the device's list; the one used last is first */
     /* Protected by `lock`, which is held while a driver creates a kernel or gives the binary. */
     pthread_mutex_t lock;
-    bool stored, dumped;           /* the cache has it, or must not; --dump-binary was done */
+    bool stored;                   /* it is in the cache, or is not to go there */
+    bool dumped;                   /* --dump-binary was done */
     struct opencl_kernel *kernels; /* those created so far */
 };
 
@@ -132,7 +136,7 @@ static void dump_key(const struct text *key, struct text *dumped)
     dumped->failed |= key->failed;
 }
 
-/* Takes a part off a key: its next line, or all that is left. */
+/* Removes the next line from a key and returns it; with `last` all that is left. */
 static struct bytes take_part(struct bytes *key, bool last)
 {
     const uint8_t *end = last ? NULL : memchr(key->data, '\n', key->size);
@@ -305,7 +309,8 @@ static void drop_oldest(struct device *device)
     }
 }
 
-/* A program that fails to compile counts too, since it may be asked for again and again. */
+/* Counts a program for PROGRAM_COUNTED, unless the limit is reached. One that then fails to compile
+ * stays counted, because it may be requested again and again. */
 static int count(struct device *device, struct fault *fault)
 {
     if (atomic_load(&device->counters.counted) >= PROGRAM_COUNTED_MAX)
@@ -323,7 +328,7 @@ static void put_first(struct device *device, struct opencl_program *program)
     opencl_of(device)->programs = program;
 }
 
-/* An entry for a program that is about to be made. Takes the key. */
+/* Adds an entry for a program that is about to be made. Moves the key into it. */
 static int begin(struct device *device, struct text *key, struct opencl_program **begun,
                  struct fault *fault)
 {
@@ -338,8 +343,9 @@ static int begin(struct device *device, struct text *key, struct opencl_program 
     return 0;
 }
 
-/* The program with that key, in front of all others; NULL where it is not there, or is not what
- * `use` asks for. Waits, with the lock, while another thread makes it. */
+/* Finds the program with that key and moves it to the front of the list. NULL if there is none, or
+ * with PROGRAM_FOUND none that is kept. Otherwise waits while another thread makes it. Called with
+ * program_lock held. */
 static struct opencl_program *find(struct device *device, const struct text *key,
                                    enum program_use use)
 {
@@ -355,8 +361,8 @@ static struct opencl_program *find(struct device *device, const struct text *key
     return found;
 }
 
-/* With the lock, which is free while it compiles. *program stays NULL where PROGRAM_FOUND finds
- * none. */
+/* Finds or makes the program. Called with program_lock held, which is released while it compiles.
+ * *program stays NULL where PROGRAM_FOUND finds none. */
 static int get(struct device *device, const char *source, const char *flags, struct text *key,
                enum program_use use, struct opencl_program **program, struct fault *fault)
 {
@@ -457,7 +463,7 @@ int opencl_program_store(struct device_program *base, struct fault *fault)
         result = device_entry_write(dump_to, &key, &binary, false, fault);
         text_finish(&key);
     }
-    /* even after a fault, so that not every job tries again */
+    /* set even after a fault, so that not every job tries again */
     program->stored = program->dumped = true;
     pthread_mutex_unlock(&program->lock);
     bytes_finish(&binary);
@@ -472,7 +478,8 @@ static struct opencl_kernel *find_kernel(struct opencl_program *program, const c
     return kernel;
 }
 
-/* A kernel that needs many registers may have a lower limit than the device. */
+/* Sets the limit of the kernel's work-groups, which is below the device's if it needs many
+ * registers. */
 static void ask_group_max(const struct device *device, struct opencl_kernel *kernel)
 {
     cl_device_id id = opencl_of(device)->id;
