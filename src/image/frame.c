@@ -77,14 +77,6 @@ bool frame_same_shape(const struct frame *a, const struct frame *b)
     return true;
 }
 
-uint64_t frame_pixels(const struct frame *frame)
-{
-    uint64_t pixels = 0;
-    for (size_t i = 0; i < frame->n_planes; i++)
-        pixels += (uint64_t)frame->planes[i].width * frame->planes[i].height;
-    return pixels;
-}
-
 uint64_t plane_bytes(const struct plane *plane)
 {
     return (uint64_t)plane->width * plane->height * plane->channels * sample_size(plane->type);

@@ -70,9 +70,6 @@ bool frame_copy(struct frame *to, const struct frame *from);
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
-/* Number of pixels of all planes. */
-uint64_t frame_pixels(const struct frame *frame);
-
 /* Bytes of the samples, without padding. */
 uint64_t plane_bytes(const struct plane *plane);
 uint64_t frame_bytes(const struct frame *frame);
