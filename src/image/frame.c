@@ -64,6 +64,14 @@ bool frame_copy(struct frame *to, const struct frame *from)
     return true;
 }
 
+int frame_find_plane(const struct frame *frame, const char *name)
+{
+    for (size_t i = 0; i < frame->n_planes; i++)
+        if (strcmp(frame->planes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 bool frame_same_shape(const struct frame *a, const struct frame *b)
 {
     if (a->n_planes != b->n_planes)

@@ -65,6 +65,9 @@ bool frame_copy_origins(struct frame *frame, const struct frame *from);
 
 bool frame_copy(struct frame *to, const struct frame *from);
 
+/* The index of the plane of that name; −1: there is none. */
+int frame_find_plane(const struct frame *frame, const char *name);
+
 /* True when names, sizes, channels, types and whites are equal. Memory layout and origins may
  * differ.
  */
