@@ -92,7 +92,7 @@ static void adopt_layout(struct plan_step *step)
         step->stage->view(step->config, step->in, &step->out);
 }
 
-/* Where planes keep their meaning, the frame keeps the record of what they came from, for an
+/* If a stage changes neither the number nor the sizes of planes, their origins are kept, for an
  * inverse transform later in the chain. */
 static int keep_origins(struct plan_step *step, struct fault *fault)
 {
@@ -106,8 +106,8 @@ static int keep_origins(struct plan_step *step, struct fault *fault)
     return frame_copy_origins(&step->out, in) ? 0 : no_memory(fault);
 }
 
-/* Floats keep the white of what they were made from, and an inverse transform gives back that of
- * what was transformed. */
+/* The white that a plane of floats inherits: that of the plane it was computed from; for the result
+ * of an inverse transform, that of the plane that had been transformed. */
 static double inherited_white(const struct plan_step *step, size_t index)
 {
     const struct frame *in = step->in, *out = &step->out;

@@ -11,14 +11,6 @@ static int no_memory(struct fault *fault)
     return fault_set(fault, FAULT_MEMORY, "no memory for a plan's programs");
 }
 
-static size_t count_passes(const struct plan *plan)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->n_steps; i++)
-        count += plan->steps[i].work.n_passes;
-    return count;
-}
-
 /* Makes one program of all the plan's kernels, or of one pass. */
 static int add_program(struct plan_programs *programs, const struct plan *plan,
                        struct device *device, enum program_use use, bool *found,
@@ -120,7 +112,7 @@ static int find_each(struct plan_programs *programs, const struct pass **passes,
 int plan_programs_get(struct plan_programs *programs, const struct plan *plan,
                       struct device *device, enum program_use use, bool *found, struct fault *fault)
 {
-    size_t count = count_passes(plan), n = 0;
+    size_t count = plan_count_passes(plan), n = 0;
     *found = true;
     *programs = (struct plan_programs){
         .programs = calloc(count + 1, sizeof(struct device_program *)),

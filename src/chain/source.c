@@ -7,7 +7,7 @@
 
 #include "chain/plan_internal.h"
 
-static size_t count_passes(const struct plan *plan)
+size_t plan_count_passes(const struct plan *plan)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->n_steps; i++)
@@ -182,7 +182,7 @@ static void name_kernel(struct program_source *source, const struct plan *plan, 
 int program_source_create(struct program_source *source, const struct plan *plan,
                           struct fault *fault)
 {
-    size_t count = count_passes(plan);
+    size_t count = plan_count_passes(plan);
     *source = (struct program_source){.n_kernels = count,
                                       .names = calloc(count + 1, sizeof *source->names)};
     if (!source->names)

@@ -18,6 +18,9 @@ int program_source_create(struct program_source *source, const struct plan *plan
                           struct fault *fault);
 void program_source_finish(struct program_source *source);
 
+/* Passes of all steps. */
+size_t plan_count_passes(const struct plan *plan);
+
 /* Parts of that: the beginning of a program, and one pass's kernel under the name `name`. */
 void source_add_prelude(struct text *text);
 int source_add_kernel(struct text *text, const struct pass *pass, const char *name,

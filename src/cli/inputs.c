@@ -47,7 +47,8 @@ static const char *keep_name(struct inputs *inputs, const char *name)
     return kept;
 }
 
-/* Makes room for one more entry. Sizes are powers of two, so a count that is none leaves room. */
+/* Makes room for one more entry. The capacity is the next power of two, so there is room unless the
+ * count is a power of two itself. */
 static bool grow(void **list, size_t count, size_t size)
 {
     if (count & (count - 1))

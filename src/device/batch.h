@@ -23,7 +23,6 @@ struct device_arg {
         uint32_t u;
         float f;
         int64_t l;
-        uint64_t ul;
         double d;
         const struct device_buffer *buffer;
     };

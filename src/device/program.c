@@ -9,12 +9,6 @@ int device_program_get_as(struct device *device, const char *source, enum progra
     return device->info->backend->program_get_as(device, source, use, program, fault);
 }
 
-int device_program_get(struct device *device, const char *source, struct device_program **program,
-                       struct fault *fault)
-{
-    return device_program_get_as(device, source, PROGRAM_ANY, program, fault);
-}
-
 void device_program_put(struct device *device, struct device_program **program)
 {
     if (*program)
@@ -38,11 +32,6 @@ int device_rows_create(struct device *device, const struct device_part *parts, u
                        const char *name, struct device_program **program, struct fault *fault)
 {
     return device->info->backend->rows_create(device, parts, n_parts, name, program, fault);
-}
-
-const char *device_kernel_name(const struct device_kernel *kernel)
-{
-    return kernel->name;
 }
 
 int device_program_store(struct device *device, struct device_program *program, struct fault *fault)

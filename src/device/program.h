@@ -23,10 +23,6 @@ struct device_kernel;
 int device_program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault);
 
-/* The same with PROGRAM_ANY. */
-int device_program_get(struct device *device, const char *source, struct device_program **program,
-                       struct fault *fault);
-
 /* Takes NULL; clears the pointer. */
 void device_program_put(struct device *device, struct device_program **program);
 
@@ -66,8 +62,6 @@ struct device_part {
  * device_program_put ends it. */
 int device_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
                        const char *name, struct device_program **program, struct fault *fault);
-
-const char *device_kernel_name(const struct device_kernel *kernel);
 
 /* Writes the program to the binary cache, and to the file of --dump-binary, unless that has been
  * done. */

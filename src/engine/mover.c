@@ -50,7 +50,8 @@ static void print_format(const struct format *format, struct text *text)
     param_print(format->codec->params, format->config, format->given, text);
 }
 
-/* What of a frame chooses kernels, but for its size, which the plan's kernels stand for. */
+/* Prints everything of a frame that kernels depend on. The size is left out: what depends on it is
+ * in the hash of the plan's kernels. */
 static void print_frame(const struct frame *frame, const struct plan *plan, struct text *text)
 {
     uint64_t kernels = 0;
@@ -151,7 +152,7 @@ static int open_device(struct engine *engine, struct device **device, struct fau
     return result;
 }
 
-/* Opens the device, for the first chain. Where there is none native is on its own from here on. */
+/* Opens the device, for the first chain. If there is none, all chains stay on native. */
 static int need_device(struct engine *engine, struct fault *fault)
 {
     struct device *device = NULL;

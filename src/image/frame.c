@@ -64,6 +64,14 @@ bool frame_copy(struct frame *to, const struct frame *from)
     return true;
 }
 
+int frame_find_plane(const struct frame *frame, const char *name)
+{
+    for (size_t i = 0; i < frame->n_planes; i++)
+        if (strcmp(frame->planes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 bool frame_same_shape(const struct frame *a, const struct frame *b)
 {
     if (a->n_planes != b->n_planes)
@@ -75,14 +83,6 @@ bool frame_same_shape(const struct frame *a, const struct frame *b)
             return false;
     }
     return true;
-}
-
-uint64_t frame_pixels(const struct frame *frame)
-{
-    uint64_t pixels = 0;
-    for (size_t i = 0; i < frame->n_planes; i++)
-        pixels += (uint64_t)frame->planes[i].width * frame->planes[i].height;
-    return pixels;
 }
 
 uint64_t plane_bytes(const struct plane *plane)

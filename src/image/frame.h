@@ -65,13 +65,13 @@ bool frame_copy_origins(struct frame *frame, const struct frame *from);
 
 bool frame_copy(struct frame *to, const struct frame *from);
 
+/* The index of the plane of that name; −1: there is none. */
+int frame_find_plane(const struct frame *frame, const char *name);
+
 /* True when names, sizes, channels, types and whites are equal. Memory layout and origins may
  * differ.
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
-
-/* Number of pixels of all planes. */
-uint64_t frame_pixels(const struct frame *frame);
 
 /* Bytes of the samples, without padding. */
 uint64_t plane_bytes(const struct plane *plane);

@@ -72,7 +72,7 @@ static void run_doubler(struct device *device)
     int32_t *in;
     void *out;
     size_t n;
-    assert_int_equal(device_program_get(device, source, &program, &fault), 0);
+    assert_int_equal(device_program_get_as(device, source, PROGRAM_ANY, &program, &fault), 0);
     assert_int_equal(device_program_kernel(program, "doubler", &kernel, &fault), 0);
     assert_int_equal(device_buffer_acquire(device, 400, &buffer, &fault), 0);
     assert_int_equal(device_buffer_map(device, buffer, 400, (void **)&in, &fault), 0);
@@ -206,7 +206,7 @@ static void expect_no_fit(const char *path, const char *part, const char *other,
         .platform_index = -1, .device_index = -1, .load_binary = changed};
     struct device *device = open_device(&options);
     struct device_program *program = NULL;
-    int result = device_program_get(device, source, &program, &fault);
+    int result = device_program_get_as(device, source, PROGRAM_ANY, &program, &fault);
     assert_int_equal(result, says[0] ? FAULT_DEVICE : 0);
     if (says[0] && !strstr(fault.text, says))
         fail_msg("%s", fault.text);
@@ -239,7 +239,8 @@ static void test_dump_and_load(void **state)
     device = open_device(&options);
     struct device_program *program = NULL;
     struct fault fault = FAULT_INIT;
-    assert_int_equal(device_program_get(device, source, &program, &fault), FAULT_NO_INPUT);
+    assert_int_equal(device_program_get_as(device, source, PROGRAM_ANY, &program, &fault),
+                     FAULT_NO_INPUT);
     device_close(&device);
 }
 
@@ -251,13 +252,13 @@ static void test_errors_are_named(void **state)
     struct device_buffer *buffer;
     (void)state;
     struct device *device = open_device(NULL);
-    assert_int_equal(device_program_get(device, "#line 7 \"broken.cl\"\n__kernel void k( {}\n",
-                                        &program, &fault),
+    assert_int_equal(device_program_get_as(device, "#line 7 \"broken.cl\"\n__kernel void k( {}\n",
+                                           PROGRAM_ANY, &program, &fault),
                      FAULT_DEVICE);
     assert_non_null(strstr(fault.text, "clBuildProgram: CL_BUILD_PROGRAM_FAILURE"));
     assert_non_null(strstr(fault.text, "broken.cl:7"));
     fault_clear(&fault);
-    assert_int_equal(device_program_get(device, source, &program, &fault), 0);
+    assert_int_equal(device_program_get_as(device, source, PROGRAM_ANY, &program, &fault), 0);
     assert_int_equal(device_program_kernel(program, "tripler", &kernel, &fault), FAULT_DEVICE);
     assert_string_equal(fault.text, "clCreateKernel: CL_INVALID_KERNEL_NAME (tripler)");
     fault_clear(&fault);
@@ -319,7 +320,7 @@ static void test_launch_errors(void **state)
     struct device_batch *batch;
     (void)state;
     struct device *device = open_device(NULL);
-    assert_int_equal(device_program_get(device, source, &program, &fault), 0);
+    assert_int_equal(device_program_get_as(device, source, PROGRAM_ANY, &program, &fault), 0);
     assert_int_equal(device_program_kernel(program, "doubler", &kernel, &fault), 0);
     assert_int_equal(device_buffer_acquire(device, 400, &buffer, &fault), 0);
     struct device_arg args[2] = {{ARG_VALUE_4, .i = 100}, {ARG_MEMORY, .buffer = buffer}};

@@ -59,7 +59,7 @@ struct jobs_socket {
     LIST_HEAD(, jobs_client) clients;
     unsigned n_requests;
     unsigned n_leaving; /* clients that are broken */
-    uv_idle_t sweep;    /* closes clients that are broken, and tells of changes */
+    uv_idle_t sweep;    /* closes clients that are broken, and calls `changed` */
     uv_timer_t tick;    /* runs while there are unread results */
     unsigned n_users;   /* clients, requests and handles that still use this memory */
 };
@@ -78,9 +78,9 @@ void client_forget_questions(struct jobs_client *client);
 /* client.c: takes over the object, and what jobs_send takes. */
 void client_send(struct jobs_client *client, json_t *object, int fd, uint64_t held);
 
-/* client.c: handles a message and what its receiver told of the descriptors (NULL: there are none).
- * Descriptors that are taken over become −1; a receiver that holds some is told what to do with
- * them. */
+/* client.c: handles a message, with the receipt for its descriptors (NULL: it has none).
+ * Descriptors that are taken over become −1. If the receipt says `to_copy`, calls reception_copy or
+ * reception_drop. */
 void client_take(struct jobs_client *client, const char *bytes, size_t size,
                  struct reception *reception, const struct receipt *receipt, int fds[2]);
 void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,

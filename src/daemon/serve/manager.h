@@ -13,7 +13,7 @@
  * main. */
 void manager_init(void);
 
-/* True when a manager wants to be told. */
+/* True when a manager receives what manager_say sends. */
 bool manager_listens(void);
 
 /* Nanoseconds within which WATCHDOG=1 must be sent; 0: no watchdog. */

@@ -478,7 +478,7 @@ void queue_hold(struct queue *queue, bool hold)
 
 bool queue_is_idle(const struct queue *queue)
 {
-    return queue_with_worker(queue) == 0;
+    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN] == 0;
 }
 
 void queue_cancel(struct queue *queue)

@@ -22,9 +22,4 @@ void queue_send(struct queue *queue, struct job *job, struct worker *worker);
 
 void queue_give_back(struct queue *queue, struct job *job);
 
-static inline unsigned queue_with_worker(const struct queue *queue)
-{
-    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN];
-}
-
 #endif

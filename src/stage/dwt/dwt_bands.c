@@ -147,14 +147,6 @@ size_t dwt_count_named(const struct frame *frame)
     return count;
 }
 
-static int find_plane(const struct frame *frame, const char *name)
-{
-    for (size_t i = 0; i < frame->n_planes; i++)
-        if (strcmp(frame->planes[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* The length of the longest signal with bands of these lengths. */
 static uint32_t longest(const struct dwt_config *config, uint32_t low, uint32_t high)
 {
@@ -176,9 +168,9 @@ static void guess_size(const struct frame *frame, const struct dwt_config *confi
     for (unsigned level = (unsigned)config->levels; level > 0; level--) {
         char name[PLANE_NAME_MAX];
         print_name(name, original->name, DWT_HL, level);
-        int hl = find_plane(frame, name);
+        int hl = frame_find_plane(frame, name);
         print_name(name, original->name, DWT_LH, level);
-        int lh = find_plane(frame, name);
+        int lh = frame_find_plane(frame, name);
         width = longest(config, lh < 0 ? width : frame->planes[lh].width,
                         hl < 0 ? 0 : frame->planes[hl].width);
         height = longest(config, hl < 0 ? height : frame->planes[hl].height,
@@ -207,7 +199,7 @@ int dwt_read_named(const char *stage, const struct frame *frame, size_t index,
         if (*at < 0)
             continue;
         describe_band(layout, original->name, i / DWT_BANDS, (int)(i % DWT_BANDS), &expected);
-        *at = find_plane(frame, expected.name);
+        *at = frame_find_plane(frame, expected.name);
         result =
             *at < 0 ? fault_set(fault, FAULT_SHAPE, "%s: plane %s is missing", stage, expected.name)
                     : check_plane(stage, &frame->planes[*at], &expected, fault);

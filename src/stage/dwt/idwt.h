@@ -11,7 +11,8 @@ enum {
 struct idwt_config {
     struct param_scalar levels; /* how many levels to put together, from the coarsest; or all */
 
-    /* For planes without origins: what they came from, as far as it was given. */
+    /* For planes without origins: the parameters of dwt that made them, as far as they are given.
+     */
     int wavelet, mode, precision, type;
     char size[PARAM_WORD_MAX];
     param_given given;

@@ -71,10 +71,10 @@ static int add_band(struct bands *bands, unsigned sequence, const struct filterb
     size_t size = out->size;
     const char *name = bands->plane->name;
     if (!filterbank_name(bands->config, name, sequence, node->level, i, j, plane.name) ||
-        filterbank_find(out, plane.name) >= 0)
+        frame_find_plane(out, plane.name) >= 0)
         return fault_set(fault, FAULT_SHAPE, "analysis: no name for the bands of plane '%s'", name);
     filterbank_name(bands->config, name, node->sequence, node->level, i, j, first);
-    int same = sequence == node->sequence ? -1 : filterbank_find(out, first);
+    int same = sequence == node->sequence ? -1 : frame_find_plane(out, first);
     if (!frame_add_plane(out, &plane, bands->alignment))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     if (same >= 0) {

@@ -238,7 +238,7 @@ static struct place place_of(struct work *work, unsigned index, unsigned i, unsi
     for (unsigned s = node->sequence; s < work->config->n_sequences && found < 0; s++)
         if (work->tree.path[s][node->level - 1] == (int)index &&
             filterbank_name(work->config, work->plane->name, s, node->level, i, j, name))
-            found = filterbank_find(work->plan->out, name);
+            found = frame_find_plane(work->plan->out, name);
     place.index = found < 0 ? 0 : (unsigned)found;
     if (i + j == 0)
         work->first[index] = place;

@@ -97,7 +97,7 @@ static void store_band(const struct run *run, unsigned index, unsigned i, unsign
         if (run->tree->path[s][level - 1] != (int)index ||
             !filterbank_name(run->config, run->name, s, level, i, j, name))
             continue;
-        int plane = filterbank_find(&run->out->frame, name);
+        int plane = frame_find_plane(&run->out->frame, name);
         if (plane >= 0)
             store(band, run->out, plane, run->channel);
     }

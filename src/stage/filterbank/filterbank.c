@@ -216,14 +216,6 @@ bool filterbank_name(const struct filterbank_config *config, const char *plane, 
     return length < PLANE_NAME_MAX;
 }
 
-int filterbank_find(const struct frame *frame, const char *name)
-{
-    for (size_t i = 0; i < frame->n_planes; i++)
-        if (strcmp(frame->planes[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 enum sample_type filterbank_type(const struct filterbank_config *config)
 {
     return config->precision == FILTERBANK_DOUBLE ? SAMPLE_F64 : SAMPLE_F32;

@@ -96,9 +96,6 @@ bool filterbank_is_empty(const struct filterbank_node *node, unsigned i, unsigne
 bool filterbank_name(const struct filterbank_config *config, const char *plane, unsigned sequence,
                      unsigned level, unsigned i, unsigned j, char name[PLANE_NAME_MAX]);
 
-/* The index of the plane of that name; −1: there is none. */
-int filterbank_find(const struct frame *frame, const char *name);
-
 /* The type of bands: f32, or f64 where the precision is double. */
 enum sample_type filterbank_type(const struct filterbank_config *config);
 

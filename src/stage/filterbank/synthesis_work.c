@@ -52,7 +52,7 @@ static struct synthesis_band find_band(const struct source *source, const struct
     char name[PLANE_NAME_MAX];
     int plane = -1;
     if (filterbank_name(&source->config, source->name, sequence, level, i, j, name))
-        plane = filterbank_find(in, name);
+        plane = frame_find_plane(in, name);
     const struct filterbank_node *at =
         source->original && source->tree.path[sequence][level - 1] >= 0
             ? &source->tree.nodes[source->tree.path[sequence][level - 1]]
@@ -165,7 +165,7 @@ static unsigned count_levels(const struct source *source, const struct frame *in
             for (unsigned j = 0; j < BANK_FILTERS_MAX; j++) {
                 char name[PLANE_NAME_MAX];
                 if (filterbank_name(&source->config, source->name, 0, level, i, j, name) &&
-                    filterbank_find(in, name) >= 0)
+                    frame_find_plane(in, name) >= 0)
                     return level;
             }
     return 0;
