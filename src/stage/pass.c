@@ -31,8 +31,10 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
                         uint32_t grid_height)
 {
     static _Thread_local struct pass nowhere;
-    struct pass *pass = &nowhere;
-    struct pass *passes = realloc(plan->passes, (plan->n_passes + 1) * sizeof *passes);
+    struct pass *pass = &nowhere, *passes = plan->passes;
+    unsigned n = plan->n_passes;
+    if ((n & (n - 1)) == 0) /* there is room for as many passes as the next power of two */
+        passes = realloc(passes, (n ? 2 * (size_t)n : 1) * sizeof *passes);
     if (passes) {
         plan->passes = passes;
         pass = &passes[plan->n_passes++];

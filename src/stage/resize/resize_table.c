@@ -23,9 +23,10 @@ static int32_t *grow(struct resize_table *table, size_t count)
         table->words = words;
         table->room = room;
     }
+    if (count == 0) /* there may be no memory yet */
+        return table->words;
     int32_t *at = table->words + table->count;
-    if (count > 0) /* without words there may be no memory yet */
-        memset(at, 0, count * sizeof *at);
+    memset(at, 0, count * sizeof *at);
     table->count += count;
     return at;
 }
