@@ -107,6 +107,16 @@ class Options(DaemonTest):
             text = self.refuse(69, 'the worker ended with status 1 each time', fallback='none')
             self.assertEqual(len(re.findall('ended with status 1$', text, re.M)), 3)
 
+    @unittest.skipIf(EMULATED, 'the emulator needs descriptors of its own')
+    def test_too_few_descriptors(self):
+        """Whatever it comes to first that it cannot have, that is told."""
+        daemon = self.daemon()
+        for limit in range(4, 10):
+            result = subprocess.run(['sh', '-c', 'ulimit -n %d; exec "$@"' % limit, 'sh', SLUICED, *daemon.options],
+                                    capture_output=True, text=True, timeout=PATIENCE)
+            self.assertIn(result.returncode, (70, 74), (limit, result.stderr))
+            self.assertRegex(result.stderr, 'Too many open files|too many open files|unable to open')
+
     def test_a_refused_start_leaves_files_alone(self):
         os.makedirs(os.path.join(self.dir, 'in'))
         with open(os.path.join(self.dir, 'in', 'a.pgm'), 'wb') as file:

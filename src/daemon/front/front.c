@@ -1,5 +1,6 @@
 #include "daemon/front/front_internal.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -369,6 +370,22 @@ static void finish(struct front *front)
     free(front->folders);
 }
 
+/* libuv ends the process where it has no descriptors for a loop: one, and a pipe. Here the reason
+ * is told. */
+static int loop_init(uv_loop_t *loop, struct fault *fault)
+{
+    int fds[4] = {-1, -1, -1, -1};
+    if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0)
+        fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    int error = fault->code == FAULT_NONE ? uv_loop_init(loop) : 0;
+    if (error != 0)
+        fault_set(fault, FAULT_MEMORY, "no loop: %s", uv_strerror(error));
+    return fault->code;
+}
+
 int front_run(const struct daemon_options *options, struct rulebook *book,
               const struct spool_world *spools)
 {
@@ -379,8 +396,8 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
     signal(SIGIO, SIG_IGN);
     front.metrics = metrics_create();
     front_measure_once(front.metrics);
-    if (!front.metrics || uv_loop_init(&front.loop) != 0) {
-        fault_set(&fault, FAULT_MEMORY, "no memory for a loop");
+    if (!front.metrics || loop_init(&front.loop, &fault) != 0) {
+        fault_set(&fault, FAULT_MEMORY, "no memory for metrics");
         metrics_destroy(&front.metrics);
         return options_complain("sluiced", NULL, &fault);
     }
