@@ -9,7 +9,7 @@
 #define NPZ_META         "meta.json"
 #define NPZ_META_VERSION 1
 #define NPZ_META_MAX     (1 << 20) /* bytes of it that are read */
-#define NPZ_PLANES_MAX   4096
+#define NPZ_PLANES_MAX   FRAME_PLANES_MAX
 #define NPZ_MEMBER_MAX   (PLANE_NAME_MAX + 8)
 
 struct npz_config {
