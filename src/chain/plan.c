@@ -143,6 +143,11 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     int result = stage_is_per_pixel(stage, config)
                      ? shape_of_pixel_stage(step, alignment, &step->out, fault)
                      : stage->shape(config, step->in, alignment, &step->out, fault);
+    if (result == FAULT_MEMORY && step->out.n_planes == FRAME_PLANES_MAX) {
+        fault_clear(fault);
+        result = fault_set(fault, FAULT_LIMIT, "%s: results have at most %d planes", step->label,
+                           FRAME_PLANES_MAX);
+    }
     step->out.size += options->guard;
     if (result == 0 && !stage->inverse)
         result = keep_origins(step, fault);

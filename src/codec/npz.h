@@ -9,7 +9,7 @@
 #define NPZ_META         "meta.json"
 #define NPZ_META_VERSION 1
 #define NPZ_META_MAX     (1 << 20) /* bytes; a larger meta.json is refused */
-#define NPZ_PLANES_MAX   4096
+#define NPZ_PLANES_MAX   FRAME_PLANES_MAX
 #define NPZ_MEMBER_MAX   (PLANE_NAME_MAX + 8) /* bytes of a member's name with its NUL */
 
 struct npz_config {

@@ -267,7 +267,7 @@ static int encode_pnm(const void *config_, const struct picture *picture, size_t
     char header[64];
     char kind = (plane->channels == 3 ? '6' : '5') - (config->ascii ? 3 : 0);
     int length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", kind, plane->width,
-                          plane->height, plane->type == SAMPLE_U16 ? 65535 : 255);
+                          plane->height, plane->type == SAMPLE_U16 ? 65535u : 255u);
     (void)fault;
     output_write(output, header, (size_t)length);
     for (uint32_t y = 0; y < plane->height; y++) {

@@ -17,9 +17,17 @@ void frame_finish(struct frame *frame)
     *frame = (struct frame){0};
 }
 
+/* Lists have room for as many entries as the next power of two. */
+static void *make_room(void *list, size_t count, size_t size)
+{
+    return (count & (count - 1)) == 0 ? realloc(list, (count ? 2 * count : 1) * size) : list;
+}
+
 bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alignment)
 {
-    struct plane *planes = realloc(frame->planes, (frame->n_planes + 1) * sizeof *planes);
+    struct plane *planes = frame->n_planes < FRAME_PLANES_MAX
+                               ? make_room(frame->planes, frame->n_planes, sizeof *planes)
+                               : NULL;
     if (!planes)
         return false;
     frame->planes = planes;
@@ -34,8 +42,7 @@ bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alig
 
 bool frame_add_origin(struct frame *frame, const struct frame_origin *origin)
 {
-    struct frame_origin *origins =
-        realloc(frame->origins, (frame->n_origins + 1) * sizeof *origins);
+    struct frame_origin *origins = make_room(frame->origins, frame->n_origins, sizeof *origins);
     if (!origins)
         return false;
     frame->origins = origins;
@@ -54,7 +61,10 @@ bool frame_copy_origins(struct frame *frame, const struct frame *from)
 bool frame_copy(struct frame *to, const struct frame *from)
 {
     struct frame copy = {.n_planes = from->n_planes, .size = from->size};
-    copy.planes = malloc(from->n_planes * sizeof *copy.planes + 1);
+    size_t room = 1;
+    while (room < from->n_planes)
+        room *= 2;
+    copy.planes = malloc(room * sizeof *copy.planes);
     if (!copy.planes || !frame_copy_origins(&copy, from)) {
         frame_finish(&copy);
         return false;

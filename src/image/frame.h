@@ -12,6 +12,7 @@
 
 #define PLANE_NAME_MAX     32
 #define PLANE_CHANNELS_MAX 4
+#define FRAME_PLANES_MAX   4096
 
 /* Alignment of rows and planes that we lay out, in bytes: the base alignment that Mali and PoCL
  * report, two cache lines. */
@@ -54,7 +55,8 @@ struct picture {
 void frame_finish(struct frame *frame);
 
 /* Appends a plane and chooses its offset and stride. Rows begin at multiples of `alignment`, a
- * power of two that is at least the sample's size. Returns false without memory. */
+ * power of two that is at least the sample's size. Returns false without memory, and where there
+ * are FRAME_PLANES_MAX. */
 bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alignment);
 
 /* Appends a record of what planes came from. Returns false without memory. */

@@ -3,19 +3,19 @@
 returning.
 
 A run without a fault tells which calls there are (tests/fault/call_fault.c): a site is a program, a function and a
-file; of each the first OCCURRENCES calls are tried. In each run the daemon starts, does two files and two requests, and
+file; of each the first CALLS_OCCURRENCES=N calls (2) are tried. In each run the daemon starts, does two files and two requests, and
 ends; then another one starts without a fault. After that each file is there once and whole, or has failed with a
 reason. Health is answered within HEALTH seconds while a disk fails or hangs, and whoever asks gets an answer or an end.
 
-CALLS_PARTS=I/N runs every N-th of the tries, from the I-th on; CALLS_COMBINATIONS=N the first N combinations of
-settings (all of them).
+CALLS_AT_ONCE=N tries at once (8), each in a process of its own: eight a core keep a machine busy, as most of the time they wait;
+above a hundred, fs.inotify.max_user_instances has to be raised. CALLS_PARTS=I/N does the I-th, from 0, of N parts of the
+tries; CALLS_COMBINATIONS=N the first N combinations of settings (all of them).
 """
 import collections
 import concurrent.futures
 import errno
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'daemon'))
 import sockets  # noqa: E402
@@ -30,10 +31,10 @@ from sluice_test import SLUICE, SLUICED, DaemonTest, main, picture  # noqa: E402
 
 LIBRARY = os.environ.get('CALL_FAULT')
 PART, PARTS = map(int, os.environ.get('CALLS_PARTS', '0/1').split('/'))
-OCCURRENCES = 2
+OCCURRENCES = int(os.environ.get('CALLS_OCCURRENCES', '2'))
 HEALTH = 3      # seconds, on a machine that does other things
 PATIENCE = 8    # until a run with a fault is ended
-AT_ONCE = int(os.environ.get('CALLS_AT_ONCE', '8'))  # runs; most of the time they wait
+AT_ONCE = int(os.environ.get('CALLS_AT_ONCE', '8'))
 # sync, originals, claim: all that may go together.
 COMBINATIONS = [(sync, originals, 'rename') for sync in ('each', 'batch', 'off') for originals in ('done', 'delete', 'keep')]
 COMBINATIONS += [(sync, 'keep', 'none') for sync in ('each', 'batch', 'off')]
@@ -74,9 +75,9 @@ class Run:
         return os.path.join(self.dir, *parts)
 
     def start(self, faults):
-        self.process = subprocess.Popen([SLUICED, *self.options], stdin=subprocess.DEVNULL, stderr=open(self.path('log'), 'ab'),
-                                        env=dict(os.environ, SLUICE_LOG_LEVEL='info',
-                                                 **({'LD_PRELOAD': LIBRARY, 'SLUICE_CALLS': self.calls} if faults else {})))
+        env = dict(os.environ, SLUICE_LOG_LEVEL='info', **({'LD_PRELOAD': LIBRARY, 'SLUICE_CALLS': self.calls} if faults else {}))
+        with open(self.path('log'), 'ab') as log:
+            self.process = subprocess.Popen([SLUICED, *self.options], stdin=subprocess.DEVNULL, stderr=log, env=env)
 
     def read_log(self):
         with open(self.path('log'), encoding='utf-8', errors='replace') as file:
@@ -263,6 +264,18 @@ class Run:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
+def try_one(settings, attempt, expected):
+    """In a process of its own: whether it came to the call, how many files failed, what was wrong and the log."""
+    run = Run(settings)
+    try:
+        run.try_one(attempt, expected)
+        return run.reached, len(run.failed), run.wrong, run.log
+    except Exception as error:  # pylint: disable=broad-except
+        return False, 0, [repr(error)], run.log
+    finally:
+        run.remove()
+
+
 class Calls(DaemonTest):
     def expected(self):
         return {name: self.by_sluice_run(picture(seed=ord(name)))[''] for name in 'ab'}
@@ -294,44 +307,37 @@ class Calls(DaemonTest):
             if name.startswith(DISKS) or program == 'sluice-worker':
                 yield Try(site, 1, 'hang', errno.EIO)
 
-    def test_each(self):
-        if not LIBRARY:
-            self.skipTest('a preloaded library cannot stand before a sanitizer')
-        expected, todo, sites, calls = self.expected(), [], set(), 0
+    def choose(self):
+        """The tries of this part, those that take longest first. A try is in the same part whatever else was traced."""
+        todo, sites, calls = [], set(), 0
         for settings in COMBINATIONS:
             traced = self.trace(settings)
             calls += sum(traced.values())
             sites |= set(traced)
             todo += [(settings, attempt) for attempt in self.tries(traced)]
-        random.Random(16).shuffle(todo)
-        todo = todo[PART::PARTS]
-        self.counts, self.bad = collections.Counter(), []
+        part = {one: zlib.crc32(repr(one).encode()) for one in todo}
+        chosen = sorted((one for one in todo if part[one] % PARTS == PART), key=lambda one: (one[1].how != 'hang', part[one]))
+        return chosen, '%d calls at %d sites in %d combinations, %d tries' % (calls, len(sites), len(COMBINATIONS), len(todo))
+
+    def test_each(self):
+        if not LIBRARY:
+            self.skipTest('a preloaded library cannot stand before a sanitizer')
         began = time.monotonic()
-
-        def one(pair):
-            settings, attempt = pair
-            run = Run(settings)
-            try:
-                run.try_one(attempt, expected)
-                self.counts[attempt.how] += 1
-                self.counts['reached'] += run.reached
-                self.counts['failed'] += len(run.failed)
-                if run.wrong:
-                    self.bad.append((settings, attempt, run.wrong))
-                    print('%s %s: %s\n%s' % (settings, attempt, run.wrong, run.log), flush=True)
-            except Exception as error:  # pylint: disable=broad-except
-                self.bad.append((settings, attempt, repr(error)))
-                print(settings, attempt, repr(error), flush=True)
-            finally:
-                run.remove()
-
-        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(one, todo))
-        print('%d calls at %d sites in %d combinations; %d runs (%d once, %d always, %d hanging) of which %d came to the call, '
-              '%d files failed with a reason; %d runs with something wrong; %.0f s'
-              % (calls, len(sites), len(COMBINATIONS), len(todo), self.counts['once'], self.counts['always'], self.counts['hang'],
-                 self.counts['reached'], self.counts['failed'], len(self.bad), time.monotonic() - began))
-        self.assertEqual(self.bad, [])
+        expected, (todo, what) = self.expected(), self.choose()
+        print('%s; %d in this part' % (what, len(todo)), flush=True)
+        counts, bad = collections.Counter(), []
+        with concurrent.futures.ProcessPoolExecutor(AT_ONCE) as pool:
+            runs = {pool.submit(try_one, *one, expected): one for one in todo}
+            for run in concurrent.futures.as_completed(runs):
+                (settings, attempt), (reached, failed, wrong, log) = runs[run], run.result()
+                counts.update({attempt.how: 1, 'reached': reached, 'failed': failed})
+                if wrong:
+                    bad.append((settings, attempt, wrong))
+                    print('%s %s: %s\n%s' % (settings, attempt, wrong, log), flush=True)
+        print('%s; %d runs (%d once, %d always, %d hanging) of which %d came to the call, %d files failed with a reason; '
+              '%d runs with something wrong; %.0f s' % (what, len(todo), counts['once'], counts['always'], counts['hang'],
+                                                        counts['reached'], counts['failed'], len(bad), time.monotonic() - began))
+        self.assertEqual(bad, [])
 
 
 if __name__ == '__main__':

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Of the sanitizers; missing without them. */
@@ -14,11 +16,29 @@ int __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void 
                                               void (*freed)(const volatile void *))
     __attribute__((weak));
 size_t __sanitizer_get_allocated_size(const volatile void *memory) __attribute__((weak));
+/* Of libFuzzer, which besides looks at every comparison. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit) __attribute__((weak));
 
 static atomic_int_fast64_t held, peak;
 static size_t piece;
 static uint64_t begun;
 static unsigned n_pieces;
+
+/* Millions of lines say nothing; they are still put together. */
+static bool swallow(enum log_level level, const char *program, const char *line,
+                    const struct log_subject *about)
+{
+    (void)level;
+    (void)program;
+    (void)line;
+    (void)about;
+    return true;
+}
+
+__attribute__((constructor)) static void be_quiet(void)
+{
+    log_set_sink(swallow);
+}
 
 static void on_malloc(const volatile void *memory, size_t size)
 {
@@ -68,7 +88,10 @@ void fuzz_end(void)
     uint64_t taken = processor_time() - begun;
     if (patience == 0) {
         const char *told = getenv("FUZZ_PATIENCE");
-        patience = told ? atof(told) : __sanitizer_install_malloc_and_free_hooks ? 4 : 1;
+        patience = told                                        ? atof(told)
+                   : LLVMFuzzerMutate                          ? 16
+                   : __sanitizer_install_malloc_and_free_hooks ? 4
+                                                               : 1;
     }
     double pieces = (double)(piece / FUZZ_PIECE + 1);
     if (n_pieces++ == 0)

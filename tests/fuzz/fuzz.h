@@ -15,9 +15,10 @@
 void fuzz_one(const uint8_t *data, size_t size);
 
 /* Each 64 KiB that are begun of an input may take 100 ms of processor time and 64 MiB of memory at
- * the fullest, four times the time under sanitizers, FUZZ_PATIENCE (environment) times that under
- * an emulator. Memory is counted where a sanitizer counts it. What fuzz_one does is one such piece
- * of work, unless it begins another one. */
+ * the fullest; four times the time under sanitizers, 16 times as libFuzzer's program, FUZZ_PATIENCE
+ * (environment) times that under an emulator. What is slow there goes into the corpus, which
+ * ordinary builds replay. Memory is counted where a sanitizer counts it. What fuzz_one does is one
+ * such piece of work, unless it begins another one. */
 #define FUZZ_PIECE        65536
 #define FUZZ_MILLISECONDS 100
 #define FUZZ_BYTES        (UINT64_C(64) << 20)

@@ -33,9 +33,11 @@ static void read_into_exact(struct decoder *decoder)
     picture.data = malloc(picture.frame.size);
     if (picture.data && decoder_read(decoder, &picture, &fault) == 0) {
         uint8_t sum = 0; /* every sample was written: valgrind and MSan look here */
-        for (size_t i = 0; i < picture.frame.n_planes; i++)
-            for (size_t k = 0; k < plane_bytes(&picture.frame.planes[i]); k++)
-                sum ^= ((const uint8_t *)picture_row(&picture, i, 0))[k];
+        for (size_t i = 0; i < picture.frame.n_planes; i++) {
+            const uint8_t *bytes = (const uint8_t *)picture_row(&picture, i, 0);
+            for (size_t k = 0, n = plane_bytes(&picture.frame.planes[i]); k < n; k++)
+                sum ^= bytes[k];
+        }
         if (sum == 1)
             fault_clear(&fault);
     }

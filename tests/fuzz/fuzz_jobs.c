@@ -20,6 +20,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
+#define TURNS_MAX 30000 /* of half a millisecond: longer than receivers are waited for */
+
 static struct fuzz_front front;
 static struct jobs_socket *jobs;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -136,6 +138,11 @@ static void settle(int client)
     }
 }
 
+static bool is_empty(void)
+{
+    return LIST_EMPTY(&jobs->clients) && jobs->n_requests == 0 && front_is_empty(&front);
+}
+
 void fuzz_one(const uint8_t *data, size_t size)
 {
     struct reader_of_bytes bytes = {data, size};
@@ -157,11 +164,11 @@ void fuzz_one(const uint8_t *data, size_t size)
     }
     settle(client);
     close(client);
-    for (int i = 0; i < 2000 && (!LIST_EMPTY(&jobs->clients) || jobs->n_requests > 0); i++) {
+    for (int i = 0; i < TURNS_MAX && !is_empty(); i++) {
         front_turn(&front, 2);
         if (i > 50)
             usleep(500);
     }
-    if (!LIST_EMPTY(&jobs->clients) || jobs->n_requests > 0 || !front_is_empty(&front))
+    if (!is_empty())
         fuzz_fail("something is left of a client that has gone");
 }

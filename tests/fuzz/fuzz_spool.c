@@ -84,6 +84,20 @@ static int count_one(const char *path, const struct stat *status, int type, stru
     return 0;
 }
 
+/* A start looks through the whole of the folder that the lock names: not through that of another
+ * process like this one, or through all of this machine. */
+static bool is_below(const char *path)
+{
+    int depth = 0;
+    for (size_t length; *path && depth >= 0; path += length) {
+        path += strspn(path, "/");
+        length = strcspn(path, "/");
+        bool up = length == 2 && memcmp(path, "..", 2) == 0;
+        depth += up ? -1 : !(length == 0 || (length == 1 && path[0] == '.'));
+    }
+    return depth > 0;
+}
+
 static void lay_out(struct reader_of_bytes *bytes)
 {
     static const char *const folders[] = {"in", "out",    "in/.sluice", "in/.sluice/work",
@@ -94,7 +108,7 @@ static void lay_out(struct reader_of_bytes *bytes)
         if (mkdir(folders[i], 0700) != 0)
             fuzz_fail("cannot make %s", folders[i]);
     char *lock = fuzz_take_text(bytes, '\n', &length);
-    snprintf(path, sizeof path, "%s/%s", root, lock[0] ? lock : "out"); /* stays below the root */
+    snprintf(path, sizeof path, "%s/%s", root, is_below(lock) ? lock : "out");
     write_file(WORK "/lock", path, strlen(path));
     free(lock);
     char *from = fuzz_take_text(bytes, '\n', &length);

@@ -54,6 +54,23 @@ static void test_nothing_to_do(void **state)
     plan_destroy(&plan);
 }
 
+/* A short chain may ask for any number of planes: ten of each with every dwt. */
+static void test_too_many_planes(void **state)
+{
+    struct plane plane = {.width = 6000, .height = 4000, .channels = 1};
+    struct frame frame = {0};
+    struct fault fault = FAULT_INIT;
+    struct plan_options options = {.profile = device_profile_by_name("cpu")};
+    struct plan *plan;
+    (void)state;
+    chain_finish(&chain);
+    assert_int_equal(chain_parse(&chain, "dwt,dwt,dwt,dwt,dwt,dwt,dwt,dwt", &fault), 0);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    assert_int_equal(plan_create(&plan, &chain, &frame, &options, &fault), FAULT_LIMIT);
+    assert_string_equal(fault.text, "dwt: results have at most 4096 planes");
+    frame_finish(&frame);
+}
+
 /* A launch that would take more than 100 ms by the profile's figure is split by rows. */
 static void test_launches_are_split(void **state)
 {
@@ -222,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_launches_are_split),
         cmocka_unit_test(test_wide_fir_is_split),
+        cmocka_unit_test(test_too_many_planes),
         cmocka_unit_test(test_sink),
         cmocka_unit_test(test_largest_buffer),
         cmocka_unit_test(test_source),
