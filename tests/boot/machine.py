@@ -21,6 +21,7 @@ import argparse
 import glob
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -127,8 +128,8 @@ def make_system(options, packages, root):
     """A pristine Debian beside which lies what the packages depend on, since the machine cannot fetch it."""
     asked = subprocess.run(['sh', '-c', 'for p; do dpkg-deb -f "$p" Depends Pre-Depends; done', 'sh'] + packages,
                            check=True, capture_output=True).stdout + INCLUDE.encode()
-    # Of the packages themselves only the version is another each time.
-    stamp = hashlib.sha256(b'\n'.join(sorted(line for line in asked.split(b'\n')))).hexdigest()
+    # The version that the packages ask each other for is another each time.
+    stamp = hashlib.sha256(b'\n'.join(sorted(re.sub(rb' \(= [^)]*\)', b'', asked).split(b'\n')))).hexdigest()
     if os.path.exists(root + '.asked') and open(root + '.asked', encoding='ascii').read() == stamp:
         return
     say('a pristine %s for arm64' % options.suite)

@@ -53,7 +53,7 @@ outside() {
     machine=$folder/machine
     mount -t overlay overlay -o "lowerdir=$pristine,upperdir=$folder/upper,workdir=$folder/work" "$machine"
     mkdir -p "$machine/root/"{old,new}
-    cp "$packages"/sluice*+"$release"_{amd64,all}.deb "$machine/root/new/"
+    cp "$packages"/sluice*+"$release"_{"$(dpkg --print-architecture)",all}.deb "$machine/root/new/"
     rm -f "$machine"/root/new/*-dbgsym_*
     if [ -n "$from" ]; then
         cp "$from"/sluice*.deb "$machine/root/old/"
@@ -68,6 +68,7 @@ outside() {
         done
     fi
     cp "$0" "$machine/root/lifecycle.sh"
+    cp -r "$root/debian/tests" "$machine/root/"
     # What the packages depend on is fetched now: the machine itself has no network.
     chroot "$machine" sh -c 'apt-get -qq update && apt-get -qq -y --no-install-recommends --download-only install /root/new/*.deb' >"$folder/log" 2>&1 ||
         { cat "$folder/log"; exit 70; }
@@ -208,8 +209,9 @@ inside() {
     echo "     $(systemctl show -p StatusText --value sluiced), $(systemd-analyze security --no-pager sluiced 2>/dev/null | tail -1)"
     sluice testcard --size 640x480 -q -o /root/card.png
     sluice run -q --device reference -c luminance,sobel -o /root/plain.png /root/card.png
-    drop first
-    must 'a picture through the folder' wait_for "$patience" has_result first
+    # As README.md has it.
+    cp /root/card.png "$in/first.png"
+    must 'a picture that is copied into the folder comes out' wait_for "$patience" has_result first
     must 'by HTTP' by_http /root/http.png
     must 'by the jobs socket' by_socket /root/socket.png
     must 'both results are that of the chain in plain C' sh -c 'cmp /root/plain.png /root/http.png && cmp /root/plain.png /root/socket.png'
@@ -257,6 +259,14 @@ inside() {
     rm -rf /var/lib/sluice
     apt install /root/new/*.deb || fail "install: $(tail -5 /root/apt.log)"
     must 'installed once more' wait_for "$patience" systemctl is-active sluiced.service
+    # The packages' own tests, as Debian's machines would run them.
+    export AUTOPKGTEST_TMP=/root/autopkgtest
+    for test in command service; do
+        mkdir $AUTOPKGTEST_TMP
+        must "debian/tests/$test" sh -c "sh /root/tests/$test 2>&1"
+        rm -r $AUTOPKGTEST_TMP
+    done
+    rm /var/lib/sluice/out/autopkgtest.png /var/lib/sluice/in/.sluice/done/autopkgtest.png
     apt purge --auto-remove sluice sluiced sluice-relay sluice-doc || fail "purge: $(tail -5 /root/apt.log)"
     paths | diff /root/before - >/root/left && ok 'purged without pictures: nothing is left' || fail "left: $(cat /root/left)"
     [ $bad = 0 ] && echo 'the life cycle is in order' || { echo 'the life cycle is NOT in order'; tail -30 /root/apt.log; }
