@@ -100,7 +100,7 @@ boot() {
     nspawn=$!
     for _ in $(seq 3000); do
         sleep 0.2
-        init=$(ps -o pid= --ppid $nspawn | head -1 | tr -d ' ')
+        init=$(ps -o pid= --ppid $nspawn | head -1 | tr -d ' ') || continue # ps ends with 1 where it finds none
         [ -z "$init" ] || case $(enter systemctl is-system-running 2>/dev/null) in running | degraded) return ;; esac
     done
     cat "$folder/console"
