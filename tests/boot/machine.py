@@ -38,10 +38,11 @@ INIT = '''#!/bin/busybox sh
 busybox mount -t proc proc /proc
 busybox mount -t devtmpfs dev /dev
 for module in /modules/*; do busybox insmod $module; done
-until [ -b /dev/vda ]; do busybox sleep 0.1; done
+until [ -b /dev/vda ] && [ -b /dev/vdb ]; do busybox sleep 0.1; done
 mode=rw
 busybox grep -qw ro /proc/cmdline && mode=ro
 busybox mount -t ext4 -o $mode /dev/vda /system
+busybox mount -t ext4 /dev/vdb /system/var
 busybox mount --move /dev /system/dev
 busybox umount /proc
 exec busybox switch_root /system /sbin/init
@@ -164,8 +165,9 @@ def furnish(root, packages):
         os.makedirs(os.path.dirname(link), exist_ok=True)
         if not os.path.lexists(link):
             os.symlink(target, link)
-    # The system's disk is mounted by the first process, for writing or not, and stays so.
-    write(root + '/etc/fstab', '/dev/vdb /var ext4 defaults 0 0\n')
+    # Both disks are mounted by the first process, the system's for writing or not, and stay so: a mount unit would wait for
+    # udev, which is not there.
+    write(root + '/etc/fstab', '')
     write(root + '/etc/machine-id', hashlib.md5(b'board').hexdigest() + '\n')
     write(root + '/etc/hostname', 'board\n')
     os.makedirs(root + '/var/log/journal', exist_ok=True)

@@ -100,8 +100,8 @@ boot() {
     nspawn=$!
     for _ in $(seq 3000); do
         sleep 0.2
-        init=$(ps -o pid= --ppid $nspawn | head -1 | tr -d ' ')
-        [ -z "$init" ] || case $(enter systemctl is-system-running 2>/dev/null) in running | degraded) return ;; esac
+        init=$(ps -o pid= --ppid $nspawn | head -1 | tr -d ' ') || continue # ps ends with 1 where it finds none
+        [ -z "$init" ] || case $(enter systemctl is-system-running 2>/dev/null) in running | degraded) return 0 ;; esac
     done
     cat "$folder/console"
     exit 70
