@@ -279,7 +279,7 @@ class Machine:
         self.socket.close()
 
 
-INSTALL = ('export DEBIAN_FRONTEND=noninteractive; free -m | head -2; '
+INSTALL = ('export DEBIAN_FRONTEND=noninteractive; head -3 /proc/meminfo; '
            'apt-get -qq -y --no-install-recommends install /root/new/*.deb 2>&1 | tail -3; '
            'dpkg-query -W -f \'${Package} ${Version} ${Status}\\n\' sluice sluiced sluice-relay && systemctl is-enabled sluiced.service')
 
@@ -300,7 +300,7 @@ def go_through(machine, cuts, after):
     # From now on the system is as boards have it.
     machine.mode = 'ro'
     machine.boot()
-    step('nothing of the system may be written', '! touch /usr/x /etc/x 2>/dev/null; free -m | head -2; df -h / /var | cat')
+    step('nothing of the system may be written', '! touch /usr/x /etc/x 2>/dev/null; head -3 /proc/meminfo; df -h / /var | cat')
     step('start', 'bash /root/check.sh start')
     step('what is written for a picture', 'bash /root/check.sh writes')
     for cut in range(cuts):
