@@ -72,8 +72,6 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
                          struct fault *fault)
 {
     struct plan_options options = *like;
-    made->waits = true;
-    made->moves = atomic_load(&engine->mover.moves);
     pthread_mutex_lock(&engine->device_lock);
     made->device = engine->device;
     pthread_mutex_unlock(&engine->device_lock);
@@ -108,7 +106,10 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
     int result = copy_chain(chain, &made->chain, fault);
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
-        if (level == LEVEL_DEVICE && !warming && atomic_load(&engine->mover.on))
+        /* Also what engine_warm makes on native, since a job may find it. */
+        made->waits = level == LEVEL_DEVICE && atomic_load(&engine->mover.on);
+        made->moves = atomic_load(&engine->mover.moves);
+        if (made->waits && !warming)
             result = choose_device(engine, made, in, format, &options, fault);
         else if (level == LEVEL_DEVICE)
             result = engine_need_device(engine, &made->chain, &made->device, warming, fault);

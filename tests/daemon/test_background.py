@@ -39,7 +39,7 @@ class Background(DaemonTest):
     def run_job(self, chain, seed=1, jobs=None):
         """The device that it ran on, and its result."""
         connection = jobs or sockets.Jobs(self.path, 300)
-        done, files = connection.run(picture(64, 43, seed=seed), chain=chain, format='pgm')
+        done, files = connection.run(picture(61, 43, seed=seed), chain=chain, format='pgm')
         if not jobs:
             connection.close()
         self.assertEqual(done['result'], 'ok', done)
@@ -47,7 +47,7 @@ class Background(DaemonTest):
 
     def by_reference(self, chain, seed=1):
         return subprocess.run([SLUICE, 'run', '-q', '--device', 'reference', '-c', chain, '-f', 'pgm', '-o', '-', '-'],
-                              input=picture(64, 43, seed=seed), check=True, capture_output=True).stdout
+                              input=picture(61, 43, seed=seed), check=True, capture_output=True).stdout
 
     def test_a_slow_compiler_keeps_nobody_waiting(self):
         begin = time.monotonic()
@@ -78,7 +78,7 @@ class Background(DaemonTest):
         self.addCleanup(stop.set)
         wait_for('progress', lambda: (self.chains()[0]['preparing'] or {}).get('done', 0) > 0)
         wait_for('the GPU', lambda: self.tier() == 'gpu', 300)
-        # Rows of 64 samples: what has unaligned rows and is used where it lies stays on native (docs/daemon.md).
+        # Pictures have the size that the worker prepares chains for at its start, on native: they move like others.
         wait_for('jobs on the GPU', lambda: devices[-1] != 'native', 300)
         count = len(devices)
         wait_for('more of them', lambda: len(devices) > count + 20)
@@ -92,7 +92,7 @@ class Background(DaemonTest):
         self.assertEqual(self.chains_on(), ['sluice_chains{tier="gpu"} 1'])
         self.assertEqual(d.report()['starts'], 1)
         # a folder's file goes there, too, and nothing was lost
-        d.drop('a.pgm', picture(64, 43, seed=3))
+        d.drop('a.pgm', picture(61, 43, seed=3))
         self.assertEqual(d.expect('a.pgm'), right[3])
         d.stop()
 
