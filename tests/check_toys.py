@@ -2,7 +2,7 @@
 """A stage is its own files and one word: adds those of tests/toys, a per-pixel stage and a stencil, to a copy of the tree and
 their words to the list in meson.build, builds that, and runs them on every device.
 
-Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE NATIVE (enabled or disabled)"""
+Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE DEVICE… (of cpu and native, those that are built)"""
 import os
 import re
 import shutil
@@ -37,12 +37,14 @@ def copy_with_toys(source, tree):
 
 
 def main():
-    source, cache, native = sys.argv[1:]
+    source, cache, *devices = sys.argv[1:]
+    features = ['-D%s=%s' % (feature, 'enabled' if device in devices else 'disabled')
+                for feature, device in (('native', 'native'), ('opencl', 'cpu'))]
     with tempfile.TemporaryDirectory(prefix='sluice-') as tree:
         build, sluice = os.path.join(tree, 'build'), os.path.join(tree, 'build/src/sluice')
         env = dict(os.environ, CCACHE_BASEDIR=tree, CCACHE_NOHASHDIR='1', SLUICE_CACHE_DIR=cache)
         copy_with_toys(source, tree)
-        run('meson', 'setup', build, tree, '-Dnative=' + native, '-Drelay=disabled', '-Dlibsystemd=disabled',
+        run('meson', 'setup', build, tree, *features, '-Drelay=disabled', '-Dlibsystemd=disabled',
             '-Dkernel_cache=' + cache, env=env)
         run('ninja', '-C', build, 'src/sluice', *('tests/test_' + name for name in TOYS), env=env)
         run('python3', os.path.join(tree, 'docs/pictures/make.py'), sluice, env=env)
@@ -52,7 +54,7 @@ def main():
         print(run('python3', os.path.join(tree, 'tests/check_stages.py'), tree, sluice, *known, env=env), end='')
         for name, chain in TOYS.items():
             print(run(os.path.join(build, 'tests/test_' + name), env=env), end='')
-            for device in ['cpu', 'native'] if native == 'enabled' else ['cpu']:
+            for device in devices:
                 out = run(sluice, 'run', '--verify', '--timing', '--device', device, '-c', chain, '-o', os.path.join(tree, 'out.png'),
                           os.path.join(tree, 'docs/pictures/cat.jpg'), env=env)
                 if name not in out:

@@ -36,7 +36,11 @@ static void find_native(void)
 
 static void find_opencl(void)
 {
+#ifdef SLUICE_OPENCL
     device_opencl.list(&opencl.infos, &opencl.count, &opencl.fault);
+#else
+    fault_set(&opencl.fault, FAULT_NO_DEVICE, "this sluice was built without OpenCL");
+#endif
 }
 
 static size_t add(const struct offer *offer, const struct device_info **list, size_t n)
@@ -127,6 +131,9 @@ static bool may_have_gpu(void)
     globfree(&found);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         may |= getenv(told[i]) != NULL;
+#ifndef SLUICE_OPENCL
+    may = false; /* whatever there is, it cannot be used */
+#endif
     return may;
 }
 

@@ -89,7 +89,7 @@ struct device_backend {
     void (*batch_finish)(struct device_batch *batch);
 };
 
-extern const struct device_backend device_opencl;
+extern const struct device_backend device_opencl; /* where SLUICE_OPENCL is defined */
 extern const struct device_backend device_native; /* where SLUICE_NATIVE is defined */
 
 /* Frees the pool's idle buffers. */
