@@ -104,6 +104,6 @@ failed=$(find "$work/in/.sluice/failed" -name '*.error.json' 2>/dev/null | wc -l
     cat "$work"/in/.sluice/failed/*.error.json
 }
 echo
-echo "install $installed, build $built, start (with the kernels' first compilation) $started, $count picture(s) $processed"
+echo "install $installed, build $built, start $started, $count picture(s) $processed"
 echo "results in $work/out, the daemon's log in $work/log"
 [ "$failed" = 0 ]
