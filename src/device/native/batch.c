@@ -304,13 +304,13 @@ const struct device_timing *native_batch_timings(struct device_batch *base, size
     return batch->timings;
 }
 
-/* Given up half-way, nothing of it begins any more, and nothing runs on in memory that is given
- * back. */
 const struct device_traffic *native_batch_traffic(const struct device_batch *batch)
 {
     return &((const struct native_batch *)batch)->traffic;
 }
 
+/* Given up half-way, nothing of it begins any more, and nothing runs on in memory that is given
+ * back. */
 void native_batch_finish(struct device_batch *base)
 {
     struct native_batch *batch = own_batch(base);
