@@ -145,10 +145,26 @@ static void test_table(void **state)
     }
 }
 
+/* The last one that a processor has is taken. */
+static void test_levels_rise(void **state)
+{
+    static const char *const rising[] = {"x86_64_v2", "x86_64_v3", "x86_64_v4", "armv8_a",
+                                         "armv8_2_a"};
+    size_t at = 0;
+    (void)state;
+    for (size_t i = 0; native_levels[i]; i++, at++) {
+        while (at < sizeof rising / sizeof *rising && strcmp(native_levels[i], rising[at]) != 0)
+            at++;
+        assert_true(at < sizeof rising / sizeof *rising);
+    }
+    assert_true(at > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_levels_rise),
         cmocka_unit_test(test_kernels_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
