@@ -1,5 +1,5 @@
 /* Stencils of one channel of 8 bits for GPUs that have bytes faster than instructions for them: sobel, fir and
- * small boxes. Samples are not taken apart: a word holds two lanes of 16 bits, samples 0 and 2 of its four
+ * small boxes; small windows of erode and dilate, of any channels. Samples are not taken apart: a word holds two lanes of 16 bits, samples 0 and 2 of its four
  * (even) or 1 and 3 (odd), and is added, subtracted and multiplied as one integer. What lanes borrow from each
  * other on the way does not matter as long as each lane's true value is from 0 to 65535 in the end, and where
  * lanes are moved.
@@ -71,10 +71,19 @@ inline uint8 FN(odd)(uint8 w)
 /* Where rows end: a few work-items, which the others wait for, take word i of all lines in one go, and where that is
  * outside find its samples' columns once, -1 for zero. (Found for each line anew, by unrolled code, this was 7 % of
  * all instructions, and took the others' code out of caches.) */
+#ifndef CH
+#define CH 1
+#endif
+inline int FN(column)(int x, int width, int border)
+{
+    int channel = modulo(x, CH), pixel = border_index((x - channel) / CH, width / CH, border);
+    return pixel < 0 ? -1 : pixel * CH + channel;
+}
+
 inline int4 FN(columns)(int x, int width, int border)
 {
-    return (int4)(border_index(x, width, border), border_index(x + 1, width, border),
-                  border_index(x + 2, width, border), border_index(x + 3, width, border));
+    return (int4)(FN(column)(x, width, border), FN(column)(x + 1, width, border),
+                  FN(column)(x + 2, width, border), FN(column)(x + 3, width, border));
 }
 
 #define SAMPLE_AT(i) (at.s##i < 0 ? 0u : (uint)line[max(at.s##i, 0)])
@@ -369,6 +378,41 @@ inline OWN FN(finish)(OWN s0, OWN s1)
 #define STEP(i, k0, k1, k2, k3, k4, k5, k6)                                                        \
     if (y + i < height)                                                                            \
         DOWN(i, ENTER_##i, k0, width - x)
+#elif defined(KERNEL_morph)
+/* All four bytes of a word are compared at once, BETTER (cl/morph/better.cl): first down columns, DOWNS, which makes
+ * of the lines the words r0 to r3 of each row; then along rows, ACROSS, which makes of these, as t, what RESULT
+ * takes the results from. */
+#define ALONG(k, w)
+#define BETTER_8(a, b) FN(better_8)(a, b)
+inline uint8 FN(better_8)(uint8 a, uint8 b)
+{
+    return (uint8)(BETTER_4(a.lo, b.lo), BETTER_4(a.hi, b.hi));
+}
+#if WORDS == 4
+#define BETTER_OWN BETTER_4
+#else
+#define BETTER_OWN(a, b) (uint2)(BETTER((a).x, (b).x), BETTER((a).y, (b).y))
+#endif
+/* Words k further, and their bytes `bits` further. */
+#define FROM_0(t) (t)
+#define FROM_1(t) (uint8)((t).s1234, (t).s56, (t).s7, 0u)
+#define FROM_2(t) (uint8)((t).s2345, (t).s67, 0u, 0u)
+#define BEHIND(a, b, bits) ((a) >> (bits) | (b) << (32 - (bits)))
+#if ALPHA
+#define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)
+#define WITH_ALPHA(v, i) (((v) & ~ALPHA_BYTES) | (AT_0(CAT(w, MIDDLE_##i)) & ALPHA_BYTES))
+#else
+#define WITH_ALPHA(v, i) (v)
+#endif
+#define OUTPUTS PLANE_OUT(uchar, dst)
+#define BEGIN   DOWNS
+#define STEP(i, k0, k1, k2, k3, k4, k5, k6)                                                        \
+    if (y + i < height) {                                                                          \
+        uint8 t = r##i;                                                                            \
+        ACROSS                                                                                     \
+        OWN v = RESULT;                                                                            \
+        PUT(dst, y + i, STORED(WITH_ALPHA(v, i)), width - x);                                      \
+    }
 #else
 #define BEGIN
 #define STEP(i, k0, k1, k2, k3, k4, k5, k6)                                                        \

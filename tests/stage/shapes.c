@@ -42,6 +42,13 @@ static void test_borders(void **state)
         harness_few(chain(arguments), types[b % 3], 1 + (uint32_t)b % 4);
         harness_check(chain(arguments), SAMPLE_U8, 61, 37, 3, HARNESS_EXTREMES);
         harness_check(chain(arguments), SAMPLE_U16, 15, 13, 1, HARNESS_RANDOM);
+        /* Larger than the first window of GPUs, even and odd, and at last than the picture. */
+        snprintf(arguments, sizeof arguments, "31:75:border=%s", borders[b]);
+        harness_check(chain(arguments), SAMPLE_U8, 97, 83, 1 + (uint32_t)b % 4, HARNESS_RANDOM);
+        snprintf(arguments, sizeof arguments, "80:12:border=%s", borders[b]);
+        harness_check(chain(arguments), SAMPLE_U8, 197, 21, 1, HARNESS_RAMP);
+        if (b < 5)
+            harness_check(chain(arguments), SAMPLE_U8, 13, 5, 4 - (uint32_t)b % 4, HARNESS_RANDOM);
     }
 }
 

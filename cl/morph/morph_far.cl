@@ -1,0 +1,71 @@
+/* erode and dilate of bytes on GPUs, in windows that are wider than what `src` is made of: of each position the
+ * least or the largest of PLACES that are up to `distance` apart along a row or a column, from `begin` to `begin` +
+ * `last` samples or rows from there. Each of these has been made of a window as large as `distance`, or is one
+ * sample. The grid counts samples; a work-item takes a word of a row (across), or four (down). Where `ends`, alpha
+ * is that of the stage's own source, `whole`. */
+#ifdef KERNEL_down
+#define OWN        uint4
+#define BEST(a, b) BETTER_4(a, b)
+#define FIRST_WORD(v) (v).s0
+#else
+#define OWN        uint
+#define BEST(a, b) BETTER(a, b)
+#define FIRST_WORD(v) (v)
+#endif
+#define UNROLLED _Pragma("unroll")
+
+#ifdef KERNEL_across
+/* The word at any sample of a row. At a row's ends its samples are looked up one by one. */
+inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
+{
+    if (x >= 0 && x + 8 <= width) {
+        __global const uint *at = (__global const uint *)(row + (x & ~3));
+        uint low = at[0], high = at[1], bits = 8u * ((uint)x & 3u);
+        return low >> bits | high << 1 << (31u - bits);
+    }
+    uint word = 0;
+    for (int i = 0; i < 4; i++) {
+        int channel = modulo(x + i, CH);
+        int pixel = border_index((x + i - channel) / CH, width / CH, border);
+        word |= pixel < 0 ? 0u : (uint)row[pixel * CH + channel] << 8 * i;
+    }
+    return word;
+}
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
+                     int height, int begin, int distance, int last, int border, int ends)
+{
+    int y = GRID_Y, x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    OWN best = 0;
+    UNROLLED for (int i = 0; i < PLACES; i++) {
+        int at = begin + min(i * distance, last);
+#ifdef KERNEL_down
+        int row = border_index(y + at, height, border);
+        OWN v = row < 0 ? (OWN)0 : *(__global const OWN *)(ROW(src, row) + x);
+#else
+        OWN v = FN(word_at)(ROW(src, y), x + at, width, border);
+#endif
+        best = i == 0 ? v : BEST(best, v);
+    }
+#if ALPHA
+    uint alpha = CH == 2 ? 0xff00ff00u : 0xff000000u;
+    if (ends)
+        best = (best & ~alpha) | (*(__global const OWN *)(ROW(whole, y) + x) & alpha);
+#endif
+    __global uchar *out = ROW(dst, y) + x;
+    if (x + SPAN <= width) {
+        *(__global OWN *)out = best;
+        return;
+    }
+    for (int i = 0; i < width - x; i++) {
+        out[i] = (uchar)FIRST_WORD(best);
+        FIRST_WORD(best) >>= 8;
+#ifdef KERNEL_down
+        if (i % 4 == 3)
+            best = best.s1233;
+#endif
+    }
+}
