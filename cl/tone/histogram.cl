@@ -5,7 +5,7 @@
  * `state` begins with what is found, then 256 sums of 256 bins each, then the table, then BINS counts for each
  * part. In the
  * rows form a work-item takes whole bands of rows and has its own histograms; else it takes a column of a
- * band, and adds to a histogram that others add to. */
+ * band, and adds to a histogram that others add to, or a work-group of ITEMS counts together. */
 #define FOUND_LEAST 0
 #define FOUND_MOST  1
 #define FOUND_BLACK 2
@@ -159,6 +159,56 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
         atomic_add(counts + place, run);
 #endif
 }
+#elif defined(KERNEL_tally)
+/* Bytes on GPUs with local memory: a work-group counts there, each 32 of its work-items, which most likely run side
+ * by side, in a histogram of their own, and adds up what it has at the end. It takes SPREAD samples, or pixels, of
+ * each row; of samples that all count a work-item takes 16 at once, and four that are alike are added at once. */
+#define SPREAD (16 * ITEMS)
+#define COPIES (ITEMS / 32)
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int rows, int height, int parts, int width)
+{
+    __local int counts[COPIES * BINS];
+    int item = (int)get_local_id(0), begin = (int)get_group_id(0) * SPREAD;
+    __local int *own = counts + item / 32 * BINS;
+    for (int i = item; i < COPIES * BINS; i += ITEMS)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int y = GRID_Y * rows; y < min(GRID_Y * rows + rows, height); y++) {
+        __global const SRC *in = ROW(src, y);
+#if !defined(LUMA) && !defined(ALPHA)
+        int x = begin + 16 * item;
+        if (x + 16 <= width) {
+            uint4 v = *(__global const uint4 *)(in + x);
+            for (int i = 0; i < 4; i++, v = v.s1233) {
+                if (v.x == (v.x & 255u) * 0x01010101u) {
+                    atomic_add(own + (v.x & 255u), 4);
+                    continue;
+                }
+                atomic_inc(own + (v.x & 255u));
+                atomic_inc(own + (v.x >> 8 & 255u));
+                atomic_inc(own + (v.x >> 16 & 255u));
+                atomic_inc(own + (v.x >> 24));
+            }
+            continue;
+        }
+        for (int end = width; x < end; x++)
+            atomic_inc(own + in[x]);
+#else
+        for (int x = begin + item; x < min(begin + SPREAD, width); x += ITEMS)
+            if (!SKIPPED(x))
+                atomic_inc(own + AT(in, x));
+#endif
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < BINS; i += ITEMS) {
+        int sum = 0;
+        for (int c = 0; c < COPIES; c++)
+            sum += counts[c * BINS + i];
+        if (sum > 0)
+            atomic_add(state + COUNTS_AT + i, sum);
+    }
+}
 #elif defined(KERNEL_merge)
 /* Adds up all parts in the first one, and its bins in sums of 256. */
 __kernel void KERNEL(GRID, __global int *restrict state, int parts)
@@ -173,9 +223,65 @@ __kernel void KERNEL(GRID, __global int *restrict state, int parts)
     if (count > 0)
         atomic_add(state + SUMS_AT + bin / 256, count);
 }
+#elif defined(KERNEL_spread) || defined(KERNEL_limits)
+/* The table of equalize (spread): with c samples up to a value, and m of the least, (c - m) / (n - m) of the range,
+ * halves up.
+ *
+ * The limits of normalize: black is the largest value (of f32, the last edge) with at most `share` samples below it,
+ * white the least one with at most as many above it.
+ *
+ * On GPUs with local memory (TOGETHER) a work-group takes 256 values, or sums of as many: each of its work-items adds
+ * those in front of its own. Else a work-item takes 256 values one by one, and for limits steps over sums at once. */
+#define SPREAD_TO(v, below, least, rest)                                                           \
+    (SRC)((rest) == 0 ? (ulong)(v)                                                                 \
+                      : ((ulong)(uint)max((below) - (least), 0) * (BINS - 1) * 2 + (rest)) / (2 * (rest)))
+#ifdef TOGETHER
+/* The sum of `v` of the work-items up to this one. */
+inline int FN(sum_up)(__local int *sums, int item, int v)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[item] = v;
+    for (int distance = 1; distance < ITEMS; distance *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int before = item >= distance ? sums[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] += before;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sums[item];
+}
+
+/* The first work-item of which `is_one` is true, ITEMS where there is none. */
+inline int FN(first_one)(__local int *found, int item, bool is_one)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0)
+        *found = ITEMS;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (is_one)
+        atomic_min(found, item);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *found;
+}
+#endif
+#endif
+#if defined(KERNEL_spread) && defined(TOGETHER)
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __global int *restrict state)
+{
+    __local int sums[ITEMS], found;
+    int item = (int)get_local_id(0), group = (int)get_group_id(0), v = group * ITEMS + item;
+    int own = item < BINS / ITEMS ? state[SUMS_AT + item] : 0;
+    __global int *counts = state + COUNTS_AT;
+    FN(sum_up)(sums, item, own);
+    int below = group > 0 ? sums[max(group - 1, 0)] : 0, all = sums[ITEMS - 1];
+    int first = min(FN(first_one)(&found, item, own > 0), BINS / ITEMS - 1) * ITEMS;
+    int place = FN(first_one)(&found, item, counts[first + item] > 0);
+    int least = place < ITEMS ? counts[first + place] : 0;
+    below += FN(sum_up)(sums, item, counts[v]);
+    ulong rest = (ulong)(uint)(all - least);
+    ((__global SRC *)(state + TABLE_AT))[v] = SPREAD_TO(v, below, least, rest);
+}
 #elif defined(KERNEL_spread)
-/* The table of equalize: with c samples up to a value, and m of the least, (c - m) / (n - m) of the range, halves
- * up. A work-item takes 256 values. */
 __kernel void KERNEL(GRID, __global int *restrict state)
 {
     int group = SPAN_BEGIN;
@@ -193,17 +299,39 @@ __kernel void KERNEL(GRID, __global int *restrict state)
     ulong rest = (ulong)(uint)(all - least);
     for (int v = group * 256; v < group * 256 + 256; v++) {
         below += counts[v];
-        ulong n = (ulong)(uint)max(below - least, 0) * (BINS - 1) * 2 + rest;
-        ((__global SRC *)(state + TABLE_AT))[v] = (SRC)(rest == 0 ? (ulong)v : n / (2 * rest));
+        ((__global SRC *)(state + TABLE_AT))[v] = SPREAD_TO(v, below, least, rest);
     }
 }
 #elif defined(KERNEL_limits)
-/* Black is the largest value (of f32, the last edge) with at most `share` samples below it, white the least one
- * with at most as many above it. Sums of 256 bins are stepped over at once. */
+#ifdef TOGETHER
+/* The first bin up to which more samples lie than `share`, BINS where there is none. Backwards: from the end. */
+inline int FN(first_beyond)(__global const int *restrict state, __local int *sums, __local int *found, int item,
+                            int share, bool backwards)
+{
+    int groups = BINS / ITEMS, group = backwards ? groups - 1 - item : item;
+    int own = item < groups ? state[SUMS_AT + group] : 0;
+    int first = FN(first_one)(found, item, FN(sum_up)(sums, item, own) > share);
+    if (first >= groups)
+        return BINS;
+    int before = first > 0 ? sums[max(first - 1, 0)] : 0, bin = first * ITEMS + item;
+    int count = state[COUNTS_AT + (backwards ? BINS - 1 - bin : bin)];
+    return first * ITEMS + FN(first_one)(found, item, before + FN(sum_up)(sums, item, count) > share);
+}
+
+__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+#endif
 __kernel void KERNEL(GRID, __global int *restrict state, int share)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
+#ifdef TOGETHER
+    __local int sums[ITEMS], place;
+    int item = (int)get_local_id(0);
+    int black = FN(first_beyond)(state, sums, &place, item, share, false);
+    int white = BINS - FN(first_beyond)(state, sums, &place, item, share, true);
+    if (item > 0)
+        return;
+#else
     __global int *sums = state + SUMS_AT, *counts = state + COUNTS_AT;
     int black = 0, below = 0, white = BINS, above = 0;
     for (; black < BINS && below + sums[black / 256] <= share; black += 256)
@@ -214,6 +342,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int share)
         above += sums[white / 256 - 1];
     while (white > 0 && above + counts[white - 1] <= share)
         above += counts[--white];
+#endif
 #ifdef SRC_IS_float
     bool found = state[FOUND_LEAST] <= state[FOUND_MOST];
     float least = found ? VALUE_OF(state[FOUND_LEAST]) : 0.0f;

@@ -36,8 +36,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, plane->channels > 2);
-        struct pass *spread = histogram_pass(plan, "spread", FORM_SCALAR, plane, state,
-                                             plane->type == SAMPLE_U8 ? 1 : 256, 1);
+        struct pass *spread =
+            histogram_pass(plan, "spread", plane, state, plane->type == SAMPLE_U8 ? 1 : 256);
         spread->work = 256 * 20;
         if (plane->channels > 2) {
             add_colours(plan, i, state);

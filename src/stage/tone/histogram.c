@@ -5,13 +5,23 @@
 #define HEAD 16
 #define SUMS 256
 
+#define ITEMS 256 /* of a work-group that works together */
+
 /* How a plane is divided for counting: on a CPU each work-item counts a band of rows; on a GPU, a
- * column of a band. Counts go to `parts` histograms: on a CPU four for a band of bytes, so that
- * stores do not wait for each other. */
+ * column of a band, or of bytes each work-group a band in local memory. Counts go to `parts`
+ * histograms: on a CPU four for a band of bytes, so that stores do not wait for each other. */
 struct cut {
     enum kernel_form form;
+    bool local;
     uint32_t bins, rows, bands, parts;
 };
+
+/* Whether work-groups have local memory for a histogram of bytes for each 32 of their work-items.
+ */
+static bool works_together(const struct stage_plan *plan)
+{
+    return plan->profile->local_memory >= ITEMS / 32 * 256 * sizeof(int32_t);
+}
 
 static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
 {
@@ -19,11 +29,14 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
     struct cut cut = {.form = on_cpu ? FORM_ROWS : FORM_SCALAR, .bins = 4096};
     if (plane->type != SAMPLE_F32)
         cut.bins = plane->type == SAMPLE_U8 ? 256 : 65536;
-    cut.rows = on_cpu ? (plane->height + 15) / 16 : 32;
+    cut.local = plane->type == SAMPLE_U8 && works_together(plan) && pass_is_aligned(plane);
+    cut.rows = on_cpu ? (plane->height + 15) / 16 : cut.local ? 16 : 32;
     cut.bands = (plane->height + cut.rows - 1) / cut.rows;
     cut.parts = 65536 / cut.bins < 16 ? 65536 / cut.bins : 16;
     if (on_cpu)
         cut.parts = plane->type == SAMPLE_U8 ? 4 * cut.bands : cut.bands;
+    if (cut.local)
+        cut.parts = 1;
     return cut;
 }
 
@@ -42,9 +55,9 @@ unsigned histogram_state(struct stage_plan *plan)
     return state;
 }
 
-struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kernel_form form,
-                            const struct plane *plane, unsigned state, uint32_t grid_width,
-                            uint32_t grid_height)
+static struct pass *begin(struct stage_plan *plan, const char *part, enum kernel_form form,
+                          const struct plane *plane, unsigned state, uint32_t grid_width,
+                          uint32_t grid_height)
 {
     struct pass *pass = pass_begin(plan, "histogram", part, form,
                                    form == FORM_ROWS ? PASS_WHOLE_ROW : 1, grid_width, grid_height);
@@ -54,13 +67,37 @@ struct pass *histogram_pass(struct stage_plan *plan, const char *part, enum kern
     return pass;
 }
 
+/* A pass whose work-items work together, whose grid counts these. */
+static struct pass *begin_together(struct stage_plan *plan, const char *part,
+                                   const struct plane *plane, unsigned state, uint32_t groups,
+                                   uint32_t grid_height)
+{
+    struct pass *pass = begin(plan, part, FORM_SCALAR, plane, state, groups * ITEMS, grid_height);
+    pass->group[0] = ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%d", ITEMS);
+    pass_define(pass, "TOGETHER", "1");
+    return pass;
+}
+
+struct pass *histogram_pass(struct stage_plan *plan, const char *part, const struct plane *plane,
+                            unsigned state, uint32_t groups)
+{
+    if (works_together(plan))
+        return begin_together(plan, part, plane, state, groups, 1);
+    return begin(plan, part, FORM_SCALAR, plane, state, groups, 1);
+}
+
 /* Adds a pass over all samples, band by band. */
 static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
                      unsigned index, unsigned state, bool luma)
 {
     const struct plane *plane = &plan->in->planes[index];
-    struct pass *pass = histogram_pass(plan, part, cut->form, plane, state,
-                                       plane->width * (luma ? 1 : plane->channels), cut->bands);
+    uint32_t width = plane->width * (luma ? 1 : plane->channels);
+    struct pass *pass = cut->local
+                            ? begin_together(plan, "tally", plane, state,
+                                             (width + 16 * ITEMS - 1) / (16 * ITEMS), cut->bands)
+                            : begin(plan, part, cut->form, plane, state, width, cut->bands);
     if (luma) {
         pass_define(pass, "LUMA", "%u", plane->channels);
         pass_name(pass, plane->channels == 3 ? "luma3" : "luma4");
@@ -68,26 +105,28 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
         pass_define(pass, "ALPHA", "%u", plane->channels);
         pass_name(pass, plane->channels == 2 ? "c2" : "c4");
     }
-    pass->work = 8.0 * cut->rows;
+    pass->work = 8.0 * cut->rows * (cut->local ? 16 : 1);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_int(pass, (int32_t)cut->rows);
     pass_int(pass, (int32_t)plane->height);
     pass_int(pass, (int32_t)cut->parts);
+    if (cut->local)
+        pass_int(pass, (int32_t)width);
 }
 
 void histogram_add(struct stage_plan *plan, unsigned index, unsigned state, bool luma)
 {
     const struct plane *plane = &plan->in->planes[index];
     struct cut cut = cut_plane(plan, plane);
-    struct pass *clear = histogram_pass(plan, "clear", cut.form, plane, state,
-                                        HEAD + SUMS + 2 * cut.bins, cut.parts);
+    struct pass *clear =
+        begin(plan, "clear", cut.form, plane, state, HEAD + SUMS + 2 * cut.bins, cut.parts);
     clear->bytes_written = state_bytes(&cut);
     if (plane->type == SAMPLE_F32)
         add_scan(plan, "range", &cut, index, state, luma);
     add_scan(plan, "count", &cut, index, state, luma);
     /* A work-item for each bin adds up the parts. */
-    struct pass *merge = histogram_pass(plan, "merge", FORM_SCALAR, plane, state, cut.bins, 1);
+    struct pass *merge = begin(plan, "merge", FORM_SCALAR, plane, state, cut.bins, 1);
     merge->work = 2.0 * cut.parts;
     merge->bytes_read = state_bytes(&cut);
     pass_int(merge, (int32_t)cut.parts);

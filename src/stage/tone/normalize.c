@@ -37,7 +37,7 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, false);
-        struct pass *limits = histogram_pass(plan, "limits", FORM_SCALAR, plane, state, 1, 1);
+        struct pass *limits = histogram_pass(plan, "limits", plane, state, 1);
         limits->work = 4096;
         pass_int(limits, normalize_share(config, plane));
         struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};
