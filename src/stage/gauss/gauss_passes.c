@@ -1,5 +1,6 @@
-/* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), along rows and then down columns
- * on GPUs (gauss_across.cl, gauss_down.cl). */
+/* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), and on GPUs by tiles in local
+ * memory (gauss_tile.cl); without that, and for wide windows, along rows and then down columns
+ * (gauss_across.cl, gauss_down.cl). */
 #include "stage/gauss/gauss.h"
 
 #include <math.h>
@@ -140,6 +141,7 @@ static void add_down(struct task *task, const struct strips_view *middle)
     pass_define(pass, "ALPHA", "%u", alpha ? in->channels : 0);
     pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
     pass_name(pass, kernel_form_name(pass->form));
+    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
     pass->work = (4.0 * (double)task->config->radius + 8) * (wide ? lanes : 1);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
@@ -153,6 +155,77 @@ static void add_down(struct task *task, const struct strips_view *middle)
     pass_int(pass, crop ? (int32_t)task->config->radius : 0);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
+}
+
+/* The weights of all places of the window, and three zeros, as whole numbers or as f32. */
+static unsigned add_places(const struct task *task, bool real)
+{
+    double weights[GAUSS_RADIUS_MAX + 1];
+    int32_t fixed[GAUSS_RADIUS_MAX + 1], whole[2 * GAUSS_RADIUS_MAX + 4] = {0};
+    float reals[2 * GAUSS_RADIUS_MAX + 4] = {0};
+    int64_t radius = task->config->radius;
+    gauss_weights(task->config->sigma, radius, weights);
+    gauss_fixed_weights(weights, radius, fixed);
+    for (int64_t i = 0; i <= 2 * radius; i++) {
+        int64_t distance = i < radius ? radius - i : i - radius;
+        whole[i] = fixed[distance];
+        reals[i] =
+            task->in.plane.type == SAMPLE_F32 ? (float)weights[distance] : (float)fixed[distance];
+    }
+    size_t count = (size_t)radius * 2 + 4;
+    return real ? stage_plan_table(task->plan, reals, count * sizeof *reals)
+                : stage_plan_table(task->plan, whole, count * sizeof *whole);
+}
+
+enum {
+    TILE_ITEMS = 256,
+    TILE_ROWS = 64
+};
+
+static bool add_tile(struct task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const uint32_t channels = in->channels, radius = (uint32_t)task->config->radius;
+    static const uint32_t blocks_of[] = {0, 32, 16, 10, 8}; /* of four pixels: a line of a warp */
+    uint32_t blocks = blocks_of[channels];
+    size_t line = (in->type == SAMPLE_U8 ? 8 : 16) * (size_t)blocks * channels;
+    uint32_t most = (uint32_t)(task->plan->profile->local_memory / line);
+    /* Rows that two tiles share are summed along for both. */
+    uint32_t rows = most < 2 * radius ? 0 : (most - 2 * radius) & ~3u;
+    rows = rows > TILE_ROWS ? TILE_ROWS : rows;
+    if (task->plan->profile->generic || rows < 16 || rows < radius)
+        return false;
+    bool crop = task->config->border == BORDER_CROP;
+    uint32_t lines = rows + 2 * radius, strips = (out->width + 4 * blocks - 1) / (4 * blocks);
+    struct pass *pass = pass_begin(task->plan, "gauss_tile", "", FORM_SCALAR, 1,
+                                   strips * TILE_ITEMS, (out->height + rows - 1) / rows);
+    pass->group[0] = TILE_ITEMS;
+    pass->group[1] = 1;
+    pass->lanes = 4;
+    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, channels, channels);
+    pass_define(pass, "RADIUS", "%u", radius);
+    pass_define(pass, "BLOCKS", "%u", blocks);
+    pass_define(pass, "LINES", "%u", lines);
+    pass_define(pass, "ALIGNED", "%d", pass_is_aligned(out));
+    pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
+    pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)out->width);
+    pass_int(pass, (int32_t)out->height);
+    pass_int(pass, (int32_t)rows);
+    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, crop ? (int32_t)radius : 0);
+    pass_buffer(pass, add_places(task, in->type != SAMPLE_U16));
+    pass_buffer(pass, add_places(task, in->type == SAMPLE_F32));
+    add_sharpening(task, pass);
+    return true;
 }
 
 /* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
@@ -175,7 +248,10 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         task.in = (struct strips_view){OPERAND_IN, plan->in->planes[i]};
         task.out = (struct strips_view){OPERAND_OUT, plan->out->planes[i]};
-        (plan->profile->form == FORM_ROWS ? add_rows : add_two)(&task);
+        if (plan->profile->form == FORM_ROWS)
+            add_rows(&task);
+        else if (!add_tile(&task))
+            add_two(&task);
     }
     if (task.too_large)
         return fault_set(fault, FAULT_LIMIT, "%s: sums of this picture are more than 2^31",

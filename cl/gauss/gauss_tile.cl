@@ -1,0 +1,122 @@
+/* gauss and unsharp on GPUs with local memory, behind gauss_sums.cl: a work-group sums a tile's rows along, into local
+ * memory, and then down. A work-item takes four pixels of one channel at once, and down columns of four rows; each
+ * sample that it looks at is weighted for all of these.
+ *
+ * The tile has `rows` rows, a multiple of 4, of BLOCKS times four pixels, which local memory has by channels. Tables
+ * have the weights of the window's 2 * RADIUS + 1 places and then three zeros. */
+#define ITEMS 256
+#define QUADS (BLOCKS * CH)
+#define TAPS  (2 * RADIUS + 4)
+#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
+#define UNROLL _Pragma("nounroll")
+#else
+#define UNROLL _Pragma("unroll 14")
+#endif
+
+#if defined(SRC_IS_uchar) /* sums are below 2^24 */
+#define LINE_WEIGHT float
+#define LINE_SUM(s) CONVERT(MIDDLE, (CONVERT(int, s) + (1 << 7)) >> 8)
+#define LINE_ADD(s, v, w) s = mad((V(float))(v), w, s)
+#elif defined(SRC_IS_ushort)
+#define LINE_WEIGHT int
+#define LINE_SUM(s) (((s) + (1 << 7)) >> 8)
+#define LINE_ADD(s, v, w) s += (V(int))(v) * w
+#else
+#define LINE_WEIGHT float
+#define LINE_SUM(s) (s)
+#define LINE_ADD(s, v, w) s += (V(float))(v) * w
+#endif
+
+/* The sums along a row around four pixels, of which the first one's window begins at pixel `first`. */
+inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int border,
+                           __global const LINE_WEIGHT *restrict weights)
+{
+    V(LINE_WEIGHT) sum = 0, w = 0;
+    if (first >= 0 && first + TAPS <= width) {
+        row += first * CH;
+        UNROLL for (int i = 0; i < TAPS; i++) {
+            w = (V(LINE_WEIGHT))(weights[i], w.s012);
+            LINE_ADD(sum, (LINE_WEIGHT)row[i * CH], w);
+        }
+    } else {
+        for (int i = 0; i < TAPS; i++) {
+            int pixel = border_index(first + i, width, border);
+            w = (V(LINE_WEIGHT))(weights[i], w.s012);
+            if (pixel >= 0)
+                LINE_ADD(sum, (LINE_WEIGHT)row[pixel * CH], w);
+        }
+    }
+    return LINE_SUM(sum);
+}
+
+/* Four pixels of a channel from `in` on, the last one over again where the row has no more. */
+inline V(SRC) FN(pixels)(__global const SRC *in, int count)
+{
+    return (V(SRC))(in[0], in[(count > 1 ? 1 : 0) * CH], in[(count > 2 ? 2 : count - 1) * CH],
+                    in[(count > 3 ? 3 : count - 1) * CH]);
+}
+
+inline void FN(put)(__global SRC *out, V(SRC) v, int count)
+{
+#if CH == 1 && ALIGNED
+    if (count >= 4) {
+#ifdef SRC_IS_uchar
+        *(__global uint *)out = hidden(as_uint(v));
+#else
+        *(__global V(SRC) *)out = v;
+#endif
+        return;
+    }
+#endif
+    out[0] = v.s0;
+    if (count > 1)
+        out[CH] = v.s1;
+    if (count > 2)
+        out[2 * CH] = v.s2;
+    if (count > 3)
+        out[3 * CH] = v.s3;
+}
+
+/* The grid counts work-items of tiles in x, and tiles in y. The result's pixel (0, 0) is the source's
+ * (`centre`, `centre`). */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height,
+       int rows, int border, int centre, __global const LINE_WEIGHT *restrict line_weights,
+       __global const WORK *restrict weights SHARPEN_PARAMETERS)
+{
+    __local V(MIDDLE) tile[LINES * QUADS];
+    int item = (int)get_local_id(0), begin = (int)get_group_id(0) * BLOCKS * 4, top = GRID_Y * rows;
+    for (int i = item; i < (rows + 2 * RADIUS) * QUADS; i += ITEMS) {
+        int line = i / QUADS, quad = i % QUADS, channel = quad % CH;
+        int y = border_index(top + line - RADIUS + centre, height, border);
+        int first = begin + quad / CH * 4 - RADIUS + centre;
+        V(MIDDLE) v = 0;
+        if (y >= 0)
+            v = FN(along)(ROW(src, y) + channel, first, width, border, line_weights);
+        tile[i] = v;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < rows / 4 * QUADS; i += ITEMS) {
+        int quad = i % QUADS, channel = quad % CH, x = begin + quad / CH * 4, y = top + i / QUADS * 4;
+        int count = out_width - x;
+        if (count <= 0 || y >= out_height)
+            continue;
+        __local const V(MIDDLE) *at = tile + i / QUADS * 4 * QUADS + quad;
+        START(0) START(1) START(2) START(3)
+        WORK w0 = 0, w1 = 0, w2 = 0, w3 = 0;
+        UNROLL for (int k = 0; k < TAPS; k++) {
+            V(WORK) v = CONVERT(WORK, at[k * QUADS]);
+            w3 = w2, w2 = w1, w1 = w0, w0 = weights[k];
+            ADD(0, v, w0) ADD(1, v, w1) ADD(2, v, w2) ADD(3, v, w3)
+        }
+#define ROW_OF(k)                                                                                  \
+    if (y + k < out_height) {                                                                      \
+        V(SRC) out = FINISH(k), in = 0;                                                            \
+        if (SHARPENS || (ALPHA && channel == CH - 1))                                              \
+            in = FN(pixels)(ROW(src, y + k + centre) + (x + centre) * CH + channel, count);        \
+        out = ALPHA && channel == CH - 1 ? in : SHARPENED(in, out);                                \
+        FN(put)(ROW(dst, y + k) + x * CH + channel, out, count);                                   \
+    }
+        ROW_OF(0) ROW_OF(1) ROW_OF(2) ROW_OF(3)
+    }
+}
