@@ -8,8 +8,13 @@
  * 5.3.4, the zero-one principle). tests/stage/test_median.c tries all of them. */
 #define SIDE (2 * RADIUS + 1)
 #define UNROLLED _Pragma("unroll")
+#ifdef KERNEL_words
+#define LEAST(a, b)   FN(least)(a, b)
+#define LARGEST(a, b) FN(largest)(a, b)
+#else
 #define LEAST(a, b)   ((a) < (b) ? (a) : (b))
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))
+#endif
 #define S(i, j)                                                                                    \
     {                                                                                              \
         WORK least = LEAST(v[i], v[j]);                                                            \
@@ -129,6 +134,82 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         }
         STRIP_ALPHA(out, y, count)
     }
+}
+
+#elif defined(KERNEL_words)
+/* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
+ * and moved to where the networks want them. Written without loops over arrays: unless a compiler sees every index,
+ * these lie in memory. */
+#define WORK uint
+#if RADIUS == 1
+#define EACH_ROW(DO)       DO(0) DO(1) DO(2)
+#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2)
+#elif RADIUS == 2
+#define EACH_ROW(DO)       DO(0) DO(1) DO(2) DO(3) DO(4)
+#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4)
+#else
+#define EACH_ROW(DO)       DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
+#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4) DO(r, 5) DO(r, 6)
+#endif
+#define FIND_ROW(r)    int y##r = border_index(y + r - RADIUS, height, border);
+#define LOAD_WORD(r)   v[r] = y##r < 0 ? 0u : FN(word)(ROW(src, max(y##r, 0)), column, width, border);
+#define KEEP_BEFORE(r) uint before##r = v[r];
+#define KEEP_OWN(r)    uint own##r = v[r];
+#define KEEP_AFTER(r)  uint after##r = v[r];
+#define PLACE_COLUMN(r, c)                                                                         \
+    {                                                                                              \
+        const int bytes = (c - RADIUS) * CH;                                                       \
+        v[r * SIDE + c] = bytes < -3  ? before##r                                                  \
+                          : bytes < 0 ? BEHIND(before##r, own##r, 32 + 8 * bytes & 31)             \
+                          : bytes < 1 ? own##r                                                     \
+                          : bytes < 4 ? BEHIND(own##r, after##r, 8 * bytes & 31)                   \
+                                      : after##r;                                                  \
+    }
+#define PLACE_ROW(r) EACH_COLUMN(PLACE_COLUMN, r)
+
+inline uint FN(word)(__global const uchar *row, int x, int width, int border)
+{
+    if (x >= 0 && x + 4 <= width)
+        return *(__global const uint *)(row + x);
+    return FN(gathered)(row, x, width, border);
+}
+
+/* The grid counts samples; a work-item takes a word. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int border)
+{
+    int y = GRID_Y, x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    WORK v[SIDE * SIDE];
+    int column = x - 4;
+    EACH_ROW(FIND_ROW)
+    EACH_ROW(LOAD_WORD)
+    SORT_COLUMN
+    EACH_ROW(KEEP_BEFORE)
+    column = x + 4;
+    EACH_ROW(LOAD_WORD)
+    SORT_COLUMN
+    EACH_ROW(KEEP_AFTER)
+    column = x;
+    EACH_ROW(LOAD_WORD)
+#if ALPHA
+    uint source = v[RADIUS];
+#endif
+    SORT_COLUMN
+    EACH_ROW(KEEP_OWN)
+    EACH_ROW(PLACE_ROW)
+    TAKE_MIDDLE
+    uint middle = v[MIDDLE];
+#if ALPHA
+    uint alpha = CH == 2 ? 0xff00ff00u : 0xff000000u;
+    middle = (middle & ~alpha) | (source & alpha);
+#endif
+    __global uchar *out = ROW(dst, y) + x;
+    if (x + 4 <= width)
+        *(__global uint *)out = middle;
+    else
+        for (int i = 0; i < width - x; i++, middle >>= 8)
+            out[i] = (uchar)middle;
 }
 
 #else

@@ -382,7 +382,7 @@ inline OWN FN(finish)(OWN s0, OWN s1)
     if (y + i < height)                                                                            \
         DOWN(i, ENTER_##i, k0, width - x)
 #elif defined(KERNEL_morph)
-/* All four bytes of a word are compared at once, BETTER (cl/morph/better.cl): first down columns, DOWNS, which makes
+/* All four bytes of a word are compared at once, BETTER (cl/bytes.cl): first down columns, DOWNS, which makes
  * of the lines the words r0 to r3 of each row; then along rows, ACROSS, which makes of these, as t, what RESULT
  * takes the results from. */
 #define ALONG(k, w)
@@ -396,11 +396,10 @@ inline uint8 FN(better_8)(uint8 a, uint8 b)
 #else
 #define BETTER_OWN(a, b) (uint2)(BETTER((a).x, (b).x), BETTER((a).y, (b).y))
 #endif
-/* Words k further, and their bytes `bits` further. */
+/* Words k further. */
 #define FROM_0(t) (t)
 #define FROM_1(t) (uint8)((t).s1234, (t).s56, (t).s7, 0u)
 #define FROM_2(t) (uint8)((t).s2345, (t).s67, 0u, 0u)
-#define BEHIND(a, b, bits) ((a) >> (bits) | (b) << (32 - (bits)))
 #if ALPHA
 #define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)
 #define WITH_ALPHA(v, i) (((v) & ~ALPHA_BYTES) | (AT_0(CAT(w, MIDDLE_##i)) & ALPHA_BYTES))

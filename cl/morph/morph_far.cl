@@ -15,7 +15,7 @@
 #define UNROLLED _Pragma("unroll")
 
 #ifdef KERNEL_across
-/* The word at any sample of a row. At a row's ends its samples are looked up one by one. */
+/* The word at any sample of a row. */
 inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
 {
     if (x >= 0 && x + 8 <= width) {
@@ -23,13 +23,7 @@ inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
         uint low = at[0], high = at[1], bits = 8u * ((uint)x & 3u);
         return low >> bits | high << 1 << (31u - bits);
     }
-    uint word = 0;
-    for (int i = 0; i < 4; i++) {
-        int channel = modulo(x + i, CH);
-        int pixel = border_index((x + i - channel) / CH, width / CH, border);
-        word |= pixel < 0 ? 0u : (uint)row[pixel * CH + channel] << 8 * i;
-    }
-    return word;
+    return FN(gathered)(row, x, width, border);
 }
 #endif
 

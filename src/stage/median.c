@@ -52,19 +52,24 @@ static void add_rows(const struct median_config *config, struct stage_plan *plan
     pass->work = work_of(config) * strips.width * strips.band;
 }
 
+static void describe(const struct median_config *config, struct pass *pass, const struct plane *in)
+{
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
+    pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
+    pass_name(pass, config->radius == 1 ? "3x3" : config->radius == 2 ? "5x5" : "7x7");
+    pass_name(pass, kernel_form_name(pass->form));
+    pass->bytes_read = pass->bytes_written = plane_bytes(in);
+}
+
 static void add_samples(const struct median_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     bool crop = config->border == BORDER_CROP;
     struct pass *pass =
         pass_begin(plan, "median", "", FORM_SCALAR, 1, out->width * out->channels, out->height);
-    pass_define_type(pass, "SRC", in->type);
-    pass_channels(pass, in->channels, out->channels);
-    pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
-    pass_name(pass, config->radius == 1 ? "3x3" : config->radius == 2 ? "5x5" : "7x7");
-    pass_name(pass, kernel_form_name(pass->form));
+    describe(config, pass, in);
     pass->work = 5 * work_of(config);
-    pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);
     pass_plane(pass, OPERAND_IN, i);
     pass_plane(pass, OPERAND_OUT, i);
@@ -72,6 +77,26 @@ static void add_samples(const struct median_config *config, struct stage_plan *p
     pass_int(pass, (int32_t)in->height);
     pass_int(pass, strips_border((enum border)config->border));
     pass_int(pass, crop ? (int32_t)config->radius : 0);
+}
+
+/* Four bytes at a time, whose window lies within a word's neighbours. */
+static bool add_words(const struct median_config *config, struct stage_plan *plan, unsigned i)
+{
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+    if (!plan->profile->packs_bytes || in->type != SAMPLE_U8 || config->border == BORDER_CROP ||
+        config->radius * in->channels > 4 || !pass_is_aligned(in) || !pass_is_aligned(out))
+        return false;
+    uint32_t samples = in->width * in->channels;
+    struct pass *pass = pass_begin(plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
+    pass_define(pass, "PIXEL_SOURCE", "bytes");
+    describe(config, pass, in);
+    pass->work = 2 * work_of(config); /* of a sample: a word takes its four at once */
+    pass_plane(pass, OPERAND_IN, i);
+    pass_plane(pass, OPERAND_OUT, i);
+    pass_int(pass, (int32_t)samples);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)config->border);
+    return true;
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
@@ -83,7 +108,7 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         struct strips_view out = {OPERAND_OUT, plan->out->planes[i]};
         if (plan->profile->form == FORM_ROWS)
             add_rows(config, plan, &in, &out, &scratch);
-        else
+        else if (!add_words(config, plan, i))
             add_samples(config, plan, i);
     }
     return 0;

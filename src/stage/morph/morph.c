@@ -274,7 +274,7 @@ static void add_near(struct task *task, const struct strips_view *out,
     struct plane samples = of_samples(in);
     unsigned rows = reach->top + reach->bottom + 1;
     struct pass *pass = packed_begin(task->plan, "morph", &samples, reach, rows > 3 ? 2 : 4);
-    pass_define(pass, "PIXEL_SOURCE", "better");
+    pass_define(pass, "PIXEL_SOURCE", "bytes");
     pass_define_type(pass, "DST", in->type);
     pass_channels(pass, in->channels, in->channels);
     describe(pass, task->kind);
@@ -312,7 +312,7 @@ static void add_far(struct task *task, const struct far *far, const struct strip
         pass_begin(task->plan, "morph_far", far->down ? "down" : "across", FORM_SCALAR,
                    far->down ? 16 : 4, plane->width * plane->channels, plane->height);
     unsigned places = (far->last + far->distance - 1) / far->distance + 1;
-    pass_define(pass, "PIXEL_SOURCE", "better");
+    pass_define(pass, "PIXEL_SOURCE", "bytes");
     pass_define(pass, "PLACES", "%u", places);
     pass_channels(pass, plane->channels, plane->channels);
     describe(pass, task->kind);

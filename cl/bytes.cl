@@ -1,0 +1,46 @@
+/* In front of kernels for GPUs that work on four bytes at a time, in words: the lesser and the larger ones of two
+ * words. Of bytes a and b, 128 + a % 128 - b % 128 has the highest bit where a % 128 is not less, which decides
+ * between bytes whose highest bits are alike. */
+inline uint FN(not_less)(uint a, uint b)
+{
+    uint lower = (a | 0x80808080u) - (b & 0x7f7f7f7fu), signs = (a & ~b) | (~(a ^ b) & lower);
+    return BYTE_SIGNS(signs);
+}
+
+inline uint FN(least)(uint a, uint b)
+{
+    uint mask = FN(not_less)(a, b);
+    return (a & ~mask) | (b & mask);
+}
+
+inline uint FN(largest)(uint a, uint b)
+{
+    uint mask = FN(not_less)(a, b);
+    return (b & ~mask) | (a & mask);
+}
+
+/* Those of them that erode and dilate take. */
+#ifdef TAKE_LEAST
+#define BETTER(a, b) FN(least)(a, b)
+#else
+#define BETTER(a, b) FN(largest)(a, b)
+#endif
+#define BETTER_4(a, b) FN(better_4)(a, b)
+inline uint4 FN(better_4)(uint4 a, uint4 b)
+{
+    return (uint4)(BETTER(a.s0, b.s0), BETTER(a.s1, b.s1), BETTER(a.s2, b.s2), BETTER(a.s3, b.s3));
+}
+
+/* The word at any sample of a row of pixels of CH channels, looked up byte by byte: for a row's ends. */
+inline uint FN(gathered)(__global const uchar *row, int x, int width, int border)
+{
+    uint word = 0;
+    for (int i = 0; i < 4; i++) {
+        int channel = modulo(x + i, CH), pixel = border_index((x + i - channel) / CH, width / CH, border);
+        word |= pixel < 0 ? 0u : (uint)row[pixel * CH + channel] << 8 * i;
+    }
+    return word;
+}
+
+/* The word that begins `bits` (8, 16 or 24) behind the beginning of a, which b follows. */
+#define BEHIND(a, b, bits) ((a) >> (bits) | (b) << (32 - (bits)))
