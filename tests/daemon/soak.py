@@ -219,13 +219,22 @@ class Soak(DaemonTest):
 
     # ---- what is looked at
 
+    @staticmethod
+    def is_written(path):
+        try:
+            return os.path.getsize(path) > 0
+        except FileNotFoundError:
+            return False
+
     def look(self, began):
         pid, worker = self.d.process.pid, self.worker()
         try:
             memory = status(worker, 'VmRSS') / 1024 if worker else 0
         except (FileNotFoundError, StopIteration, ProcessLookupError):
             memory = 0
-        kept = sum(len(names) for top in ('in1', 'in2') for _, _, names in os.walk(os.path.join(self.dir, top)))
+        # Empty files are left alone, as ones that somebody has still to write.
+        kept = sum(self.is_written(os.path.join(at, name)) for top in ('in1', 'in2')
+                   for at, _, names in os.walk(os.path.join(self.dir, top)) for name in names)
         state = os.path.join(self.dir, 'state')
         ledger = sum(os.path.getsize(os.path.join(state, name)) for name in os.listdir(state)
                      if os.path.isfile(os.path.join(state, name)))

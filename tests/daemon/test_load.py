@@ -277,6 +277,15 @@ class User:
         for one in honest:
             one.join()
 
+    @staticmethod
+    def is_answered(sock):
+        """Told that it took too long, or cut off."""
+        try:
+            sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        return True
+
     def harm(self, kind, sock):
         head = b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'
         try:
@@ -289,6 +298,9 @@ class User:
                 else:
                     sock.send_raw(os.urandom(50))
                 return sock
+            if sock and self.is_answered(sock):
+                sock.close()
+                sock = None
             if not sock:
                 sock = sockets.connect(self.http, timeout=1)
             if kind == 0:  # slow
@@ -338,7 +350,7 @@ class Crowd(Load):
         return times
 
     def test_many_users_beside_a_full_folder(self):
-        each, files, seconds = (40, 10000, 40) if LONG else (8, 300, 5)
+        each, files, seconds = (56, 10000, 40) if LONG else (8, 300, 5)
         d = self.serve('--device', 'reference', '--jobs', '2', '--sync', 'batch').start()
         os.chmod(self.dir, 0o755)
         for path in (self.http, self.jobs):
@@ -349,22 +361,26 @@ class Crowd(Load):
             d.drop('%05d.pgm' % i, picture(160, 120, i), 'rename')
         wanted = CROWD * (each - 4) * 3 // 4
         wait_for('connections', lambda: sum(sockets.ask(self.http, 'GET', '/v1/status').json()['connections'].values()) >= wanted, 60)
-        busy = self.livez_times(seconds)
-        status = sockets.ask(self.http, 'GET', '/v1/status').json()
+        busy, held, users_seen = [], [], 0
+        for _ in range(10):
+            busy += self.livez_times(seconds / 10)
+            status = sockets.ask(self.http, 'GET', '/v1/status').json()
+            held.append(sum(status['connections'].values()))
+            users_seen = max(users_seen, len(status['users']))
         answers, times = {}, []
         for told, taken in [user.end() for user in users]:
             times += taken
             for answer, n in told.items():
                 answers[answer] = answers.get(answer, 0) + n
         d.expect_all(['%05d.pgm' % i for i in range(files)], 600)
-        say('%d connections of %d users, %d files in the folder: p99 of /livez %.1f ms, %.1f ms before; answers %s, p99 %.0f ms, '
-            'longest %.1f s' % (sum(status['connections'].values()), len(status['users']), files, 1e3 * percentile(busy, 0.99),
+        say('%d to %d connections of %d users, %d files in the folder: p99 of /livez %.1f ms, %.1f ms before; answers %s, p99 %.0f ms, '
+            'longest %.1f s' % (min(held), max(held), users_seen, files, 1e3 * percentile(busy, 0.99),
                                 1e3 * percentile(quiet, 0.99), answers, 1e3 * percentile(times, 0.99), max(times)))
         self.assertEqual(set(answers) - {'ok', 'busy'}, set())
         self.assertGreater(answers['ok'], CROWD)
-        self.assertGreaterEqual(len(status['users']), CROWD)
+        self.assertGreaterEqual(users_seen, CROWD)
         if LONG:
-            self.assertGreaterEqual(sum(status['connections'].values()), 1500)
+            self.assertGreaterEqual(statistics.median(held), 1900)
             self.assertLess(percentile(busy, 0.99), percentile(quiet, 0.99) + 0.02)
         d.stop()
         d.expect_clean()
