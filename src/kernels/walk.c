@@ -9,20 +9,12 @@
  * parameter that the stage cannot do without. */
 #include "kernels/walk.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bank/bank.h"
-
-/* A list of texts: values of a parameter, settings of a stage, or chains. */
-struct texts {
-    size_t n;
-    size_t
-        n_plain; /* of settings: the first n_plain have few values, and are planned for all sizes */
-    struct text *texts;
-};
+#include "kernels/values.h"
 
 struct walk {
     const struct device_profile *profile;
@@ -35,153 +27,11 @@ struct walk {
     struct frame out;               /* copy of the frame that the last plan gives */
 };
 
-static void add_text(struct walk *walk, struct texts *texts, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void add_text(struct walk *walk, struct texts *texts, const char *format, ...)
+/* Frees the list, and remembers when it is not whole. */
+static void finish_texts(struct walk *walk, struct texts *texts)
 {
-    char buffer[8192];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(buffer, sizeof buffer, format, args);
-    va_end(args);
-    struct text *grown = realloc(texts->texts, (texts->n + 1) * sizeof *grown);
-    if (grown) {
-        texts->texts = grown;
-        grown[texts->n] = (struct text){0};
-        text_append(&grown[texts->n], buffer);
-        texts->n++;
-    }
-    walk->failed |= !grown || grown[texts->n - 1].failed;
-}
-
-static void finish_texts(struct texts *texts)
-{
-    for (size_t i = 0; i < texts->n; i++)
-        text_finish(&texts->texts[i]);
-    free(texts->texts);
-    *texts = (struct texts){0};
-}
-
-/* ---- values of a parameter ---- */
-
-/* Numbers of every magnitude, because sums of few and of many samples need different types. */
-static const double wholes[] = {0, 1, 2, 3, 16, 999, 65536};
-static const double reals[] = {0, -1, 0.5, 65536, 1e9, 1, 3, 0.1, 1.3, 100.5, 255, -1000, -1e9};
-enum {
-    WHOLES_DENSE = 128, /* where one parameter varies, all whole numbers up to here, too */
-    REALS_FEW = 5       /* the first of `reals` are enough where two parameters vary */
-};
-#define COUNT(list) (sizeof list / sizeof *list)
-
-static bool is_allowed(const struct param *p, double v)
-{
-    return (p->min == 0 && p->max == 0) || (v >= p->min && v <= p->max);
-}
-
-static void add_number(struct walk *walk, struct texts *values, const struct param *p, double v)
-{
-    if (is_allowed(p, v))
-        add_text(walk, values, "%.12g", v);
-}
-
-static void add_numbers(struct walk *walk, struct texts *values, const struct param *p, bool few)
-{
-    if (p->type == PARAM_INTEGER || p->type == PARAM_INTEGERS) {
-        for (size_t i = 0; i < COUNT(wholes); i++)
-            add_number(walk, values, p, wholes[i]);
-        for (int v = 0; v <= WHOLES_DENSE && !few; v++)
-            add_number(walk, values, p, v);
-    } else {
-        for (size_t i = 0; i < (few ? REALS_FEW : COUNT(reals)); i++)
-            add_number(walk, values, p, reals[i]);
-    }
-    if (p->max > p->min && !few) {
-        add_number(walk, values, p, p->min);
-        add_number(walk, values, p, p->max);
-    }
-}
-
-/* With `few`, of more than a dozen choices the first four and every eighth. */
-static void add_choices(struct walk *walk, struct texts *values, const struct param *p, bool few)
-{
-    size_t count = 0, index = 0;
-    while (p->choices && p->choices[count].name)
-        count++;
-    for (size_t i = 0; i < count; i++) {
-        const struct param_choice *c = &p->choices[i];
-        if (strcmp(param_choice_name(p->choices, c->value), c->name) == 0 && /* no alias */
-            (!few || count <= 12 || index++ < 4 || index % 8 == 0))
-            add_text(walk, values, "%s", c->name);
-    }
-}
-
-static void add_matrix(struct walk *walk, struct texts *values, unsigned columns, unsigned rows,
-                       double value)
-{
-    struct text matrix = {0};
-    for (unsigned i = 0; i < columns * rows; i++)
-        text_printf(&matrix, "%s%.12g", i == 0 ? "" : i % columns ? "_" : "/", value);
-    add_text(walk, values, "%s", text_string(&matrix));
-    walk->failed |= matrix.failed;
-    text_finish(&matrix);
-}
-
-static void add_matrices(struct walk *walk, struct texts *values, const struct param *p, bool few)
-{
-    static const unsigned char sides[][2] = {{1, 1},   {3, 3}, {5, 5}, {7, 7},
-                                             {31, 31}, {3, 1}, {1, 3}, {9, 9}};
-    for (size_t s = 0; s < (few ? 5 : COUNT(sides)); s++)
-        for (size_t i = 0; i < (few ? REALS_FEW : COUNT(reals)); i++)
-            if (is_allowed(p, reals[i]))
-                add_matrix(walk, values, sides[s][0], sides[s][1], reals[i]);
-}
-
-/* Words without choices are names of filter banks. "thirds" has an odd number of filters: kernels
- * compute two filters at a time, so it needs others. */
-static void add_words(struct walk *walk, struct texts *values, const struct param *p, bool few)
-{
-    add_choices(walk, values, p, few);
-    for (size_t i = 0; !p->choices && bank_builtin_name(i) && (!few || i == 0); i++)
-        add_text(walk, values, "%s", bank_builtin_name(i));
-    if (!p->choices)
-        add_text(walk, values, "@thirds");
-    if (p->type == PARAM_WORDS)
-        add_text(walk, values, "%s_%s", bank_builtin_name(0), bank_builtin_name(1));
-}
-
-static void values_of(struct walk *walk, const struct param *p, bool few, struct texts *values)
-{
-    switch (p->type) {
-    case PARAM_FLAG:
-        add_text(walk, values, "0");
-        add_text(walk, values, "1");
-        break;
-    case PARAM_INTEGERS:
-        add_text(walk, values, "3_9_27");
-        add_text(walk, values, "3_%.12g", p->max);
-        add_numbers(walk, values, p, few);
-        break;
-    case PARAM_WORD:
-    case PARAM_WORDS:
-        add_words(walk, values, p, few);
-        break;
-    case PARAM_MATRIX:
-        add_choices(walk, values, p, few);
-        add_matrices(walk, values, p, few);
-        break;
-    case PARAM_REALS:
-        add_choices(walk, values, p, few);
-        add_matrix(walk, values, 3, 1, 1);
-        add_text(walk, values, "0.299_0.587_0.11");
-        break;
-    case PARAM_CHOICE:
-        add_choices(walk, values, p, few);
-        break;
-    default:
-        add_choices(walk, values, p, few);
-        add_numbers(walk, values, p, few);
-    }
+    walk->failed |= texts->failed;
+    texts_finish(texts);
 }
 
 /* ---- settings of a stage ---- */
@@ -232,8 +82,8 @@ static void begin_subject(struct walk *walk, struct subject *s, const struct sta
 {
     *s = (struct subject){.stage = stage};
     for (const struct param *p = stage->params; p && p->name && s->n < PARAMS_MAX; p++) {
-        values_of(walk, p, false, &s->values[s->n]);
-        values_of(walk, p, true, &s->few[s->n++]);
+        values_of(p, false, &s->values[s->n]);
+        values_of(p, true, &s->few[s->n++]);
     }
     if (base)
         text_append(&s->base, base);
@@ -241,11 +91,11 @@ static void begin_subject(struct walk *walk, struct subject *s, const struct sta
         find_base(walk, s);
 }
 
-static void finish_subject(struct subject *s)
+static void finish_subject(struct walk *walk, struct subject *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        finish_texts(&s->values[i]);
-        finish_texts(&s->few[i]);
+        finish_texts(walk, &s->values[i]);
+        finish_texts(walk, &s->few[i]);
     }
     text_finish(&s->base);
 }
@@ -259,7 +109,7 @@ static void add_setting(struct walk *walk, const struct subject *s, struct texts
     if (!parses(walk, s->stage->name, base, given))
         base = "";
     if (base[0] || parses(walk, s->stage->name, base, given))
-        add_text(walk, settings, "%s%s%s", s->stage->name, base, given);
+        texts_add(settings, "%s%s%s", s->stage->name, base, given);
 }
 
 static void add_singles(struct walk *walk, const struct subject *s, const struct texts *values,
@@ -418,7 +268,7 @@ static void settings_for(struct walk *walk, const struct stage *stage, const cha
     struct subject s;
     begin_subject(walk, &s, stage, base);
     settings_of(walk, &s, pairs, settings);
-    finish_subject(&s);
+    finish_subject(walk, &s);
 }
 
 /* Plans all settings of the stage for pictures. False if it accepts none, but only planes of a
@@ -431,7 +281,7 @@ static bool walk_stage(struct walk *walk, const struct stage *stage)
     for (size_t i = 0; i < settings.n; i++)
         taken += plan_pictures(walk, text_string(&settings.texts[i]),
                                i < settings.n_plain ? SIZES : 1, 0);
-    finish_texts(&settings);
+    finish_texts(walk, &settings);
     return taken > 0;
 }
 
@@ -452,19 +302,19 @@ static bool walk_transform(struct walk *walk, const struct stage *stage,
         while (size < 7 && walk->out.n_planes >> (size + 1) > 0)
             size++;
         if (!seen[walk->out.planes[0].type][size])
-            add_text(walk, &transform->kinds, "%s", text);
+            texts_add(&transform->kinds, "%s", text);
         seen[walk->out.planes[0].type][size] = true;
     }
-    finish_texts(&settings);
+    finish_texts(walk, &settings);
     for (size_t k = 0; k < transform->kinds.n; k++) { /* a third parameter beside those two */
         const char *given = strchr(text_string(&transform->kinds.texts[k]), ':');
         settings_for(walk, stage, given, false, &settings);
         for (size_t i = 0; given && i < settings.n_plain; i++)
             plan_pictures(walk, text_string(&settings.texts[i]), 2, 0);
-        finish_texts(&settings);
+        finish_texts(walk, &settings);
     }
     if (transform->kinds.n == 0)
-        finish_texts(&transform->settings);
+        finish_texts(walk, &transform->settings);
     return transform->kinds.n > 0;
 }
 
@@ -491,7 +341,7 @@ each_converted(struct walk *walk, const struct transform *transform, const struc
                 seen[walk->out.planes[0].type] = true;
                 plan(walk, inverse, chain);
             }
-            finish_texts(&settings);
+            finish_texts(walk, &settings);
         }
     }
     walk->channels = PLANE_CHANNELS_MAX;
@@ -507,7 +357,7 @@ static void walk_behind(struct walk *walk, const struct stage *stage, const char
         snprintf(text, sizeof text, "%s,%s", chain, text_string(&settings.texts[i]));
         plan_pictures(walk, text, 1, 0);
     }
-    finish_texts(&settings);
+    finish_texts(walk, &settings);
 }
 
 /* Plans the chain for incomplete frames, as files may have them: one of the first or last two
@@ -548,8 +398,8 @@ static void walk_partial(struct walk *walk, const struct stage *stage, const cha
     }
     for (size_t i = 0; i < more.n_plain; i++)
         plan_partial(walk, text_string(&more.texts[i]), &all);
-    finish_texts(&settings);
-    finish_texts(&more);
+    finish_texts(walk, &settings);
+    finish_texts(walk, &more);
     frame_finish(&all);
 }
 
@@ -587,7 +437,7 @@ static void walk_planes_of(struct walk *walk, const struct transform *transform,
             each_converted(walk, transform, stage, walk_partial);
         }
     }
-    finish_texts(&settings);
+    finish_texts(walk, &settings);
 }
 
 static void walk_mosaic_of(struct walk *walk, const struct stage *none, const char *chain)
@@ -664,8 +514,8 @@ bool walk_plans(const struct device_profile *profile, walk_found *found, void *c
         walk_mosaics(&walk, &transforms[i]);
     walk_sink(&walk);
     for (size_t i = 0; i < n; i++) {
-        finish_texts(&transforms[i].settings);
-        finish_texts(&transforms[i].kinds);
+        finish_texts(&walk, &transforms[i].settings);
+        finish_texts(&walk, &transforms[i].kinds);
     }
     frame_finish(&walk.out);
     definitions_finish(&walk.definitions);
