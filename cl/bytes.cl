@@ -44,3 +44,5 @@ inline uint FN(gathered)(__global const uchar *row, int x, int width, int border
 
 /* The word that begins `bits` (8, 16 or 24) behind the beginning of a, which b follows. */
 #define BEHIND(a, b, bits) ((a) >> (bits) | (b) << (32 - (bits)))
+/* The bytes of a word that are alpha. */
+#define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)

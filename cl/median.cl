@@ -201,8 +201,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     TAKE_MIDDLE
     uint middle = v[MIDDLE];
 #if ALPHA
-    uint alpha = CH == 2 ? 0xff00ff00u : 0xff000000u;
-    middle = (middle & ~alpha) | (source & alpha);
+    middle = (middle & ~ALPHA_BYTES) | (source & ALPHA_BYTES);
 #endif
     __global uchar *out = ROW(dst, y) + x;
     if (x + 4 <= width)

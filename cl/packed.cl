@@ -401,7 +401,6 @@ inline uint8 FN(better_8)(uint8 a, uint8 b)
 #define FROM_1(t) (uint8)((t).s1234, (t).s56, (t).s7, 0u)
 #define FROM_2(t) (uint8)((t).s2345, (t).s67, 0u, 0u)
 #if ALPHA
-#define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)
 #define WITH_ALPHA(v, i) (((v) & ~ALPHA_BYTES) | (AT_0(CAT(w, MIDDLE_##i)) & ALPHA_BYTES))
 #else
 #define WITH_ALPHA(v, i) (v)

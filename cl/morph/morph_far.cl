@@ -45,9 +45,8 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
         best = i == 0 ? v : BEST(best, v);
     }
 #if ALPHA
-    uint alpha = CH == 2 ? 0xff00ff00u : 0xff000000u;
     if (ends)
-        best = (best & ~alpha) | (*(__global const OWN *)(ROW(whole, y) + x) & alpha);
+        best = (best & ~ALPHA_BYTES) | (*(__global const OWN *)(ROW(whole, y) + x) & ALPHA_BYTES);
 #endif
     __global uchar *out = ROW(dst, y) + x;
     if (x + SPAN <= width) {
