@@ -478,6 +478,15 @@ class Clients(HttpTest):
 
 
 class Sockets(HttpTest):
+    def test_left_in_a_process_that_begins(self):
+        """A child of a daemon that was killed has its sockets until it becomes another program."""
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(os.path.join(self.dir, 'http.sock'))
+            left.listen(8)
+            threading.Timer(0.3, left.close).start()
+            self.serve()
+            self.assertEqual(self.get('/livez').status, 200)
+
     def test_stale_taken_and_wrong_paths(self):
         path = os.path.join(self.dir, 'http.sock')
         left = socket.socket(socket.AF_UNIX)

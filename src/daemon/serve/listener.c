@@ -20,6 +20,8 @@
 #define BACKLOG        1024
 #define ACCEPTS_A_TURN 32
 #define PAUSE          200 /* milliseconds, when no descriptor is left */
+#define PROBES         20 /* of whether somebody listens at a path, one in PROBE_PAUSE microseconds */
+#define PROBE_PAUSE    100000
 
 /* ---- users ---- */
 
@@ -98,7 +100,19 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 /* ---- the path ---- */
 
-/* Removes the socket file of a daemon that was killed, at which nobody listens. */
+static bool somebody_listens(const struct listener *listener, const struct sockaddr_un *address)
+{
+    int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool nobody = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) &&
+                  errno == ECONNREFUSED;
+    if (probe >= 0)
+        close(probe);
+    return !nobody;
+}
+
+/* Removes the socket file of a daemon that was killed, at which nobody listens. A process that the
+ * daemon was about to start has the socket until it becomes another program, so somebody may seem
+ * to listen for a moment. */
 static int remove_stale(const struct listener *listener, const struct sockaddr_un *address,
                         struct fault *fault)
 {
@@ -108,13 +122,12 @@ static int remove_stale(const struct listener *listener, const struct sockaddr_u
     if (!S_ISSOCK(status.st_mode))
         return fault_set(fault, FAULT_CREATE, "%s: is there already, and no socket",
                          listener->path);
-    int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool dead = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) &&
-                errno == ECONNREFUSED;
-    if (probe >= 0)
-        close(probe);
-    if (!dead)
-        return fault_set(fault, FAULT_CREATE, "%s: somebody listens there already", listener->path);
+    for (int i = 0; somebody_listens(listener, address); i++) {
+        if (i == PROBES)
+            return fault_set(fault, FAULT_CREATE, "%s: somebody listens there already",
+                             listener->path);
+        usleep(PROBE_PAUSE);
+    }
     if (unlink(listener->path) != 0)
         return fault_set_errno(fault, FAULT_CREATE, listener->path);
     return 0;
