@@ -1,10 +1,11 @@
 /* Which programs a test has the device run, where compiling all takes too long for the ordinary run:
- * the tests of some stages have thousands.
+ * the tests of some stages have hundreds.
  *
- * Environment HARNESS_PROGRAMS=pairs: of the programs that a test meets one after the other those in
- * which two choices meet that have not met before. The choices are what makes one program another:
- * the kernel's template, its definitions (types of samples, channels, a stage's choices), the class
- * of device, generic or not. Unset, or with SLUICE_TEST_ALL=1: all. The references run for all. */
+ * Environment HARNESS_PROGRAMS=pairs: as few as hold every two choices that meet in any. The choices
+ * are what makes one program another: the kernel's template, its definitions (types of samples,
+ * channels, a stage's choices), the class of device, generic or not. A second process of the test
+ * lists the programs first, and runs none. Unset, or with SLUICE_TEST_ALL=1: all. The references run
+ * for all. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
 
