@@ -179,7 +179,9 @@ static int receive_one(struct submit *submit, struct fault *fault)
     size_t place = (size_t)json_integer_value(id);
     struct batch_file *file =
         json_is_integer(id) && place < BATCH_FILES ? submit->files[place].file : NULL;
-    if (!file || !type)
+    if (!id && daemon_result(message, fault) != 0) /* no message of ours can be taken */
+        result = fault->code;
+    else if (!file || !type)
         result = fault_set(fault, FAULT_INTERNAL, "the daemon answered what nobody asked");
     else if (strcmp(type, "output") == 0)
         take_output(file, message, fd);

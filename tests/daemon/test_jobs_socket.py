@@ -555,6 +555,13 @@ class Commands(JobsTest):
         err = self.sluice('submit', '-c', 'sobel', '-o', out, folder, status=69).stderr.decode()
         self.assertEqual(err.count('no daemon'), 1, err)
 
+    def test_submit_says_why_no_message_is_taken(self):
+        self.serve(env={'SLUICE_RECEIVER': '/nowhere/sluiced'})
+        for inputs in (['a.pgm'], ['a.pgm', 'b.pgm']):
+            err = self.sluice('submit', '-c', 'sobel', '-o', os.path.join(self.dir, 'o/'),
+                              *(self.put(name, picture()) for name in inputs), status=70).stderr.decode()
+            self.assertEqual(err.count('no process that receives descriptors'), 1, err)
+
     def test_submit_ends_by_a_signal(self):
         self.serve('--jobs', '1', fake=True)
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):

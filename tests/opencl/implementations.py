@@ -5,9 +5,9 @@
     implementations.py BUILD --write      puts it into docs/opencl.md: rows of implementations that were not run stay
     implementations.py BUILD pocl intel   only those whose name or version holds such a word
 
-    --programs N    programs of each test that are run, about (tests/stage/programs.h); 8 if nobody says, 0 for all
+    --all           all programs of each test; else a sample (tests/stage/programs.h)
     --stages A,B    only these
-    --intel DIR     where pip has put intel-opencl-rt and what it needs (pip install --target, or a virtual environment)
+    --intel DIR     where pip has put intel-opencl-rt and intel-cmplr-lib-rt (pip install --target, or a virtual environment)
     --tree DIR      a Debian tree with drivers of its own: every one is run in it (root; see docs/opencl.md)
     --cross DIR     where cross/build.sh has built for arm64
 
@@ -140,7 +140,8 @@ def run_stages(one, options, work):
         if log and os.path.exists(log):
             os.unlink(log)
         try:
-            done = one.run(os.path.join(one.build, 'tests/test_' + stage), HARNESS_PROGRAMS=options.programs, timeout=options.patience)
+            done = one.run(os.path.join(one.build, 'tests/test_' + stage), timeout=options.patience,
+                           **({} if options.all else {'HARNESS_PROGRAMS': 'pairs'}))
             text, status = done.stdout + done.stderr, done.returncode
         except subprocess.TimeoutExpired as late:
             text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
@@ -173,7 +174,7 @@ def main():
     parser.add_argument('build')
     parser.add_argument('words', nargs='*')
     parser.add_argument('--write', action='store_true')
-    parser.add_argument('--programs', type=int, default=8)
+    parser.add_argument('--all', action='store_true')
     parser.add_argument('--patience', type=int, default=3600)
     parser.add_argument('--stages', type=lambda text: text.split(','))
     parser.add_argument('--intel')
