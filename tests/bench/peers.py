@@ -7,11 +7,13 @@ the ratio is that of the round's best times, and the median over the rounds is p
 information.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
-Sections: kernels, pictures, files, thumbnails, folder, service; all unless named."""
+Sections: kernels, pictures, files, thumbnails, folder, service, native; all unless named."""
 import argparse
+import concurrent.futures
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import statistics
@@ -48,6 +50,7 @@ class Runner:
     """The programs, and where they work."""
 
     def __init__(self, options):
+        self.build = options.build
         self.sluice = os.path.join(options.build, 'src', 'sluice')
         self.sluiced = os.path.join(options.build, 'src', 'sluiced')
         self.rounds = options.rounds
@@ -57,11 +60,19 @@ class Runner:
     def path(self, name):
         return os.path.join(self.dir, name)
 
-    def bench(self, *args):
-        """The rows of one `sluice bench`."""
+    def report(self, *args):
+        """What one `sluice bench` says."""
         out = subprocess.run([self.sluice, 'bench', '--json', *args], check=True, cwd=self.dir,
                              capture_output=True).stdout
-        return json.loads(out)['rows']
+        return json.loads(out)
+
+    def bench(self, *args):
+        return self.report(*args)['rows']
+
+    def device(self, wanted='auto'):
+        """A device's name and its driver's."""
+        report = self.report('--device', wanted, '--iterations', '1', '--size', '64x64', 'invert')
+        return report['device'], report['driver']
 
 
 def best(function, times):
@@ -384,19 +395,19 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Daemon:
-    def __init__(self, r, name, *options):
+    def __init__(self, r, name, *options, folders=None, env=None):
         self.base = r.path(name)
+        self.env = dict(os.environ, **(env or {}))
         for part in ('in', 'out', 'state'):
             os.makedirs(os.path.join(self.base, part), exist_ok=True)
         self.http = os.path.join(self.base, 'h')
-        self.command = [r.sluiced, '--watch', os.path.join(self.base, 'in'), '--output',
-                        os.path.join(self.base, 'out'), '--state', os.path.join(self.base, 'state'),
-                        '--http-socket', self.http, *options]
+        folders = folders or ['--watch', os.path.join(self.base, 'in'), '--output', os.path.join(self.base, 'out')]
+        self.command = [r.sluiced, *folders, '--state', os.path.join(self.base, 'state'), '--http-socket', self.http, *options]
 
     def __enter__(self):
         self.begin = time.perf_counter()
         with open(os.path.join(self.base, 'log'), 'w', encoding='utf-8') as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.env)
         return self
 
     def __exit__(self, *_):
@@ -501,6 +512,126 @@ def service(r):
          number(statistics.median(ready[1:]) * 1e3), '≤ 150']])
 
 
+# ---- the processor's own kernels beside what PoCL makes of the same sources
+
+# (work, chain, channels, times as fast at least); PoCL's kernels are specialised: coefficients are constants.
+BESIDE_POCL = [
+    ('RGB → luminance', 'luminance', 3, 0.95), ('Sobel dX, dY', 'sobel:out=both', 1, 0.95), ('Sobel magnitude', 'sobel', 1, 0.95),
+    ('FIR 3×3', 'fir:1_2_1/2_4_2/1_2_1', 1, 0.9), ('FIR 5×5', 'fir:' + '/'.join(['1_2_3_2_1'] * 5), 1, 0.9),
+    ('FIR 7×7', 'fir:' + '/'.join(['1_2_3_4_3_2_1'] * 7), 1, 0.9),
+    *[('box %d' % width, 'box:width=%d' % width, 1, 0.95) for width in (3, 9, 31, 101)],
+    ('wavedec2 bior4.4, 3 levels', 'dwt:bior4.4:levels=3', 1, 0.95), ('DWT 9/7, 3 levels', 'dwt:cdf97:levels=3', 1, 0.95),
+    ('DWT 5/3, 3 levels', 'dwt:cdf53:levels=3', 1, 0.95), ('luminance,sobel,threshold', 'luminance,sobel,threshold:100', 3, 0.95)]
+FOUR_CHAINS = ['luminance,sobel', 'luminance,box:radius=4,threshold:otsu', 'dwt:db4:levels=4,shrink,idwt',
+               'analysis:haar:levels=2,synthesis']
+
+
+def configuration(folder, chains):
+    """The options of a daemon with a watched folder for each chain."""
+    path = os.path.join(folder, 'sluice.yaml')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('watch:\n')
+        for i, chain in enumerate(chains):
+            file.write('  - {input: %s/in%d, output: %s/out%d, chain: "%s", format: npz}\n' % (folder, i, folder, i, chain))
+            for part in ('in', 'out'):
+                os.makedirs('%s/%s%d' % (folder, part, i))
+    return ['--config', path]
+
+
+def start(r, device=None, chains=None):
+    """Seconds until the daemon is ready with an empty cache, and what its worker then has resident, in bytes; as it is by
+    default without a device and chains."""
+    with tempfile.TemporaryDirectory(dir=r.dir) as folder:
+        env = {'SLUICE_CACHE_DIR': os.path.join(folder, 'cache'), 'POCL_CACHE_DIR': os.path.join(folder, 'pocl')}
+        options = [] if chains else ['--chain', FOUR_CHAINS[0]]
+        if device:
+            options += ['--device', device]
+            env['SLUICE_DEVICE_WAIT'] = 'true'
+        with Daemon(r, os.path.basename(folder) + '-daemon', *options, folders=chains and configuration(folder, chains),
+                    env=env) as daemon:
+            ready = daemon.wait_ready()
+            time.sleep(1)
+            connection = UnixConnection(daemon.http)
+            connection.request('GET', '/v1/status')
+            worker = json.loads(connection.getresponse().read())['worker']['pid']
+            with open('/proc/%d/statm' % worker, encoding='utf-8') as file:
+                return ready, int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def commands(r, device):
+    """Seconds that `sluice run` of each stage takes as a process, on a small picture, with an empty cache, by its chain."""
+    names = [row['name'] for row in r.bench('--size', '64x64', '--iterations', '1', '--device', 'native')]
+    picture = r.path('small.ppm')
+    with open(picture, 'wb') as file:
+        file.write(b'P6\n64 64\n255\n' + bytes(i * i // 7 % 256 for i in range(3 * 64 * 64)))
+    spans = {}
+    for chain in names:
+        with tempfile.TemporaryDirectory(dir=r.dir) as cache:
+            env = dict(os.environ, SLUICE_CACHE_DIR=cache, POCL_CACHE_DIR=cache)
+            spans[chain] = timed([r.sluice, 'run', '-q', '--device', device, '-c', chain, '-f', 'npz', '--on-exists', 'overwrite', '-o',
+                                  r.path('small.npz'), picture], env=env)[0]
+    return spans
+
+
+def beside_pocl(r):
+    rows = []
+    for work, chain, channels, least in BESIDE_POCL:
+        rounds = []
+        for _ in range(r.rounds):
+            pocl, own = [r.bench('--device', device, '-c', chain, '--size', '4096x4096x%d' % channels, '--iterations', '7')[0]['min_s']
+                         for device in ('cpu', 'native')]
+            rounds.append((pocl, own, pocl / own))
+        pocl, own, ratio = [statistics.median(column) for column in zip(*rounds)]
+        rows.append([work, number(pocl * 1e3), number(own * 1e3), aim(ratio, least, True)])
+    table('native beside PoCL, 4096×4096 u8', ['work', 'PoCL ms', 'native ms', 'times as fast'], rows)
+
+
+def starts(r):
+    rows, memory = [], []
+    for what, chains in (('default configuration, one chain', None), ('four chains', FOUR_CHAINS)):
+        pocl = start(r, 'cpu', chains)
+        own = [start(r, chains and 'native', chains) for _ in range(max(r.rounds, 3))]
+        rows.append(['start to ready, nothing cached, %s, ms' % what, number(pocl[0] * 1e3),
+                     aim(statistics.median(ready for ready, _ in own) * 1e3, 150, False)])
+        memory = [pocl[1], statistics.median(resident for _, resident in own)]
+    pocl, own = commands(r, 'cpu'), [commands(r, 'native') for _ in range(max(r.rounds, 3))]
+    middle = {chain: statistics.median(spans[chain] for spans in own) for chain in pocl}
+    for what, chain in (('the fastest', min(middle, key=middle.get)), ('the slowest', max(middle, key=middle.get))):
+        rows.append(['`sluice run` of a small picture, nothing cached, %s of %d chains of all stages (`%s`), ms' % (what, len(middle), chain),
+                     number(pocl[chain] * 1e3), aim(middle[chain] * 1e3, 40, False)])
+    rows.append(['the worker\'s memory, ready and idle, four chains, MB', number(memory[0] / 1e6), aim(memory[1] / 1e6, 15, False)])
+    table('Starts', ['what', 'PoCL', 'native'], rows)
+
+
+def building(r):
+    """What the build takes for native's kernels: its own commands, into a folder of their own."""
+    lines = subprocess.run(['ninja', '-C', r.build, '-t', 'commands', 'src/sluice'], check=True, capture_output=True,
+                           text=True).stdout.splitlines()
+    made, waiting = {}, []
+    for line in lines:
+        level = re.search(r'NATIVE_NAME\(name\)=name##_(\w+)', line)
+        if level:
+            made.setdefault(level[1], []).append(r.path('%d.o' % len(waiting)))
+            waiting.append(re.sub(r' -o \S+', ' -o ' + made[level[1]][-1], line))
+    before, begin = os.times(), time.perf_counter()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(lambda line: subprocess.run(line, shell=True, cwd=r.build, check=True), waiting))
+    wall, after = time.perf_counter() - begin, os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    rows = [['%d levels, s' % len(made), aim(wall, 90, False)], ['the same, s of processors', number(used)]]
+    for level, objects in made.items():
+        sizes = subprocess.run(['size', *objects], check=True, capture_output=True, text=True).stdout.splitlines()[1:]
+        rows.append([level + ', MB', aim(sum(int(line.split()[3]) for line in sizes) / 1e6, 8, False)])
+    table('Compiling native\'s kernels, %d processes at once' % os.cpu_count(), ['what', 'of this build'], rows)
+
+
+def native(r):
+    print('\nPoCL: %s, driver %s' % r.device('cpu'))
+    beside_pocl(r)
+    starts(r)
+    building(r)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'))
@@ -510,17 +641,14 @@ def main():
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'folder': folder,
-                'service': service}
+                'service': service, 'native': native}
     for name in options.sections:
         if name not in sections:
             parser.error('no section %s; there are %s' % (name, ', '.join(sections)))
     r = Runner(options)
     try:
-        device = json.loads(subprocess.run([r.sluice, 'bench', '--json', '--iterations', '1',
-                                            '--size', '64x64', 'invert'], check=True,
-                                           capture_output=True).stdout)
         print('%s, driver %s; %d processors, load %.1f at the start; %s' % (
-            device['device'], device['driver'], os.cpu_count(), os.getloadavg()[0],
+            *r.device(), os.cpu_count(), os.getloadavg()[0],
             ', '.join(name for name, there in (
                 ('OpenCV ' + (cv2.__version__ if cv2 is not None else ''), cv2),
                 ('PyWavelets ' + (pywt.__version__ if pywt is not None else ''), pywt),

@@ -300,6 +300,7 @@ bool ledger_thread_end(struct ledger *ledger)
     if (!patient) {
         log_error("%s: no answer for %s: %zu changes are lost", ledger->path,
                   number_duration(PATIENCE), n_lost);
+        pthread_detach(ledger->thread);
         return false;
     }
     pthread_join(ledger->thread, NULL);
