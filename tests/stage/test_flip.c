@@ -42,6 +42,7 @@ static void test_against_reference(void **state)
     for (uint32_t channels = 1; channels <= 4; channels++) {
         harness_sweep("flip:x", SAMPLE_U8, channels);
         harness_sweep("flip:y", SAMPLE_U8, channels);
+        harness_check("flip:x", SAMPLE_U8, 71, 5, channels, HARNESS_RANDOM);
         harness_few("flip:x", SAMPLE_I16, channels);
         harness_few("flip:x", SAMPLE_F32, channels);
         harness_few("flip:x", SAMPLE_F64, channels);

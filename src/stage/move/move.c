@@ -62,9 +62,11 @@ void move_add(struct stage_plan *plan, const struct move *move)
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     uint32_t span = form == FORM_VECTOR ? 16 / unit : 0;
     if (move->mirror_x) {
-        form = form == FORM_VECTOR ? FORM_SCALAR : form;
-        struct pass *pass =
-            move_begin(plan, "mirror", form, 0, &move->in, &move->out, out->width, out->height);
+        uint32_t bytes = pixel_bytes(out), vector = bytes % 3 == 0 ? 12 : 16;
+        bool wide = form == FORM_VECTOR && plan->profile->packs_bytes && bytes <= vector;
+        form = form == FORM_VECTOR && !wide ? FORM_SCALAR : form;
+        struct pass *pass = move_begin(plan, "mirror", form, wide ? vector / bytes : 0, &move->in,
+                                       &move->out, out->width, out->height);
         pass_int(pass, (int32_t)in->height);
         pass_int(pass, move->mirror_y);
         return;

@@ -8,6 +8,13 @@
 
 #define GROUP 256 /* bins of which sums are kept */
 
+/* Where work-groups work together: their items; pixels that one counts, about; and columns and rows
+ * of which one makes the result. */
+#define ITEMS  256
+#define COUNTS 16384
+#define STRIP  256
+#define BAND   64
+
 static const struct param params[] = {
     PARAM(WORD, "tiles", offsetof(struct clahe_config, tiles),
           "tiles across x down, each with a table of its own, up to 64x64", DEFAULT("8x8")),
@@ -138,6 +145,115 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     pass_float(pass, 1.0f / (float)tiles->height);
 }
 
+static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
+                      const struct clahe_tiles *tiles)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    uint32_t count = tiles->across * tiles->down;
+    struct pass *clear = begin(plan, "clear", false, form, index, state, bins_of(plane), count);
+    clear->bytes_written = sizeof(int32_t) * (uint64_t)bins_of(plane) * count;
+    add_count(plan, index, state, tiles);
+    add_tables(plan, index, state, tiles);
+    add_apply(plan, index, state, tiles);
+}
+
+/* Whether work-groups count in local memory, where each 32 of their items have bins of their own.
+ */
+static bool works_together(const struct stage_plan *plan, const struct plane *plane)
+{
+    return plane->type == SAMPLE_U8 &&
+           plan->profile->local_memory >= ITEMS / 32 * 256 * sizeof(int32_t);
+}
+
+static uint32_t rows_together(const struct clahe_tiles *tiles)
+{
+    uint32_t rows = tiles->width < COUNTS ? COUNTS / tiles->width : 1;
+    return rows < tiles->height ? rows : tiles->height;
+}
+
+static uint32_t parts(uint32_t whole, uint32_t part)
+{
+    return (whole + part - 1) / part;
+}
+
+static struct pass *begin_together(struct stage_plan *plan, const char *part, unsigned index,
+                                   unsigned state, uint32_t groups, uint32_t grid_height)
+{
+    struct pass *pass =
+        begin(plan, part, true, FORM_SCALAR, index, state, groups * ITEMS, grid_height);
+    pass->group[0] = ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%d", ITEMS);
+    pass_define(pass, "ALIGNED", "%d",
+                pass_is_aligned(&plan->in->planes[index]) &&
+                    pass_is_aligned(&plan->out->planes[index]));
+    return pass;
+}
+
+static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
+                      const struct clahe_tiles *tiles, uint32_t tables_at)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    /* Regions between tiles are as large as tiles but for the rounding of f32, and begin within
+     * eight pixels that one item takes. */
+    uint32_t strips = parts(tiles->width + 9, STRIP), bands = parts(tiles->height + 2, BAND);
+    struct pass *pass = begin_together(plan, "blend", index, state, (tiles->across + 1) * strips,
+                                       (tiles->down + 1) * bands);
+    pass->work = 32.0 * STRIP * BAND / ITEMS;
+    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, OPERAND_OUT, index);
+    pass_int(pass, (int32_t)plane->width);
+    pass_int(pass, (int32_t)plane->height);
+    pass_int(pass, (int32_t)tiles->across);
+    pass_int(pass, (int32_t)tiles->down);
+    pass_int(pass, (int32_t)tiles->width);
+    pass_int(pass, (int32_t)tiles->height);
+    pass_float(pass, 1.0f / (float)tiles->width);
+    pass_float(pass, 1.0f / (float)tiles->height);
+    pass_int(pass, (int32_t)tables_at);
+    pass_int(pass, (int32_t)strips);
+    pass_int(pass, BAND);
+    pass_int(pass, (int32_t)bands);
+}
+
+static void add_together(struct stage_plan *plan, unsigned index, unsigned state,
+                         const struct clahe_tiles *tiles)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    uint32_t rows = rows_together(tiles), bands = parts(tiles->height, rows);
+    uint32_t count = tiles->across * tiles->down;
+    struct pass *band =
+        begin_together(plan, "band", index, state, tiles->across, tiles->down * bands);
+    band->work = 8.0 * rows * tiles->width / ITEMS;
+    band->bytes_read = plane_bytes(plane);
+    pass_plane(band, OPERAND_IN, index);
+    pass_int(band, (int32_t)plane->width);
+    pass_int(band, (int32_t)plane->height);
+    pass_int(band, (int32_t)tiles->across);
+    pass_int(band, (int32_t)tiles->width);
+    pass_int(band, (int32_t)tiles->height);
+    pass_int(band, (int32_t)rows);
+    pass_int(band, (int32_t)bands);
+    struct pass *spread = begin_together(plan, "spread", index, state, count, 1);
+    spread->work = 2.0 * bands + 60;
+    pass_int(spread, (int32_t)count);
+    pass_int(spread, (int32_t)bands);
+    pass_int(spread, tiles->limit);
+    pass_float(spread, tiles->scale);
+    add_blend(plan, index, state, tiles, count * bands * 256);
+}
+
+static uint64_t state_ints(const struct stage_plan *plan, const struct plane *plane,
+                           const struct clahe_tiles *tiles)
+{
+    uint64_t ints = tile_ints(plane);
+    if (works_together(plan, plane))
+        ints = 256 * parts(tiles->height, rows_together(tiles)) + 256 / sizeof(int32_t);
+    return ints * tiles->across * tiles->down;
+}
+
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = 0;
@@ -146,20 +262,15 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         clahe_cut(config, plane, &tiles);
-        stage_plan_memory(plan, &state,
-                          sizeof(int32_t) * tile_ints(plane) * tiles.across * tiles.down);
+        stage_plan_memory(plan, &state, sizeof(int32_t) * state_ints(plan, plane, &tiles));
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
-        enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
         clahe_cut(config, plane, &tiles);
-        struct pass *clear =
-            begin(plan, "clear", false, form, i, state, bins_of(plane), tiles.across * tiles.down);
-        clear->bytes_written =
-            sizeof(int32_t) * (uint64_t)bins_of(plane) * tiles.across * tiles.down;
-        add_count(plan, i, state, &tiles);
-        add_tables(plan, i, state, &tiles);
-        add_apply(plan, i, state, &tiles);
+        if (works_together(plan, plane))
+            add_together(plan, i, state, &tiles);
+        else
+            add_apart(plan, i, state, &tiles);
     }
     return 0;
 }
