@@ -22,7 +22,7 @@ ALLOWED = {
     'device/native': {'base', 'device', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
-    'kernels': {'base', 'bank', 'image', 'stage', 'chain'},
+    'kernels': {'base', 'param', 'bank', 'image', 'stage', 'chain'},
     'engine': PIXELS - {'config'},
     'worker': PIXELS | {'version.h'},
     'daemon/spool': DAEMON,

@@ -185,8 +185,9 @@ static bool is_taken(void *context, unsigned number)
     return false;
 }
 
-/* Chooses the number by the folder's rule for existing names, and writes the note. */
-static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
+/* Chooses the number by the folder's rule for existing names, and writes the verdict with it: the
+ * commit point of a job that is done. */
+static int write_verdict(struct claim *claim, int place_fd, struct fault *fault)
 {
     struct taken taken = {claim, place_fd};
     struct note *note = &claim->note;
@@ -226,7 +227,7 @@ static int commit(struct claim *claim, const char *extension, struct fault *faul
     make_tag(note->tag, claim);
     if (open_place(&place, claim, claim->spool->out_fd) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
-    int result = choose_number(claim, place.fd, fault);
+    int result = write_verdict(claim, place.fd, fault);
     disk_place_leave(&place);
     return result;
 }
@@ -382,7 +383,7 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
         if (errno != EEXIST)
             return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
         take_back(claim, fd);
-        int result = choose_number(claim, fd, fault);
+        int result = write_verdict(claim, fd, fault);
         if (result == 0 && claim->spool->rules->sync == SYNC_BATCH &&
             syncfs(claim->spool->instance_fd) != 0)
             result = fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);

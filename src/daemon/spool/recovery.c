@@ -159,7 +159,7 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
         r->at->has_work |= !claim;
     }
     if (ended) {
-        log_info("%s: was all but %s when an earlier run ended", claim->name,
+        log_info("%s: %s, as an earlier run had decided; the last steps are done now", claim->name,
                  claim->note.verdict == NOTE_DONE ? "done" : "failed");
         r->n_ended++;
         claim_destroy(&claim);

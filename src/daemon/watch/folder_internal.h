@@ -161,8 +161,11 @@ bool folder_leave_behind(struct folder_job *fj);
 /* In an abandoned folder: takes the job out of the queue, and frees it once no thread uses it. */
 void folder_lay_down(struct folder_job *fj);
 
-/* folder_settle.c: ends the job as `end` says, once its running step is over. */
+/* Ends the job as `end` says, once its running step is over. */
 void folder_end_job(struct folder_job *fj, enum folder_end end);
+
+/* folder_settle.c: starts an errand that carries out the ends of all jobs in `to_settle`; while one
+ * runs they wait for the next. */
 void folder_settle(struct folder *folder);
 
 static inline struct folder_job *folder_job_of(struct job *job)

@@ -38,7 +38,7 @@ static int add_draft(struct folder_job *fj, struct fault *fault)
 }
 
 /* Writes down the attempts and crashes so far, before the next try. */
-static int bring_note_up(struct folder_job *fj, struct fault *fault)
+static int update_note(struct folder_job *fj, struct fault *fault)
 {
     struct note *note = &fj->claim->note;
     bool crashed = note->crashes != fj->job.crashes;
@@ -57,7 +57,7 @@ static void do_open(struct folder_job *fj)
         close(fj->job.in_fd);
     fj->job.in_fd = fj->job.out_fd = -1;
     folder_discard_drafts(fj);
-    int result = bring_note_up(fj, fault);
+    int result = update_note(fj, fault);
     if (result == 0 && claim->note.verdict != NOTE_OPEN)
         result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);
     if (result == 0 && !fj->ended_on_disk)
@@ -103,7 +103,8 @@ static void opened(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
     if (fj->ended_on_disk) {
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: was all but ended", fj->job.label);
+        job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s, as decided before; the last steps are done now",
+                fj->job.label, fj->claim->note.verdict == NOTE_DONE ? "done" : "failed");
         folder_drop_job(fj);
     } else if (fj->step_fault.code == FAULT_NO_INPUT) {
         job_log(&fj->job, LOG_LEVEL_WARNING, "%s: the claimed file is gone: %s", fj->job.label,
@@ -233,6 +234,7 @@ static bool is_passing_fault(const struct folder_job *fj)
            (writing && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
 }
 
+/* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
 static enum folder_end end_for(const struct folder_job *fj)
 {
     enum fault_code code = fj->job.fault.code;

@@ -1,8 +1,11 @@
-/* How jobs end on disk. Jobs that end while an errand settles others wait and are settled together,
- * so that one sync of OUT serves them all. The order of the steps is the table in docs/spool.md.
+/* How jobs end on disk. How a job ends (enum folder_end) was chosen before, by end_for() in
+ * folder_job.c. Here an errand, do_settle(), takes the steps, in the order of the table in
+ * docs/spool.md; settled() then looks at the outcome. Jobs that end while an errand runs wait and
+ * are settled together, so that one sync of OUT serves them all.
  *
  * A step that fails, for instance because the disk is full, leaves its fault in end_fault. No later
- * step then runs for that job, its file stays claimed, and settled() has it tried again. */
+ * step then runs for that job, its file stays claimed, and settled() has it tried again: from the
+ * start or, once the verdict is written, from the step that failed (recovery_resume). */
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>

@@ -238,11 +238,10 @@ static void count_end(struct supervisor *s, const struct worker *worker)
                : worker->came_up               ? "recycled"
                                                : "refused");
     s->n_jobs += worker->n_jobs;
-    if (!lost)
-        return;
-    s->n_lost++;
-    metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
-    step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
+    if (lost) {
+        s->n_lost++;
+        metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
+    }
 }
 
 /* The worker ended before it was ready. A kernel cache that a power cut damaged makes every start
@@ -303,6 +302,8 @@ static void lose(struct supervisor *s, struct slot *slot, const struct worker *w
 static void gone(struct supervisor *s, struct slot *slot, struct worker *worker)
 {
     count_end(s, worker);
+    if (worker->state == WORKER_LOST)
+        step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
     s->jobs->died(s->jobs_context, worker);
     if (slot && worker == slot->worker) {
         slot->worker = NULL;
@@ -408,7 +409,7 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
     bool other = is_device_fault(fault->code, subject) && !strict &&
                  step_down(s, worker, missing ? "missing" : "start", fault->text);
     if (is_ready(slot->worker)) {
-        log_warning("the new worker is of no use: %s", fault->text);
+        log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
         put_off_recycling(s);
     } else if (other) {
         plan_start(s, slot, 0);

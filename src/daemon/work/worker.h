@@ -3,10 +3,14 @@
  *
  *     starting   it opens the device and compiles the chains
  *     ready      it has passed its checks and takes jobs
- *     spoiled    its device failed while it had a job: it takes no more jobs and finishes those it
- * has retiring   it is not wanted any more: it takes no more jobs and finishes those it has leaving
- * its socket is closed; without jobs it exits by itself killed     SIGKILL was sent lost SIGKILL
- * had no effect: the process is stuck in the kernel, and is given up ended      the process is gone
+ *     spoiled    its device failed; it takes no new jobs and finishes those it has
+ *     retiring   another worker took its place; it takes no new jobs and finishes those it has
+ *     leaving    it has no jobs, our end of its socket is closed, and it should exit by itself
+ *     killed     SIGKILL was sent
+ *     lost       SIGKILL had no effect: the process is stuck in the kernel, and is given up
+ *     ended      the process is gone
+ *
+ * A row of the table is an event (enum worker_event), a column the state in which it comes:
  *
  *                 starting  ready     spoiled  retiring  leaving  killed  lost   ended
  *     passed      ready     ·         ·        ·         ·        ·       ·      ·
