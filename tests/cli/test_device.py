@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every stage runs on the chosen device: with every choice of its parameters, and on every type, number of channels
+"""Every stage runs on the chosen device: with the choices of its parameters, and on every type, number of channels
 and odd size, the kernels that `--timing --json` names are those that OpenCL was asked to launch. To compile each
-choice for each kind of picture takes ten minutes, so the ordinary run tries each choice with one kind, in turn;
-SLUICE_TEST_ALL=1 tries all (suite `opencl`).
+choice for each kind of picture takes ten minutes, so the ordinary run tries a few choices of each parameter, each with
+one kind, in turn; SLUICE_TEST_ALL=1 tries all (suite `opencl`).
 
 Usage: test_device.py SLUICE CL_TRACE [unittest options]"""
 import json
@@ -29,8 +29,8 @@ ALIASES = ('replicate', 'clamp', 'reflect101', 'mirror', 'periodic', 'constant')
 BEHIND = {'idwt': 'dwt', 'shrink': 'dwt', 'synthesis': 'analysis:bank=legall53'}
 # Stages whose results lie in what they are given, so that no kernel need run.
 VIEWS = ('crop',)
-# Of a long list of choices (wavelets are tables of one program) as many as these.
-CHOICES_MAX = 8
+# Of a long list of choices (wavelets are tables of one program) at most these.
+CHOICES_MAX = 8 if ALL else 3
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
 # picture; the Mali sample's shifts are of integers.
 REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32'), ('clahe', 'f32'),
@@ -99,7 +99,7 @@ def chains(stage):
         if param['type'] in ('choice', 'matrix', 'flag'):
             flags = ['0', '1'] if param['type'] == 'flag' else []
             choices = [c for c in param.get('choices') or flags if c not in ALIASES]
-            step = max(1, len(choices) // CHOICES_MAX)
+            step = max(1, -(-len(choices) // CHOICES_MAX))
             settings += [setting(stage['name'], must, param['name'], choice)
                          for choice in choices[::step]]
     before = [BEHIND[stage['name']]] if stage['name'] in BEHIND else []
