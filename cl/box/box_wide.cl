@@ -115,11 +115,24 @@ inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_R
     tails[item] = tail;
 }
 
+#ifdef COMPARES
+/* Bytes of a word that are at least their means, by as much as the lanes of `begin` say; in these bit 14 tells. */
+#define COMPARE_PARAMETERS , uint begin, uint low, uint other
+inline uint4 FN(compared)(uint4 v, uint4 mean COMPARE_PARAMETERS)
+{
+    uint4 even = EVEN(v) + begin - EVEN(mean), odd = ODD(v) + begin - ODD(mean);
+    uint4 high = (even >> 14 & 0x00010001u) * 0xffu | (odd >> 14 & 0x00010001u) * 0xff00u;
+    return low ^ (high & other);
+}
+#else
+#define COMPARE_PARAMETERS
+#endif
+
 /* The grid counts work-items of strips in x and bands of `band` rows, a multiple of ROWS, in y. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int out_width,
        int out_height, int band, int left, int right, int top, int bottom, int border, int centre_x,
-       int centre_y, uint half_area, DIVIDER_PARAMETERS)
+       int centre_y, uint half_area, DIVIDER_PARAMETERS COMPARE_PARAMETERS)
 {
     __local uint4 tile[ROWS * PARTS * ITEMS];
     __local PER_ROW totals[ITEMS], heads[ITEMS], tails[ITEMS];
@@ -237,7 +250,12 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
 #endif
             EACH_LANE(MEAN)
             uint4 v = (uint4)(WORD(0, 1, 2, 3), WORD(4, 5, 6, 7), WORD(8, 9, 10, 11),
-                              WORD(12, 13, 14, 15)) ^ FLIPPED;
+                              WORD(12, 13, 14, 15));
+#ifdef COMPARES
+            v = FN(compared)(*(__global const uint4 *)(ROW(src, y + k) + out_x) ^ FLIPPED, v, begin, low, other);
+#else
+            v ^= FLIPPED;
+#endif
             __global uchar *out = ROW(dst, y + k) + out_x;
             if (out_x + 16 <= out_width) {
                 *(__global uint4 *)out = v;

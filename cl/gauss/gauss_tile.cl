@@ -2,46 +2,63 @@
  * memory, and then down. A work-item takes four pixels of one channel at once, and down columns of four rows; each
  * sample that it looks at is weighted for all of these.
  *
- * The tile has `rows` rows, a multiple of 4, of BLOCKS times four pixels, which local memory has by channels. Tables
- * have the weights of the window's 2 * RADIUS + 1 places and then three zeros. */
+ * The tile has `rows` rows, a multiple of 4, of BLOCKS times four pixels, which local memory has by channels. WEIGHTS
+ * are those from distance 0 to RADIUS. They are part of the program, and loops over a window are unrolled, so that
+ * weights are loaded from nowhere. */
 #define ITEMS 256
 #define QUADS (BLOCKS * CH)
 #define TAPS  (2 * RADIUS + 4)
 #if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
 #define UNROLL _Pragma("nounroll")
 #else
-#define UNROLL _Pragma("unroll 14")
+#define UNROLL _Pragma("unroll")
 #endif
 
-#if defined(SRC_IS_uchar) /* sums are below 2^24 */
+#if defined(SRC_IS_uchar) /* sums are below 2^22: behind 2^23 they are in a float's last bits, which needs no conversion */
 #define LINE_WEIGHT float
-#define LINE_SUM(s) CONVERT(MIDDLE, (CONVERT(int, s) + (1 << 7)) >> 8)
+#define LINE_START  (8388608.0f + 128.0f)
+#define LINE_SUM(s) CONVERT(MIDDLE, CAT(as_int, LANES)(s) >> 8 & 0x7fff)
 #define LINE_ADD(s, v, w) s = mad((V(float))(v), w, s)
 #elif defined(SRC_IS_ushort)
 #define LINE_WEIGHT int
+#define LINE_START  0
 #define LINE_SUM(s) (((s) + (1 << 7)) >> 8)
 #define LINE_ADD(s, v, w) s += (V(int))(v) * w
 #else
 #define LINE_WEIGHT float
+#define LINE_START  0
 #define LINE_SUM(s) (s)
 #define LINE_ADD(s, v, w) s += (V(float))(v) * w
 #endif
 
+__constant LINE_WEIGHT FN(line_weights)[] = {WEIGHTS};
+__constant WORK FN(weights)[] = {WEIGHTS};
+
+/* The weight of place i of a window, 0 behind its end. */
+#define WEIGHT_OF(table, i)                                                                        \
+    ((i) > 2 * RADIUS ? 0 : FN(table)[(i) < RADIUS ? RADIUS - (i) : (i) - RADIUS])
+
 /* The sums along a row around four pixels, of which the first one's window begins at pixel `first`. */
-inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int border,
-                           __global const LINE_WEIGHT *restrict weights)
+inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int border)
 {
-    V(LINE_WEIGHT) sum = 0, w = 0;
+    V(LINE_WEIGHT) sum = LINE_START, w = 0;
     if (first >= 0 && first + TAPS <= width) {
         row += first * CH;
+#ifdef PHASE /* the first pixel is byte PHASE of a word */
+        __global const uint *words = (__global const uint *)(row - PHASE);
+#define AT(i) BYTE_AS_FLOAT(words[((i) + PHASE) / 4], ((i) + PHASE) % 4)
+#else
+#define AT(i) (LINE_WEIGHT)row[(i) * CH]
+#endif
         UNROLL for (int i = 0; i < TAPS; i++) {
-            w = (V(LINE_WEIGHT))(weights[i], w.s012);
-            LINE_ADD(sum, (LINE_WEIGHT)row[i * CH], w);
+            w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
+            LINE_ADD(sum, AT(i), w);
         }
     } else {
+        _Pragma("unroll 4")
         for (int i = 0; i < TAPS; i++) {
             int pixel = border_index(first + i, width, border);
-            w = (V(LINE_WEIGHT))(weights[i], w.s012);
+            w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
             if (pixel >= 0)
                 LINE_ADD(sum, (LINE_WEIGHT)row[pixel * CH], w);
         }
@@ -81,8 +98,7 @@ inline void FN(put)(__global SRC *out, V(SRC) v, int count)
  * (`centre`, `centre`). */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height,
-       int rows, int border, int centre, __global const LINE_WEIGHT *restrict line_weights,
-       __global const WORK *restrict weights SHARPEN_PARAMETERS)
+       int rows, int border, int centre SHARPEN_PARAMETERS)
 {
     __local V(MIDDLE) tile[LINES * QUADS];
     int item = (int)get_local_id(0), begin = (int)get_group_id(0) * BLOCKS * 4, top = GRID_Y * rows;
@@ -92,7 +108,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         int first = begin + quad / CH * 4 - RADIUS + centre;
         V(MIDDLE) v = 0;
         if (y >= 0)
-            v = FN(along)(ROW(src, y) + channel, first, width, border, line_weights);
+            v = FN(along)(ROW(src, y) + channel, first, width, border);
         tile[i] = v;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -106,7 +122,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         WORK w0 = 0, w1 = 0, w2 = 0, w3 = 0;
         UNROLL for (int k = 0; k < TAPS; k++) {
             V(WORK) v = CONVERT(WORK, at[k * QUADS]);
-            w3 = w2, w2 = w1, w1 = w0, w0 = weights[k];
+            w3 = w2, w2 = w1, w1 = w0, w0 = WEIGHT_OF(weights, k);
             ADD(0, v, w0) ADD(1, v, w1) ADD(2, v, w2) ADD(3, v, w3)
         }
 #define ROW_OF(k)                                                                                  \

@@ -82,10 +82,15 @@ static int32_t as_sample(enum sample_type type, double value)
     return (int32_t)sample_saturate(type, value);
 }
 
+static double high_of(const struct threshold_config *config, const struct plane *in)
+{
+    return config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
+}
+
 static void fill_function(const struct threshold_config *config, const struct plane *in,
                           struct pixel_function *function)
 {
-    double high = config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
+    double high = high_of(config, in);
     enum sample_type type = in->type;
     function->type = type;
     function->keep_alpha = true;
@@ -233,16 +238,23 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     pass_pixel(plan, index, &function);
 }
 
+/* What samples are compared with: their difference to the mean is an integer. */
+static int32_t least_of(const struct threshold_config *config)
+{
+    return (int32_t)fmin(fmax(ceil(-config->offset), -1e6), 1e6);
+}
+
 static void add_local(const struct threshold_config *config, struct stage_plan *plan,
                       unsigned index, unsigned means)
 {
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
-    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    double high = config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
-    double least = fmin(fmax(ceil(-config->offset), -1e6), 1e6);
+    enum kernel_form form = pass_form_for(plan->profile, in, out);
     int32_t inset = config->border == BORDER_CROP ? (int32_t)config->radius : 0;
+    if (form == FORM_VECTOR && (inset > 0 || !plan->profile->packs_bytes))
+        form = FORM_SCALAR;
+    uint32_t span = form == FORM_VECTOR ? 16 / (uint32_t)sample_size(in->type) : 0;
     struct pass *pass =
-        pass_begin(plan, "local", "", form, 0, out->width * out->channels, out->height);
+        pass_begin(plan, "local", "", form, span, out->width * out->channels, out->height);
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
     if (plane_has_alpha(in))
@@ -254,21 +266,35 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, means, index);
     pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, (int32_t)least);
+    pass_int(pass, least_of(config));
     pass_int(pass, as_sample(in->type, config->low));
-    pass_int(pass, as_sample(in->type, high));
+    pass_int(pass, as_sample(in->type, high_of(config, in)));
     pass_int(pass, inset * (int32_t)in->channels);
     pass_int(pass, inset);
+}
+
+/* Where a kernel of box compares, too. */
+static bool add_at_once(const struct threshold_config *config, const struct box_config *box,
+                        struct stage_plan *plan, unsigned index)
+{
+    const struct plane *in = &plan->in->planes[index];
+    struct box_compare compare = {least_of(config), as_sample(in->type, config->low),
+                                  as_sample(in->type, high_of(config, in))};
+    return box_add_compare(plan, index, box, &compare);
 }
 
 static int local_passes(const struct threshold_config *config, struct stage_plan *plan,
                         struct fault *fault)
 {
     struct box_config box;
-    unsigned means;
+    unsigned means, at_once = 0;
     threshold_means(config, &box);
+    while (at_once < plan->in->n_planes && add_at_once(config, &box, plan, at_once))
+        at_once++;
+    if (at_once == plan->in->n_planes)
+        return 0;
     int result = stage_plan_add_stage(plan, &stage_box, &box, &means, fault);
-    for (unsigned i = 0; i < plan->in->n_planes && result == 0; i++)
+    for (unsigned i = at_once; i < plan->in->n_planes && result == 0; i++)
         add_local(config, plan, i, means);
     return result;
 }

@@ -62,6 +62,12 @@ static void test_sizes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         harness_check(chain(windows[i]), types[i % 3], 61, 43, 1 + (uint32_t)i % 4, HARNESS_RANDOM);
+    /* Up to what a kernel of GPUs takes in one direction, and blocks of 8 rows and parts of them.
+     */
+    harness_check(chain("10:9"), SAMPLE_U8, 130, 43, 1, HARNESS_RANDOM);
+    harness_check(chain("11:14"), SAMPLE_U8, 61, 43, 3, HARNESS_RANDOM);
+    harness_check(chain("33:33:border=reflect"), SAMPLE_U8, 130, 40, 1, HARNESS_RANDOM);
+    harness_check(chain("17:8:border=zero"), SAMPLE_U8, 61, 43, 2, HARNESS_RAMP);
     harness_check(chain("4095:3"), SAMPLE_U8, 7, 5, 1, HARNESS_RANDOM);
     harness_check(chain("3:4095:border=wrap"), SAMPLE_U8, 7, 5, 1, HARNESS_RANDOM);
     harness_check(chain("3"), SAMPLE_U8, 4500, 40, 1, HARNESS_RANDOM);

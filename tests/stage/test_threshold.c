@@ -196,6 +196,12 @@ static void test_local(void **state)
     harness_few("threshold:local:radius=3:border=zero:offset=-100", SAMPLE_U16, 1);
     harness_few("threshold:local:radius=1:border=crop", SAMPLE_I16, 2);
     harness_few("luminance,threshold:local:radius=5:offset=7,invert", SAMPLE_U8, 3);
+    /* More columns than a work-group of box has, and offsets beyond any difference. */
+    harness_check("threshold:local:low=10:high=20:radius=20:border=symmetric", SAMPLE_U8, 2300, 40,
+                  1, HARNESS_RANDOM);
+    harness_few("threshold:local:offset=255", SAMPLE_I8, 1);
+    harness_few("threshold:local:low=-3:high=100:radius=9:offset=-300", SAMPLE_I8, 1);
+    harness_few("threshold:local:radius=9:offset=1e9:border=zero", SAMPLE_U8, 1);
 }
 
 static void test_against_reference(void **state)

@@ -6,6 +6,7 @@
 #include "image/border.h"
 #include "image/frame.h"
 #include "param/param.h"
+#include "stage/pass.h"
 
 #define BOX_SIDE_MAX 4095
 
@@ -23,6 +24,17 @@ struct box_config {
     int64_t passes;
     int border; /* enum border */
 };
+
+/* What a kernel may store in place of a mean: `high` where the sample is at least the mean plus
+ * `least`, else `low`. */
+struct box_compare {
+    int32_t least, low, high;
+};
+
+/* Adds one pass from a plane of the plan's input to that of its output that compares samples with
+ * their means over the config's window; false where no kernel does both at once. */
+bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_config *config,
+                     const struct box_compare *compare);
 
 /* The definition, in plain C. */
 int box_reference(const void *config, const struct picture *in, struct picture *out,

@@ -28,6 +28,7 @@ struct box_task {
     struct box_view in, out;
     uint32_t width, height; /* of the window */
     enum border border;
+    const struct box_compare *compare; /* NULL: means are stored */
 };
 
 /* How far a window reaches from pixel (x, y) of the result. With BORDER_CROP the window begins

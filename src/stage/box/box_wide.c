@@ -98,6 +98,19 @@ static void add_divider(struct pass *pass, uint32_t area)
     }
 }
 
+/* What cl/box/box_wide.cl compares with, four bytes in a word: `least` within the range of
+ * differences and taken from what their lanes begin with, and the two values. */
+static void add_compare(struct pass *pass, const struct box_compare *compare)
+{
+    int32_t least = compare->least < -255 ? -255 : compare->least > 256 ? 256 : compare->least;
+    uint32_t low = (uint8_t)compare->low, high = (uint8_t)compare->high;
+    pass_define(pass, "COMPARES", "1");
+    pass_name(pass, "compared");
+    pass_uint(pass, (uint32_t)(0x4000 - least) * 0x00010001u);
+    pass_uint(pass, low * 0x01010101u);
+    pass_uint(pass, (low ^ high) * 0x01010101u);
+}
+
 bool box_add_wide(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -106,7 +119,8 @@ bool box_add_wide(const struct box_task *task)
     if (profile->generic || task->border == BORDER_WRAP || !profile->packs_bytes ||
         profile->local_memory < LOCAL_MEMORY || sample_size(in->type) != 1 || in->channels != 1 ||
         pass_form_for(profile, in, out) != FORM_VECTOR ||
-        box_divider_general(8, task->width * task->height).sum_bits == 64 || !cut_plane(task, &cut))
+        box_divider_general(8, task->width * task->height).sum_bits == 64 ||
+        (task->compare && task->border == BORDER_CROP) || !cut_plane(task, &cut))
         return false;
     struct pass *pass = pass_begin(task->plan, "box_wide", "", FORM_SCALAR, 1,
                                    cut.strips * cut.items, (out->height + cut.band - 1) / cut.band);
@@ -127,5 +141,20 @@ bool box_add_wide(const struct box_task *task)
     pass_plane_at(pass, task->out.operand, out);
     box_add_window(pass, task, cut.band);
     add_divider(pass, task->width * task->height);
+    if (task->compare)
+        add_compare(pass, task->compare);
     return true;
+}
+
+bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_config *config,
+                     const struct box_compare *compare)
+{
+    const struct box_task task = {.plan = plan,
+                                  .in = {OPERAND_IN, plan->in->planes[plane]},
+                                  .out = {OPERAND_OUT, plan->out->planes[plane]},
+                                  .width = (uint32_t)config->width.v[0],
+                                  .height = (uint32_t)config->height,
+                                  .border = (enum border)config->border,
+                                  .compare = compare};
+    return box_add_wide(&task);
 }

@@ -3,9 +3,11 @@
  * (gauss_across.cl, gauss_down.cl). */
 #include "stage/gauss/gauss.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "stage/gauss/unsharp.h"
 #include "stage/strips.h"
 
@@ -157,43 +159,49 @@ static void add_down(struct task *task, const struct strips_view *middle)
     add_sharpening(task, pass);
 }
 
-/* The weights of all places of the window, and three zeros, as whole numbers or as f32. */
-static unsigned add_places(const struct task *task, bool real)
+/* The weights from distance 0 on, as text. */
+static void define_weights(const struct task *task, struct pass *pass)
 {
     double weights[GAUSS_RADIUS_MAX + 1];
-    int32_t fixed[GAUSS_RADIUS_MAX + 1], whole[2 * GAUSS_RADIUS_MAX + 4] = {0};
-    float reals[2 * GAUSS_RADIUS_MAX + 4] = {0};
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    struct text list = {0};
     int64_t radius = task->config->radius;
     gauss_weights(task->config->sigma, radius, weights);
     gauss_fixed_weights(weights, radius, fixed);
-    for (int64_t i = 0; i <= 2 * radius; i++) {
-        int64_t distance = i < radius ? radius - i : i - radius;
-        whole[i] = fixed[distance];
-        reals[i] =
-            task->in.plane.type == SAMPLE_F32 ? (float)weights[distance] : (float)fixed[distance];
-    }
-    size_t count = (size_t)radius * 2 + 4;
-    return real ? stage_plan_table(task->plan, reals, count * sizeof *reals)
-                : stage_plan_table(task->plan, whole, count * sizeof *whole);
+    for (int64_t i = 0; i <= radius; i++)
+        if (task->in.plane.type == SAMPLE_F32)
+            text_printf(&list, "%af,", (double)(float)weights[i]);
+        else
+            text_printf(&list, "%" PRId32 ",", fixed[i]);
+    pass_define(pass, "WEIGHTS", "%s", text_string(&list));
+    text_finish(&list);
 }
 
 enum {
     TILE_ITEMS = 256,
-    TILE_ROWS = 64
+    TILE_ROWS = 64,
+    TILE_RADIUS_MAX = 48 /* more weights would be too long a text, and too long a program */
 };
+
+/* A tile's width in blocks of four pixels: a line of a warp, or half of one where windows are so
+ * tall that rows which two tiles share, and sum along both, would be many. */
+static uint32_t tile_blocks(uint32_t channels, uint32_t radius)
+{
+    static const uint32_t blocks[] = {0, 32, 16, 10, 8};
+    return radius > 12 ? blocks[channels] / 2 : blocks[channels];
+}
 
 static bool add_tile(struct task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const uint32_t channels = in->channels, radius = (uint32_t)task->config->radius;
-    static const uint32_t blocks_of[] = {0, 32, 16, 10, 8}; /* of four pixels: a line of a warp */
-    uint32_t blocks = blocks_of[channels];
+    const uint32_t blocks = tile_blocks(channels, radius);
     size_t line = (in->type == SAMPLE_U8 ? 8 : 16) * (size_t)blocks * channels;
     uint32_t most = (uint32_t)(task->plan->profile->local_memory / line);
-    /* Rows that two tiles share are summed along for both. */
     uint32_t rows = most < 2 * radius ? 0 : (most - 2 * radius) & ~3u;
-    rows = rows > TILE_ROWS ? TILE_ROWS : rows;
-    if (task->plan->profile->generic || rows < 16 || rows < radius)
+    uint32_t enough = radius > 12 ? 3 * TILE_ROWS : TILE_ROWS;
+    rows = rows > enough ? enough : rows;
+    if (task->plan->profile->generic || radius > TILE_RADIUS_MAX || rows < 16 || rows < radius)
         return false;
     bool crop = task->config->border == BORDER_CROP;
     uint32_t lines = rows + 2 * radius, strips = (out->width + 4 * blocks - 1) / (4 * blocks);
@@ -209,6 +217,9 @@ static bool add_tile(struct task *task)
     pass_define(pass, "BLOCKS", "%u", blocks);
     pass_define(pass, "LINES", "%u", lines);
     pass_define(pass, "ALIGNED", "%d", pass_is_aligned(out));
+    define_weights(task, pass);
+    if (in->type == SAMPLE_U8 && channels == 1 && pass_is_aligned(in))
+        pass_define(pass, "PHASE", "%u", crop ? 0 : (4 - radius % 4) % 4);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
     pass->bytes_read = plane_bytes(in);
@@ -222,8 +233,6 @@ static bool add_tile(struct task *task)
     pass_int(pass, (int32_t)rows);
     pass_int(pass, strips_border((enum border)task->config->border));
     pass_int(pass, crop ? (int32_t)radius : 0);
-    pass_buffer(pass, add_places(task, in->type != SAMPLE_U16));
-    pass_buffer(pass, add_places(task, in->type == SAMPLE_F32));
     add_sharpening(task, pass);
     return true;
 }

@@ -1,11 +1,21 @@
 /* Erosion and dilation of bytes on GPUs, which compare four of them at a time (cl/bytes.cl):
- * windows of up to 9 rows in one kernel (cl/packed.cl), larger ones as far as that reaches, and
- * from there by steps (cl/morph/morph_far.cl). */
+ * windows of up to 9 rows in one kernel (cl/packed.cl), larger ones along rows and then down
+ * columns, as far as one kernel reaches (cl/morph/morph_line.cl), and from there by steps
+ * (cl/morph/morph_far.cl). */
 #include <stdio.h>
 
 #include "base/text.h"
 #include "stage/morph/morph_internal.h"
 #include "stage/packed.h"
+
+/* How far one kernel reaches: cl/packed.cl in samples and rows, and cl/morph/morph_line.cl in
+ * either. */
+enum {
+    NEAR_SAMPLES = 8,
+    NEAR_ROWS = 4,
+    LINE_REACH = 16,
+    LINE_ROWS = 8 /* that a work-item has, and that its window has at least */
+};
 
 /* Adds the words `offset` bytes behind those of t that begin with `word`, a name for each word. */
 static void add_words(struct text *text, const char *(*word)(int), int offset)
@@ -19,28 +29,34 @@ static void add_words(struct text *text, const char *(*word)(int), int offset)
 
 static const char *word_from(int place)
 {
-    static const char *const names[] = {"FROM_0", "FROM_1", "FROM_2"};
+    static const char *const names[] = {"FROM_0", "FROM_1", "FROM_2", "FROM_3", "FROM_4"};
     return names[place];
 }
 
-/* Along rows: t becomes the best of 1, 2, 4 … pixels from each on, and two of such make a window.
- */
-static void define_across(struct pass *pass, const struct packed_reach *reach, int channels)
+static const char *word_of(int place)
+{
+    static const char *const names[] = {"AT_m4", "AT_m3", "AT_m2", "AT_m1", "AT_0",
+                                        "AT_1",  "AT_2",  "AT_3",  "AT_4"};
+    return names[place + 4];
+}
+
+/* Along rows: t, of so many words, becomes the best of 1, 2, 4 … pixels from each on, and two of
+ * such make a window. */
+static void define_across(struct pass *pass, int left, int right, int channels, int words)
 {
     struct text across = {0}, result = {0};
-    int left = (int)reach->left, right = (int)reach->right;
     int seen = channels, window = left + right + channels;
     for (; 2 * seen <= window; seen *= 2) {
-        text_append(&across, "t=BETTER_8(t,");
+        text_printf(&across, "t=BETTER_%d(t,", words);
         add_words(&across, word_from, seen);
         text_append(&across, ");");
     }
     if (seen < window) {
         text_append(&result, "BETTER_OWN(");
-        add_words(&result, packed_word, right + channels - seen);
+        add_words(&result, word_of, right + channels - seen);
         text_append(&result, ",");
     }
-    add_words(&result, packed_word, -left);
+    add_words(&result, word_of, -left);
     text_append(&result, seen < window ? ")" : "");
     pass_define(pass, "ACROSS", "%s", text_string(&across));
     pass_define(pass, "RESULT", "%s", text_string(&result));
@@ -82,8 +98,7 @@ static struct plane of_samples(const struct plane *plane)
     return samples;
 }
 
-static void add_near(struct morph_task *task, const struct strips_view *out,
-                     const struct packed_reach *reach)
+static void add_near(struct morph_task *task, const struct packed_reach *reach)
 {
     const struct plane *in = &task->in.plane;
     struct plane samples = of_samples(in);
@@ -93,74 +108,84 @@ static void add_near(struct morph_task *task, const struct strips_view *out,
     pass_define_type(pass, "DST", in->type);
     pass_channels(pass, in->channels, in->channels);
     morph_describe(pass, task->kind);
-    define_across(pass, reach, (int)in->channels);
+    define_across(pass, (int)reach->left, (int)reach->right, (int)in->channels, 8);
     define_down(pass, rows);
     for (unsigned i = 0; i < PACKED_ROWS; i++) {
         char name[24];
         snprintf(name, sizeof name, "MIDDLE_%u", i);
         pass_define(pass, name, "%x", i + reach->top);
     }
-    pass->goes_on = in->channels == 1 && out->operand == OPERAND_OUT;
+    pass->goes_on = in->channels == 1 && task->out.operand == OPERAND_OUT;
     pass->work *= 8.0 + 2.0 * (rows + reach->left + reach->right);
     pass->bytes_read = pass->bytes_written = plane_bytes(in);
     pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, out->operand, &out->plane);
+    pass_plane_at(pass, task->out.operand, &task->out.plane);
     pass_int(pass, (int32_t)samples.width);
     pass_int(pass, (int32_t)in->height);
     pass_int(pass, (int32_t)task->border);
 }
 
-/* A step of cl/morph/morph_far.cl: positions up to `distance` apart, from `before` in front of each
- * to `last` behind that. */
-struct far {
+/* A window along one axis: positions up to `distance` apart, from `before` in front of each to
+ * `last` behind that. Those of distance 1 are samples of the source, others have been made of
+ * windows as large as the distance. */
+struct step {
     bool down;
     uint32_t distance, before, last;
 };
 
-static void add_far(struct morph_task *task, const struct far *far, const struct strips_view *in,
-                    const struct strips_view *out, bool ends)
+static struct pass *begin_step(struct morph_task *task, const struct step *step, const char *source,
+                               uint32_t span, const struct strips_view *in,
+                               const struct strips_view *out, uint32_t grid_height)
 {
     const struct plane *plane = &in->plane;
-    int32_t unit = far->down ? 1 : (int32_t)plane->channels;
-    bool zeros_are_least = task->border == BORDER_ZERO && task->kind == MORPH_LARGEST;
-    struct pass *pass =
-        pass_begin(task->plan, "morph_far", far->down ? "down" : "across", FORM_SCALAR,
-                   far->down ? 16 : 4, plane->width * plane->channels, plane->height);
-    unsigned places = (far->last + far->distance - 1) / far->distance + 1;
+    struct pass *pass = pass_begin(task->plan, source, step->down ? "down" : "across", FORM_SCALAR,
+                                   span, plane->width * plane->channels, grid_height);
     pass_define(pass, "PIXEL_SOURCE", "bytes");
-    pass_define(pass, "PLACES", "%u", places);
     pass_channels(pass, plane->channels, plane->channels);
     morph_describe(pass, task->kind);
-    pass->work = 3.0 * places;
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane_at(pass, in->operand, plane);
     pass_plane_at(pass, out->operand, &out->plane);
     pass_plane_at(pass, task->in.operand, &task->in.plane);
     pass_int(pass, (int32_t)(plane->width * plane->channels));
     pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, -(int32_t)far->before * unit);
-    pass_int(pass, (int32_t)far->distance * unit);
-    pass_int(pass, (int32_t)far->last * unit);
+    return pass;
+}
+
+static void add_far(struct morph_task *task, const struct step *step, const struct strips_view *in,
+                    const struct strips_view *out, bool ends)
+{
+    int32_t unit = step->down ? 1 : (int32_t)in->plane.channels;
+    bool zeros_are_least = task->border == BORDER_ZERO && task->kind == MORPH_LARGEST;
+    unsigned places = (step->last + step->distance - 1) / step->distance + 1;
+    struct pass *pass =
+        begin_step(task, step, "morph_far", step->down ? 16 : 4, in, out, in->plane.height);
+    pass_define(pass, "PLACES", "%u", places);
+    pass->work = 3.0 * places;
+    pass_int(pass, -(int32_t)step->before * unit);
+    pass_int(pass, (int32_t)step->distance * unit);
+    pass_int(pass, (int32_t)step->last * unit);
     pass_int(pass, zeros_are_least ? BORDER_EDGE : (int32_t)task->border);
     pass_int(pass, ends);
 }
 
-/* The steps from a window of `covered` to one that reaches so much further on both sides. */
-static unsigned list_far(struct far *list, unsigned n, bool down, uint32_t before, uint32_t behind,
-                         uint32_t covered)
+static void add_line(struct morph_task *task, const struct step *step, const struct strips_view *in,
+                     const struct strips_view *out, bool ends)
 {
-    while (before + behind > 0) {
-        struct far far = {down, covered, before, before + behind};
-        if (far.last > 3 * covered) { /* as far to both sides: see morph_add_bytes */
-            far.last = 3 * covered & ~1u;
-            far.before = far.last / 2;
-        }
-        list[n++] = far;
-        before -= far.before;
-        behind -= far.last - far.before;
-        covered += far.last;
+    uint32_t height = in->plane.height, channels = in->plane.channels;
+    uint32_t blocks = (height + LINE_ROWS - 1) / LINE_ROWS, window = step->last + 1;
+    struct pass *pass = begin_step(task, step, "morph_line", step->down ? 16 : 32, in, out,
+                                   step->down ? blocks : height);
+    pass->work = step->down ? 2.0 * (window + 3 * LINE_ROWS) : 20;
+    if (step->down) {
+        pass_define(pass, "WINDOW", "%u", window);
+        pass_int(pass, (int32_t)step->before);
+    } else {
+        define_across(pass, (int)(step->before * channels),
+                      (int)((step->last - step->before) * channels), (int)channels, 16);
     }
-    return n;
+    pass_int(pass, (int32_t)task->border);
+    pass_int(pass, ends);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -168,40 +193,71 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* The steps to a window that reaches so far, of which the first one takes `most` on either side. */
+static unsigned list_steps(struct step *list, unsigned n, bool down, uint32_t before,
+                           uint32_t behind, uint32_t most)
+{
+    for (uint32_t covered = 1; before + behind > 0;) {
+        struct step step = {down, covered, before, before + behind};
+        if (covered == 1) {
+            step.before = least(before, most);
+            step.last = step.before + least(behind, most);
+        } else if (step.last > 3 * covered) { /* as far to both sides: see add_steps */
+            step.last = 3 * covered & ~1u;
+            step.before = step.last / 2;
+        }
+        list[n++] = step;
+        before -= step.before;
+        behind -= step.last - step.before;
+        covered += step.last;
+    }
+    return n;
+}
+
 /* All planes between are as large as the source, and bordered as it is: the best of what windows
  * have found is then the best of the large one; with a mirror, where each window is as large to
  * both sides. Zeros, to dilate, are the least and tell nothing: there the position outside stands
  * for the nearest one inside, whose window is part of the large one. */
+static void add_steps(struct morph_task *task, const struct strips_window *w)
+{
+    struct step list[2 * 8]; /* windows grow by a factor of nearly four */
+    uint32_t across = LINE_REACH / task->in.plane.channels;
+    unsigned n = list_steps(list, 0, false, w->left, w->right, across);
+    n = list_steps(list, n, true, w->top, w->bottom, LINE_REACH);
+    struct strips_view from = task->in;
+    for (unsigned i = 0; i < n; i++) {
+        const struct step *step = &list[i];
+        struct strips_view to = task->out;
+        if (i + 1 < n)
+            task->too_large |=
+                !strips_scratch(task->plan, &task->half[task->turn ^= 1], &task->out.plane, &to);
+        if (step->distance == 1 && (!step->down || step->last + 1 >= LINE_ROWS))
+            add_line(task, step, &from, &to, i + 1 == n);
+        else
+            add_far(task, step, &from, &to, i + 1 == n);
+        from = to;
+    }
+}
+
 bool morph_add_bytes(struct morph_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     struct strips_window w = morph_window(task);
-    uint32_t side = 8 / in->channels, above = 4;
-    struct strips_window near = {least(w.left, side), least(w.right, side), least(w.top, above),
-                                 least(w.bottom, above), w.border};
+    uint32_t side = NEAR_SAMPLES / in->channels, reach = LINE_REACH / in->channels;
     struct plane in_samples = of_samples(in), out_samples = of_samples(out);
-    const struct packed_reach reach = {near.left * in->channels, near.right * in->channels,
-                                       near.top, near.bottom};
+    const struct packed_reach near = {least(w.left, side) * in->channels,
+                                      least(w.right, side) * in->channels, least(w.top, NEAR_ROWS),
+                                      least(w.bottom, NEAR_ROWS)};
+    bool is_near = w.left <= side && w.right <= side && w.top <= NEAR_ROWS && w.bottom <= NEAR_ROWS;
     bool mirrored = w.border == BORDER_REFLECT || w.border == BORDER_SYMMETRIC;
-    bool uneven = (w.left > side && w.left != w.right) || (w.top > above && w.top != w.bottom);
+    bool uneven =
+        (w.left > reach && w.left != w.right) || (w.top > LINE_REACH && w.top != w.bottom);
     if (!task->plan->profile->packs_bytes || w.border == BORDER_CROP || (mirrored && uneven) ||
-        !packed_suits(task->plan->profile, &in_samples, &out_samples, &reach))
+        !packed_suits(task->plan->profile, &in_samples, &out_samples, &near))
         return false;
-    struct far list[2 * 8]; /* windows grow by a factor of nearly four */
-    unsigned n = list_far(list, 0, false, w.left - near.left, w.right - near.right,
-                          near.left + near.right + 1);
-    n = list_far(list, n, true, w.top - near.top, w.bottom - near.bottom,
-                 near.top + near.bottom + 1);
-    struct strips_view from = task->in;
-    for (unsigned i = 0; i <= n; i++) {
-        struct strips_view to = task->out;
-        if (i < n)
-            task->too_large |= !strips_scratch(task->plan, &task->half[task->turn ^= 1], out, &to);
-        if (i == 0)
-            add_near(task, &to, &reach);
-        else
-            add_far(task, &list[i - 1], &from, &to, i == n);
-        from = to;
-    }
+    if (is_near)
+        add_near(task, &near);
+    else
+        add_steps(task, &w);
     return true;
 }

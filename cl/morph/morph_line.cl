@@ -1,0 +1,136 @@
+/* erode and dilate of bytes on GPUs, behind cl/bytes.cl: the least or the largest of a window of one row (across) or
+ * one column (down), from the samples themselves. Where `ends`, alpha is that of the stage's own source, `whole`. */
+
+/* Stores 16 samples, of which `count` are in the row. */
+inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, int count, int ends)
+{
+    if (count <= 0)
+        return;
+#if ALPHA
+    if (ends)
+        v = (v & ~ALPHA_BYTES) | (*(__global const uint4 *)whole & ALPHA_BYTES);
+#endif
+    if (count >= 16) {
+        *(__global uint4 *)out = v;
+        return;
+    }
+    _Pragma("unroll 1") /* seldom executed, so its code should be small */
+    for (int i = 0; i < count; i++) {
+        out[i] = (uchar)v.s0;
+        v.s0 >>= 8;
+        if (i % 4 == 3)
+            v = v.s1233;
+    }
+}
+
+inline uint8 FN(better_8)(uint8 a, uint8 b)
+{
+    return (uint8)(BETTER_4(a.lo, b.lo), BETTER_4(a.hi, b.hi));
+}
+#define BETTER_8(a, b) FN(better_8)(a, b)
+
+#ifdef KERNEL_across
+/* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. ACROSS makes of these, as t, what RESULT
+ * takes the results from (cl/packed.cl has the same for smaller windows). Words that are not needed are not computed:
+ * the compiler sees that. */
+#define BETTER_16(a, b) FN(better_16)(a, b)
+#define BETTER_OWN(a, b) BETTER_8(a, b)
+inline uint16 FN(better_16)(uint16 a, uint16 b)
+{
+    return (uint16)(BETTER_8(a.lo, b.lo), BETTER_8(a.hi, b.hi));
+}
+/* All words k further. */
+#define FROM_0(t) (t)
+#define FROM_1(t) (uint16)((t).s12345678, (t).s9abc, (t).sde, (t).sf, 0u)
+#define FROM_2(t) (uint16)((t).s23456789, (t).sabcd, (t).sef, 0u, 0u)
+#define FROM_3(t) (uint16)((t).s3456789a, (t).sbcde, (t).sf, 0u, 0u, 0u)
+#define FROM_4(t) (uint16)((t).s456789ab, (t).scdef, 0u, 0u, 0u, 0u)
+/* A result's words, k behind its own. */
+#define AT_m4(t) (t).s01234567
+#define AT_m3(t) (t).s12345678
+#define AT_m2(t) (t).s23456789
+#define AT_m1(t) (t).s3456789a
+#define AT_0(t)  (t).s456789ab
+#define AT_1(t)  (t).s56789abc
+#define AT_2(t)  (t).s6789abcd
+#define AT_3(t)  (t).s789abcde
+#define AT_4(t)  (t).s89abcdef
+
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
+                     int height, int border, int ends)
+{
+    int y = GRID_Y, x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const uchar *row = ROW(src, y);
+    uint16 t = 0;
+    if (x >= 16 && x + 48 <= width) {
+        __global const uint4 *at = (__global const uint4 *)(row + x);
+        t = (uint16)(at[-1], at[0], at[1], at[2]);
+    } else {
+        _Pragma("unroll 1")
+        for (int i = 0; i < 16; i++)
+            t = (uint16)(t.s12345678, t.s9abc, t.sde, t.sf, FN(gathered)(row, x - 16 + 4 * i, width, border));
+    }
+    ACROSS
+    uint8 best = RESULT;
+    __global uchar *out = ROW(dst, y) + x;
+    __global const uchar *own = ROW(whole, y) + x;
+    FN(put)(out, own, best.lo, width - x, ends);
+    FN(put)(out + 16, own + 16, best.hi, width - x - 16, ends);
+}
+#else
+/* A work-item takes 16 samples of 8 rows. Of the first of these windows' rows, those from row i to the eighth are in
+ * `front`i; `best` is made of the eighth and all that follow in the window of row i, of which there are at least 8. */
+#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+inline uint4 FN(line)(PLANE_IN(uchar, src), int x, int y, int height, int border)
+{
+    int row = border_index(y, height, border);
+    uint4 v = *(__global const uint4 *)(ROW(src, max(row, 0)) + x);
+    return row < 0 ? (uint4)0 : v;
+}
+#define LOAD_INSIDE(k)   v##k = *(__global const uint4 *)(ROW(src, first + k) + x);
+#define LOAD_BORDERED(k) v##k = FN(line)(src_base, src_offset, src_stride, x, first + k, height, border);
+#define LOAD_ROWS(from)                                                                            \
+    {                                                                                              \
+        int first = from;                                                                          \
+        if (first >= 0 && first + 8 <= height) {                                                   \
+            EACH_ROW(LOAD_INSIDE)                                                                  \
+        } else {                                                                                   \
+            EACH_ROW(LOAD_BORDERED)                                                                \
+        }                                                                                          \
+    }
+#define TAKE_REST(k)                                                                               \
+    if (k < WINDOW % 8)                                                                            \
+        best = BETTER_4(best, v##k);
+#define STORE(i)                                                                                   \
+    if (y + i < height)                                                                            \
+        FN(put)(ROW(dst, y + i) + x, ROW(whole, y + i) + x, BETTER_4(front##i, best), width - x, ends); \
+    best = BETTER_4(best, v##i);
+
+/* The grid counts samples, and blocks of 8 rows. */
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
+                     int height, int before, int border, int ends)
+{
+    int y = GRID_Y * 8, x = SPAN_BEGIN, top = y - before;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    uint4 v0, v1, v2, v3, v4, v5, v6, v7;
+    LOAD_ROWS(top)
+    uint4 best = v7, front7 = v7, front6 = BETTER_4(v6, front7), front5 = BETTER_4(v5, front6);
+    uint4 front4 = BETTER_4(v4, front5), front3 = BETTER_4(v3, front4), front2 = BETTER_4(v2, front3);
+    uint4 front1 = BETTER_4(v1, front2), front0 = BETTER_4(v0, front1);
+    for (int i = 8; i + 8 <= WINDOW; i += 8) {
+        LOAD_ROWS(top + i)
+        v0 = BETTER_4(v0, v1), v2 = BETTER_4(v2, v3), v4 = BETTER_4(v4, v5), v6 = BETTER_4(v6, v7);
+        v0 = BETTER_4(v0, v2), v4 = BETTER_4(v4, v6);
+        best = BETTER_4(best, BETTER_4(v0, v4));
+    }
+    if (WINDOW % 8 > 0) {
+        LOAD_ROWS(top + WINDOW / 8 * 8)
+        EACH_ROW(TAKE_REST)
+    }
+    LOAD_ROWS(top + WINDOW)
+    EACH_ROW(STORE)
+}
+#endif
