@@ -160,20 +160,19 @@ static int measure(const struct bench_context *context, const struct plan *plan,
     uint64_t copied = 0;
     size_t n = context->iterations;
     struct times times;
-    int code = 0;
     /* the first run warms caches and allocates memory */
-    for (size_t i = 0; i <= n && code == 0; i++) {
+    for (size_t i = 0; i <= n; i++) {
         size_t at = i ? i - 1 : 0;
-        code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
+        int code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
+        if (code == 0 && copy)
+            code = bench_copy_run(copy, &seconds[4][at], &copied, fault);
+        if (code != 0)
+            return code;
         seconds[0][at] = times.kernels;
         seconds[1][at] = times.queued;
         seconds[2][at] = times.wait;
         seconds[3][at] = times.job;
-        if (code == 0 && copy)
-            code = bench_copy_run(copy, &seconds[4][at], &copied, fault);
     }
-    if (code != 0)
-        return code;
     result->kernels = bench_summarise(seconds[0], n);
     result->queued = bench_summarise(seconds[1], n).median;
     result->wait = bench_summarise(seconds[2], n).median;

@@ -93,14 +93,16 @@ class Faults(unittest.TestCase):
 
     def test_every_allocation(self):
         env = {'LD_PRELOAD': LIBC_SHIM}
-        counts, expected = self.counts('--device', 'reference', '--threads', '1', **env)
-        self.assertGreater(counts['malloc'], 20)
-        for n in range(1, counts['malloc'] + 1):
-            for plus in ('', '+'):
-                what = 'malloc:%d%s:%d' % (n, plus, errno.ENOMEM)
-                outcome = self.run_sluice('--device', 'reference', '--threads', '1', SLUICE_FAULT_LIBC=what,
-                                          **env)
-                self.check(what, outcome, expected, [], {70, 73, 74})
+        listed = subprocess.run([SLUICE, 'devices', '--json'], check=True, capture_output=True).stdout
+        for device in ('reference', 'native') if b'"native"' in listed else ('reference',):
+            options = ('--device', device, '--threads', '1')
+            counts, expected = self.counts(*options, **env)
+            self.assertGreater(counts['malloc'], 20)
+            for n in range(1, counts['malloc'] + 1):
+                for plus in ('', '+'):
+                    what = 'malloc:%d%s:%d' % (n, plus, errno.ENOMEM)
+                    outcome = self.run_sluice(*options, SLUICE_FAULT_LIBC=what, **env)
+                    self.check('%s, %s' % (device, what), outcome, expected, [], {70, 73, 74})
 
     def test_every_file_operation(self):
         env = {'LD_PRELOAD': LIBC_SHIM}

@@ -250,9 +250,14 @@ const struct device_timing *opencl_batch_timings(struct device_batch *base, size
     struct opencl_batch *batch = own_batch(base);
     if (!batch->timings && batch->n_commands > 0) {
         batch->timings = calloc(batch->n_commands, sizeof *batch->timings);
-        for (size_t i = 0; batch->timings && i < batch->n_commands; i++)
-            if (batch->commands[i].kernel)
-                read_timing(&batch->commands[i], &batch->timings[batch->n_timings++]);
+        batch->n_timings = 0;
+        for (size_t i = 0; i < batch->n_commands; i++) {
+            if (!batch->commands[i].kernel)
+                continue;
+            if (batch->timings)
+                read_timing(&batch->commands[i], &batch->timings[batch->n_timings]);
+            batch->n_timings++;
+        }
     }
     *count = batch->n_timings;
     return batch->timings;
