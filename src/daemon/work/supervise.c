@@ -375,6 +375,7 @@ static void on_moved(struct worker *worker, const struct worker_check *check)
     if (!tier->why[0]) {
         log_info("chain %s runs on device %s (%s) from now on", check->chain, worker->name,
                  tier->kind);
+        s->events->moved(s->context);
         return;
     }
     add_reason(s, METRIC_DEVICE_FALLBACK, "check");
