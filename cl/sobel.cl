@@ -296,8 +296,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         ushort16 pairs = FN(pairs_at)(r0, r1, r2, x);
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));
-        continue;
-#endif
+#else
         LOAD_NEIGHBOURS;
         V(DST) v = RESULT(dx, dy);
 #if ALPHA
@@ -306,6 +305,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
 #ifdef OUT_both
         UNALIGNED_OUT(OUT, LANES, out2 + x) = GRADIENT_OUT(dy);
+#endif
 #endif
     }
     x = begin;

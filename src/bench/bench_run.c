@@ -155,25 +155,25 @@ static void name_forms(const struct plan *plan, char forms[32])
 /* The copy runs between the runs of the chain, so that other load on the machine affects both. */
 static int measure(const struct bench_context *context, const struct plan *plan,
                    struct recording *recording, const struct picture *in, struct bench_copy *copy,
-                   double *seconds[5], struct bench_result *result, struct fault *fault)
+                   double *all, struct bench_result *result, struct fault *fault)
 {
     uint64_t copied = 0;
     size_t n = context->iterations;
+    double *seconds[5] = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
     struct times times;
-    int code = 0;
     /* the first run warms caches and allocates memory */
-    for (size_t i = 0; i <= n && code == 0; i++) {
+    for (size_t i = 0; i <= n; i++) {
         size_t at = i ? i - 1 : 0;
-        code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
+        int code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
+        if (code == 0 && copy)
+            code = bench_copy_run(copy, &seconds[4][at], &copied, fault);
+        if (code != 0)
+            return code;
         seconds[0][at] = times.kernels;
         seconds[1][at] = times.queued;
         seconds[2][at] = times.wait;
         seconds[3][at] = times.job;
-        if (code == 0 && copy)
-            code = bench_copy_run(copy, &seconds[4][at], &copied, fault);
     }
-    if (code != 0)
-        return code;
     result->kernels = bench_summarise(seconds[0], n);
     result->queued = bench_summarise(seconds[1], n).median;
     result->wait = bench_summarise(seconds[2], n).median;
@@ -192,7 +192,6 @@ static int run_times(const struct bench_context *context, const struct plan *pla
 {
     size_t n = context->iterations;
     double *all = calloc(5 * n, sizeof *all);
-    double *seconds[5] = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
     struct bench_copy *copy = NULL;
     result->bytes = frame_bytes(&plan->in) + frame_bytes(plan->out);
     result->moved = plan_bytes_moved(plan);
@@ -205,7 +204,7 @@ static int run_times(const struct bench_context *context, const struct plan *pla
     if (code == 0 && way->copy)
         code = bench_copy_create(&copy, context->device, result->bytes, fault);
     if (code == 0)
-        code = measure(context, plan, recording, in, copy, seconds, result, fault);
+        code = measure(context, plan, recording, in, copy, all, result, fault);
     bench_copy_destroy(&copy);
     free(all);
     return code;

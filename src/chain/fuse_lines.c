@@ -151,6 +151,8 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
     const struct unit *window = lines->window > 0 ? &lines->units[lines->window] : NULL;
     uint32_t begins[PARTS_MAX], bytes = 0;
     unsigned memory = stage_plan_scratch(work, lines->item_bytes, pass->grid_height, 1, SAMPLE_U8);
+    if (work->out_of_memory)
+        return; /* there is no such plane; the caller looks */
     for (unsigned i = 0; i < lines->n; i++) {
         begins[i] = bytes;
         bytes += lines->units[i].lines * lines->units[i].line_bytes;

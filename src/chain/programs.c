@@ -115,8 +115,8 @@ int plan_programs_get(struct plan_programs *programs, const struct plan *plan,
     size_t count = plan_count_passes(plan), n = 0;
     *found = true;
     *programs = (struct plan_programs){
-        .programs = calloc(count + 1, sizeof(struct device_program *)),
-        .kernels = calloc(count + 1, sizeof(const struct device_kernel *)),
+        .programs = calloc(count + 1, sizeof *programs->programs),
+        .kernels = calloc(count + 1, sizeof *programs->kernels),
     };
     const struct pass **passes = calloc(count + 1, sizeof *passes);
     int result = programs->programs && programs->kernels && passes ? 0 : no_memory(fault);

@@ -129,9 +129,10 @@ static int end_batch(struct recording_run *run, struct fault *fault)
         return result;
     struct launch_report *all =
         realloc(run->launches, (run->n_launches + count + 1) * sizeof *run->launches);
+    if (all)
+        run->launches = all;
     if (!all || (!timings && count > 0))
         return fault_set(fault, FAULT_MEMORY, "no memory for timings");
-    run->launches = all;
     for (size_t i = 0; i < count; i++)
         all[run->n_launches++] = (struct launch_report){0, timings[i].kernel, timings[i].queued,
                                                         timings[i].wait, timings[i].run};

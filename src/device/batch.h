@@ -70,7 +70,8 @@ int device_batch_submit(struct device_batch *batch, struct fault *fault);
 /* Waits for the last command. A fault names the command that failed. */
 int device_batch_wait(struct device_batch *batch, struct fault *fault);
 
-/* After the wait: times of the launches in their order. Valid until device_batch_finish. */
+/* After the wait: times of the launches in their order; NULL without memory, or where nothing was
+ * launched. Valid until device_batch_finish. */
 const struct device_timing *device_batch_timings(struct device_batch *batch, size_t *count);
 
 /* What the batch has moved so far. Valid until device_batch_finish. */

@@ -1,6 +1,7 @@
 #include "device/device_internal.h"
 
 #include <glob.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct offer {
 };
 
 static struct offer native = {.once = PTHREAD_ONCE_INIT}, opencl = {.once = PTHREAD_ONCE_INIT};
+static atomic_bool opencl_is_listed;
 
 const char *device_kind_name(enum device_kind kind)
 {
@@ -41,6 +43,12 @@ static void find_opencl(void)
 #else
     fault_set(&opencl.fault, FAULT_NO_DEVICE, "this sluice was built without OpenCL");
 #endif
+    atomic_store(&opencl_is_listed, true);
+}
+
+bool device_opencl_is_listed(void)
+{
+    return atomic_load(&opencl_is_listed);
 }
 
 static size_t add(const struct offer *offer, const struct device_info **list, size_t n)

@@ -76,6 +76,9 @@ struct device_counters {
 size_t device_list(const struct device_info *list[DEVICES_MAX], bool with_opencl,
                    struct fault *fault);
 
+/* Whether device_list has OpenCL's devices already, and so waits for no driver. Any thread. */
+bool device_opencl_is_listed(void);
+
 /* For a FAULT_NO_DEVICE of a plan that needs fp64, under a profile without it: appends to the text
  * which --device has it. */
 void device_tell_fp64(const struct device_profile *profile, struct fault *fault);

@@ -127,7 +127,8 @@ static void take_check(struct server *server, const struct message *message)
     serve_send(server, &answer);
 }
 
-/* Writes stages and devices to the file that came with the message. */
+/* Writes stages and devices to the file that came with the message. OpenCL's are there when another
+ * thread has listed them: this one would wait for a driver that hangs, and take no job. */
 static void take_describe(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
@@ -135,7 +136,7 @@ static void take_describe(struct server *server, struct message *message)
     int fd = message_take_fd(message, 0);
     message_init(&answer, MESSAGE_DESCRIBED);
     const struct device *device = engine_device(server->engine);
-    describe_write(fd, device ? device_info(device) : NULL, server->loads, &fault);
+    describe_write(fd, device ? device_info(device) : NULL, device_opencl_is_listed(), &fault);
     close(fd);
     message_set_fault(&answer, &fault);
     signals_settle();

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Every call of OpenCL that a daemon makes, at its start and under its jobs: once or from then on it fails, takes long, gives
-nonsense, or the device is lost. Whatever happens, each picture has its result, the same as without, health is answered,
-and the daemon ends in order.
+"""Every call of OpenCL that a daemon makes, from its start to its end: once or from then on it fails, takes long, never
+returns, gives nonsense, or the device is lost. Whatever happens, each picture has its result, the same as without, health is
+answered, and the daemon ends in order.
 
-A call, a place and a kind of fault each need a daemon: SLUICE_LONG=1 tries all of them, else a few by turns (SLUICE_TURN,
-the day if it is not told)."""
+LIVES are the ways in which a daemon comes to call every function of OpenCL that sluice has. A life, a call, a place (the
+first, the middle and the last call) and a kind of fault each need a daemon: SLUICE_LONG=1 tries all of them, SLUICE_AT_ONCE=N
+at once, else a few by turns (SLUICE_TURN, the day if it is not told)."""
+import collections
+import concurrent.futures
 import os
 import re
 import time
@@ -14,60 +17,126 @@ import sockets
 from sluice_test import EMULATED, DaemonTest, main, picture
 
 CL_LAYER = os.environ['CL_LAYER']
-KINDS = [':%d:-5', ':%d+:-5', ':%d:delay500', ':%d+:delay20', ':%d:garbage', ':%d+:garbage', ':%d:lost']
+LONG = os.environ.get('SLUICE_LONG') == '1'
+AT_ONCE = int(os.environ.get('SLUICE_AT_ONCE') or 1)
+KINDS = ['-5', 'delay500', 'garbage', 'lost', 'hang']
+KINDS_FROM_THEN_ON = ['-5', 'delay20', 'garbage', 'hang']
 FILES = 6
 TRIED = int(os.environ.get('SLUICE_TRIED') or 8)  # of an ordinary run
+SETTLED = 20 if LONG else 5  # seconds that a chain is given to move to the device, where no call hangs
+# A worker that hangs before it is ready is killed after 300 s, twice: then the fallback does the work.
+HANG_LIMIT = 900
+COLD_LIMIT = 300  # PoCL compiles each program
+# Options, an environment, and the faults that a life has anyway. Jobs of the first one run on native until the device is
+# ready beside them; in the others they wait for it. A function is tried in the first two lives, or in the first that calls
+# it. GPU: PoCL is called one, since where none is there native takes its place.
+GPU = ['--device', 'auto'], {'SLUICE_FAULT_CL_GPU': '1'}
+WAIT = ['--device', 'auto', '--fallback', 'reference'], {'SLUICE_FAULT_CL_GPU': '1', 'SLUICE_DEVICE_WAIT': 'true'}
+COLD = ['--device', 'cpu', '--fallback', 'reference'], {'SLUICE_DEVICE_WAIT': 'true', 'SLUICE_CACHE_DIR': '{folder}/cache'}
+LIVES = {
+    'background': (*GPU, ''),
+    'wait': (*WAIT, ''),
+    'copies': (*WAIT, 'clEnqueueMapBuffer:1+:-12'),
+    'no-program': (*WAIT, 'clBuildProgram:1+:-11'),
+    'cold': (*COLD, ''),
+}
+if os.environ.get('DEFAULT_FALLBACK', 'native') != 'native':
+    del LIVES['background']
+Try = collections.namedtuple('Try', 'life fault')
 
 
 class DeviceCalls(DaemonTest):
-    def serve(self, folder, **env):
-        os.mkdir(os.path.join(self.dir, folder))
-        self.http = os.path.join(self.dir, folder, 'h')
-        return self.daemon('--device', 'cpu', '--fallback', 'reference', '--jobs', '1', '--http-socket', self.http,
-                           folder=os.path.join(self.dir, folder), env={'OPENCL_LAYERS': CL_LAYER, **env})
+    def serve(self, name, life, fault, **env):
+        """A daemon in a folder of its own, and what it says over HTTP."""
+        folder = os.path.join(self.dir, name)
+        os.mkdir(folder)
+        options, settings, always = LIVES[life]
+        faults = ','.join(filter(None, (always, fault)))
+        env.update({name: value.format(folder=folder) for name, value in settings.items()})
+        env.update(OPENCL_LAYERS=CL_LAYER, **({'SLUICE_FAULT_CL': faults} if faults else {}))
+        http = os.path.join(folder, 'h')
+        return http, self.daemon(*options, '--jobs', '1', '--job-time', '5s', '--http-socket', http, chain='invert',
+                                 folder=folder, env=env)
 
-    def work(self, d):
+    def work(self, d, http, seconds=90, settled=SETTLED):
+        """Files before the chain has moved to the device, or has been given up there, and files after that."""
         names = ['%d.pgm' % i for i in range(FILES)]
-        for i, name in enumerate(names):
-            d.drop(name, picture(30 + 40 * i, 30, i))
-        d.expect_all(names)
-        self.assertEqual(sockets.ask(self.http, 'GET', '/livez').status, 200)
+        for begin in range(0, FILES, FILES // 2):
+            for i in range(begin, begin + FILES // 2):
+                d.drop(names[i], picture(30 + 40 * i, 30, i))
+            d.expect_all(names[:begin + FILES // 2], seconds)
+            self.settle(http, settled)
+        self.assertEqual(sockets.ask(http, 'GET', '/livez').status, 200)
         return {name: d.result(name) for name in names}
 
-    def count(self):
+    @staticmethod
+    def settle(http, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            worker = sockets.ask(http, 'GET', '/v1/status').json()['worker']
+            if all(chain['tier'] != 'native' or chain['why'] for chain in worker['chains']):
+                break
+            time.sleep(0.05)
+
+    def count(self, life):
         """How often each function is called in a daemon's life; and what comes out."""
-        counts = os.path.join(self.dir, 'counts')
-        d = self.serve('count', SLUICE_FAULT_COUNT=counts, SLUICE_DEVICE_SANDBOX='off')  # it writes a file at its end
-        d.start()
-        results = self.work(d)
+        counts = os.path.join(self.dir, 'counts-' + life)
+        # outside the sandbox, because it writes a file at its end
+        http, d = self.serve('count-' + life, life, '', SLUICE_FAULT_COUNT=counts, SLUICE_DEVICE_SANDBOX='off')
+        d.start(ready=False)
+        d.expect_line(r'sluiced: ready$', COLD_LIMIT)
+        results = self.work(d, http)
         d.stop()
         with open(counts, encoding='ascii') as file:
-            return dict((name, int(n)) for name, n in (line.split() for line in file)), results
+            return {name: int(n) for name, n in (line.split() for line in file)}, results
 
-    def try_one(self, fault, expected):
-        d = self.serve(re.sub(r'\W', '_', fault), SLUICE_FAULT_CL=fault)
+    def try_one(self, one, expected):
+        name = re.sub(r'\W', '_', one.life + one.fault)
+        http, d = self.serve(name, one.life, one.fault)
+        hangs = one.fault.endswith(':hang')
+        seconds, settled = (HANG_LIMIT, 5) if hangs else (COLD_LIMIT if one.life == 'cold' else 90, SETTLED)
         try:
-            d.start()
-            self.assertEqual(self.work(d), expected)
+            d.start(ready=False)
+            d.expect_line(r'sluiced: ready$', seconds)
+            self.assertEqual(self.work(d, http, seconds, settled), expected)
             self.assertEqual(d.failed(), [])
             d.stop()
             d.expect_clean()
         except AssertionError as error:
-            raise AssertionError('%s: %s\n%s' % (fault, error, d.log())) from None
+            raise AssertionError('%s %s: %s\n%s' % (*one, error, d.log())) from None
+        finally:
+            d._end()
+
+    def faults(self, life, calls):
+        return [Try(life, '%s:%d%s:%s' % (name, n, then, kind)) for name, count in sorted(calls.items()) if count
+                for n in sorted({1, (count + 1) // 2, count})
+                for then, kinds in (('', KINDS), ('+', KINDS_FROM_THEN_ON)) for kind in kinds]
 
     @unittest.skipIf(EMULATED, 'layers are of this machine')
     def test_every_call(self):
-        counts, expected = self.count()
-        self.assertGreater(len([n for n in counts.values() if n]), 8)
-        faults = [name + kind % n for name, count in sorted(counts.items()) if count
-                  for n in sorted({1, (count + 1) // 2, count}) for kind in KINDS]
+        tries, seen = [], set()
+        for life in LIVES:
+            calls, results = self.count(life)
+            expected = results if not seen else expected
+            self.assertEqual(results, expected, life)
+            new = {name: n for name, n in calls.items() if n and (life == 'wait' or name not in seen)}
+            self.assertTrue(new, life)
+            tries += self.faults(life, new)
+            seen |= set(new)
+        never = set(calls) - seen
+        self.assertEqual(never, set(), 'functions that no life calls')
         turn = int(os.environ.get('SLUICE_TURN') or time.time() // 86400)
-        if os.environ.get('SLUICE_LONG') != '1':
-            step = max(1, len(faults) // TRIED)
-            faults = sorted({'clCreateKernel:12:garbage', *faults[turn % step::step]})  # no kernel, and no error
-        for fault in faults:
-            self.try_one(fault, expected)
-        print('%d faults of %d functions' % (len(faults), len([n for n in counts.values() if n])))
+        if not LONG:
+            # No kernel, and no error; a driver that never says which devices it has.
+            always = [Try('wait', 'clCreateKernel:10:garbage'), Try('background', 'clGetPlatformIDs:1:hang')]
+            short = [one for one in tries if one.life == 'background' or not one.fault.endswith('hang')]
+            step = max(1, len(short) // TRIED)
+            tries = [one for one in always if one.life in LIVES] + short[turn % step::step]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            wrong = [str(one.exception()) for one in [pool.submit(self.try_one, one, expected) for one in tries]
+                     if one.exception()]
+        print('%d faults of %d functions in %d lives, %d wrong' % (len(tries), len(seen), len(LIVES), len(wrong)))
+        self.assertEqual(wrong, [], '\n\n'.join(wrong))
 
 
 if __name__ == '__main__':

@@ -62,17 +62,27 @@ class StartCrashes(DaemonTest):
         self.assertEqual(self.setups(), ['auto'])
 
     def test_a_missing_device_is_a_mistake_at_first_and_a_failure_later(self):
-        d = self.fake('--jobs', '1', '--fallback', 'reference')
+        d = self.fake('--jobs', '1', '--device', 'some', '--fallback', 'reference')
         self.plan_starts('missing')
         d.start(ready=False)
         d.wait(69)
-        d = self.fake('--jobs', '1', '--fallback', 'reference').start()
+        d = self.fake('--jobs', '1', '--device', 'some', '--fallback', 'reference').start()
         self.plan_starts('missing')
         os.kill(d.worker_pid(), 9)
         d.expect_line("FALLING BACK to 'reference'")
         d.drop('a', b'good')
         d.expect('a.pgm')
         self.assertEqual(self.setups()[-1], 'reference')
+        d.stop()
+
+    def test_no_device_at_all_where_none_was_named(self):
+        """Built without native kernels, on a machine without a driver of OpenCL."""
+        d = self.fake('--jobs', '1')
+        self.plan_starts('missing', 'missing')
+        d.start()
+        self.assertEqual(self.setups(), ['auto', FALLBACK, 'reference'])
+        d.drop('a', b'good')
+        d.expect('a.pgm')
         d.stop()
 
 

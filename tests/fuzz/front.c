@@ -248,6 +248,12 @@ static void on_refused(void *context, const struct worker_check *check, const ch
     (void)faults;
 }
 
+static void on_moved(void *context)
+{
+    struct fuzz_front *front = context;
+    service_worker_ready(&front->service);
+}
+
 static void on_described(void *context)
 {
     struct fuzz_front *front = context;
@@ -266,6 +272,7 @@ static void on_supervisor_closed(void *context)
 
 static const struct supervisor_events events = {.ready = on_ready,
                                                 .refused = on_refused,
+                                                .moved = on_moved,
                                                 .described = on_described,
                                                 .stopped = on_stopped,
                                                 .closed = on_supervisor_closed};

@@ -90,6 +90,13 @@ static void on_refused(void *context, const struct worker_check *check, const ch
         reload_crew_refused(crew->front);
 }
 
+static void on_moved(void *context)
+{
+    struct crew *crew = context;
+    if (crew == crew->front->crew)
+        service_worker_ready(&crew->front->sockets.service);
+}
+
 static void on_described(void *context)
 {
     struct crew *crew = context;
@@ -119,6 +126,7 @@ static void on_closed(void *context)
 
 static const struct supervisor_events events = {.ready = on_ready,
                                                 .refused = on_refused,
+                                                .moved = on_moved,
                                                 .described = on_described,
                                                 .stopped = on_stopped,
                                                 .closed = on_closed};

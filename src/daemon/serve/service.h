@@ -59,7 +59,8 @@ struct service {
 void service_init(struct service *service);
 void service_finish(struct service *service);
 
-/* A worker is ready: asks it for stages and devices. service_described: the answer has come. */
+/* A worker is ready, or has a device that it had not: asks it for stages and devices.
+ * service_described: the answer has come. */
 void service_worker_ready(struct service *service);
 void service_described(struct service *service);
 

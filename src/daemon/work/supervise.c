@@ -376,6 +376,7 @@ static void on_moved(struct worker *worker, const struct worker_check *check)
     if (!tier->why[0]) {
         log_info("chain %s runs on device %s (%s) from now on", check->chain, worker->name,
                  tier->kind);
+        s->events->moved(s->context);
         return;
     }
     add_reason(s, METRIC_DEVICE_FALLBACK, "check");
@@ -388,8 +389,9 @@ static bool is_device_fault(enum fault_code code, const char *subject)
     return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
 }
 
-/* A device that is missing at the very first start is a mistake in the configuration and ends the
- * start. One that fails or disappears later is replaced by the next device. */
+/* A device that was asked for by name and is missing at the very first start is a mistake in the
+ * configuration and ends the start. One that fails or disappears later is replaced by the next
+ * device. */
 static void on_refused(struct worker *worker, const struct worker_check *check, const char *subject,
                        const struct faults *faults)
 {
@@ -397,7 +399,8 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
     struct slot *slot = slot_of(s, worker);
     const struct fault *fault = &faults->list[0];
     bool missing = fault->code == FAULT_NO_DEVICE;
-    bool strict = missing && !s->ever_ready && worker->rung == 0;
+    bool named = strcmp(worker->device, "auto") != 0;
+    bool strict = missing && named && !s->ever_ready && worker->rung == 0;
     if (!slot)
         return; /* already out of its slot */
     put_aside(s, &slot->next);

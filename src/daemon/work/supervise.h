@@ -42,6 +42,8 @@ struct supervisor_events {
      * supervisor is stopped. */
     void (*refused)(void *context, const struct worker_check *check, const char *subject,
                     const struct faults *faults);
+    /* A chain has moved to the device, which is known from then on. */
+    void (*moved)(void *context);
     /* The answer to supervisor_describe is in its file. */
     void (*described)(void *context);
     /* After supervisor_stop: all workers have ended. */

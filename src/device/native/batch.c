@@ -302,7 +302,7 @@ const struct device_timing *native_batch_timings(struct device_batch *base, size
             (struct device_timing){launch->kernel->base.name, batch->submitted - launch->queued,
                                    launch->started - ready, launch->ended - launch->started};
     }
-    *count = batch->timings ? batch->n_launches : 0;
+    *count = batch->n_launches;
     return batch->timings;
 }
 

@@ -139,7 +139,7 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
     fit_group(own, launch->local, group);
     cl_int error = cl.clEnqueueNDRangeKernel(batch->own->queue, kernel, 2, NULL, launch->global,
                                              group, 0, NULL, &command->event);
-    if (error != CL_SUCCESS)
+    if (error != CL_SUCCESS || !command->event)
         return launch_fault(launch->stage, name, "clEnqueueNDRangeKernel", error, fault);
     atomic_fetch_add(&base->device->counters.launches, 1);
     added(batch);
@@ -203,8 +203,10 @@ static int command_fault(const struct opencl_batch *batch, struct fault *fault)
     for (size_t i = 0; i < batch->n_commands; i++) {
         cl_int status = CL_COMPLETE;
         const struct command *command = &batch->commands[i];
-        cl.clGetEventInfo(command->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                          NULL);
+        cl_int error = cl.clGetEventInfo(command->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                         sizeof status, &status, NULL);
+        if (error != CL_SUCCESS)
+            return cl_fault(fault, "clGetEventInfo", error, batch->base.device->info->name);
         if (status < 0 && command->kernel)
             return launch_fault(command->stage, command->kernel, "running", status, fault);
         if (status < 0)
@@ -250,9 +252,14 @@ const struct device_timing *opencl_batch_timings(struct device_batch *base, size
     struct opencl_batch *batch = own_batch(base);
     if (!batch->timings && batch->n_commands > 0) {
         batch->timings = calloc(batch->n_commands, sizeof *batch->timings);
-        for (size_t i = 0; batch->timings && i < batch->n_commands; i++)
-            if (batch->commands[i].kernel)
-                read_timing(&batch->commands[i], &batch->timings[batch->n_timings++]);
+        batch->n_timings = 0;
+        for (size_t i = 0; i < batch->n_commands; i++) {
+            if (!batch->commands[i].kernel)
+                continue;
+            if (batch->timings)
+                read_timing(&batch->commands[i], &batch->timings[batch->n_timings]);
+            batch->n_timings++;
+        }
     }
     *count = batch->n_timings;
     return batch->timings;

@@ -87,6 +87,7 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
         devices.ids = ids;
     if (!infos || !ids)
         return false;
+    const cl_device_id *found = ids + devices.count;
     if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids + devices.count, NULL) !=
         CL_SUCCESS)
         return true;
@@ -95,8 +96,13 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
         *info = (struct device_info){.backend = &device_opencl,
                                      .platform_index = (int)platform_index,
                                      .device_index = (int)i};
-        describe(info, platform, ids[devices.count]);
-        devices.count++;
+        ids[devices.count] = found[i]; /* some before it may have been left out */
+        describe(info, platform, found[i]);
+        if (info->max_allocation > 0 && info->work_group_size > 0)
+            devices.count++;
+        else /* pictures would be blamed for having no room on it */
+            log_warning("device '%s' of platform '%s' does not tell its limits and is left out",
+                        info->name, info->platform);
     }
     return true;
 }
@@ -114,7 +120,7 @@ static void place_pocl_cache(void)
 
 int opencl_list(struct device_info **list, size_t *n, struct fault *fault)
 {
-    cl_platform_id platforms[32];
+    cl_platform_id platforms[32] = {NULL};
     cl_uint count = 0;
     int result = cl_load(fault);
     if (result != 0)

@@ -82,7 +82,8 @@ static int wait_for(cl_event event, const char *call, struct fault *fault)
     return error == CL_SUCCESS ? 0 : cl_fault(fault, "clWaitForEvents", error, call);
 }
 
-/* Tries to map. If the driver refuses its very first map, buffer->mapped stays NULL. */
+/* Tries to map. If the driver refuses its very first map, buffer->mapped stays NULL. Here and
+ * below, a driver that says success and gives no event has failed. */
 static int try_to_map(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                       cl_map_flags how, size_t size, cl_event *done, struct fault *fault)
 {
@@ -93,7 +94,7 @@ static int try_to_map(struct device *device, cl_command_queue queue, struct devi
         return 0;
     buffer->mapped =
         cl.clEnqueueMapBuffer(queue, buffer->handle, CL_FALSE, how, 0, size, 0, NULL, done, &error);
-    if (error == CL_SUCCESS) {
+    if (error == CL_SUCCESS && buffer->mapped && *done) {
         atomic_store(&own->maps, true);
         return 0;
     }
@@ -123,7 +124,7 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
     if (!buffer->mapped && how == CL_MAP_READ) {
         cl_int error = cl.clEnqueueReadBuffer(queue, buffer->handle, CL_FALSE, 0, size,
                                               buffer->staging, 0, NULL, done);
-        if (error != CL_SUCCESS)
+        if (error != CL_SUCCESS || !*done)
             return cl_fault(fault, "clEnqueueReadBuffer", error, device->info->name);
         traffic->bytes_copied += size;
     }
@@ -138,12 +139,13 @@ int opencl_to_device(struct device *device, cl_command_queue queue, struct devic
                      struct device_traffic *traffic, cl_event *done, struct fault *fault)
 {
     const char *call = buffer->staging ? "clEnqueueWriteBuffer" : "clEnqueueUnmapMemObject";
+    *done = NULL;
     cl_int error =
         buffer->staging
             ? cl.clEnqueueWriteBuffer(queue, buffer->handle, CL_FALSE, 0, buffer->mapped_size,
                                       buffer->staging, 0, NULL, done)
             : cl.clEnqueueUnmapMemObject(queue, buffer->handle, buffer->mapped, 0, NULL, done);
-    if (error != CL_SUCCESS)
+    if (error != CL_SUCCESS || !*done)
         return cl_fault(fault, call, error, device->info->name);
     buffer->mapped = NULL;
     traffic->crossings_in++;

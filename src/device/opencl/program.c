@@ -16,7 +16,8 @@
 #include "base/text.h"
 #include "version.h"
 
-#define IDLE_PROGRAMS_MAX 64 /* programs without users that are kept (PROGRAM_ANY) */
+#define BUILD_LOG_MAX     (16u << 20) /* a longer one is left out */
+#define IDLE_PROGRAMS_MAX 64          /* programs without users that are kept (PROGRAM_ANY) */
 
 struct opencl_program {
     struct device_program base;
@@ -51,7 +52,7 @@ static int build_fault(struct device *device, cl_program handle, cl_int error, s
     char name[CL_ERROR_NAME_MAX];
     size_t size = 0;
     cl.clGetProgramBuildInfo(handle, opencl_of(device)->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *log = calloc(1, size + 1);
+    char *log = size < BUILD_LOG_MAX ? calloc(1, size + 1) : NULL;
     if (log)
         cl.clGetProgramBuildInfo(handle, opencl_of(device)->id, CL_PROGRAM_BUILD_LOG, size, log,
                                  NULL);
