@@ -310,6 +310,7 @@ def go_through(machine, cuts, after):
         machine.end('cut')
         machine.boot()
         step('after cut %d' % (cut + 1), 'bash /root/check.sh after')
+    step('AppArmor has refused nothing', '! journalctl -q | grep -E "DENIED.*sluice"')
     step('no unit has failed', 'systemctl --failed --no-legend --plain | grep . && exit 1; grep -E "^(MemTotal|MemAvailable)" /proc/meminfo')
     with open(machine.work + '/journal.txt', 'w', encoding='utf-8') as file:
         file.write(machine.do('journalctl --no-pager -o short-precise -n 6000', quiet=True)[1])
