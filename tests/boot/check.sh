@@ -93,10 +93,15 @@ start() {
     fi
     wait_until 60 nothing_waits
     for way in http jobs; do
-        by_$way 1 /run/sluice-boot.png || fault "no answer by the $way socket"
-        cmp "$models/1.png" /run/sluice-boot.png || fault "another answer by the $way socket"
+        rm -f /run/sluice-boot.png
+        if ! by_$way 1 /run/sluice-boot.png; then
+            fault "no answer by the $way socket"
+        elif ! cmp "$models/1.png" /run/sluice-boot.png; then
+            fault "another answer by the $way socket"
+        else
+            echo "the $way socket answers with the same picture"
+        fi
     done
-    echo "both sockets answer with the same picture"
     echo "AppArmor: $(cat "/proc/$(systemctl show -p MainPID --value $unit)/attr/current" 2>/dev/null || echo none)"
     sluice devices || fault "no device"
     systemctl show -p ActiveState,StatusText,MemoryCurrent,NRestarts $unit
