@@ -9,6 +9,7 @@
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
 #   mean                an hour of OpenCL at its worst; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
+#   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
 #   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
 # Fuzzing is tests/fuzz.sh.
 set -eu
@@ -28,7 +29,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,14s/^# \{0,1\}//p' "$0"
+        sed -n '2,15s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -39,6 +40,8 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+# It has a build of its own.
+[ "$suite" != '--suite tsan' ] || which=tsan
 fleet=
 [ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
 # shellcheck disable=SC2086 # lists of words
@@ -104,6 +107,7 @@ for kind in $which; do
     case $kind in
     native) options= ;;
     sanitize) options='-Db_sanitize=address,undefined -Db_lundef=false' ;;
+    tsan) options='-Db_sanitize=thread -Db_lundef=false -Dnative=enabled' ;;
     esac
     if [ "$kind" = cross ]; then
         options=
@@ -140,5 +144,6 @@ echo "not run: tests/fleet/containers.sh (likewise)"
 [ "$suite" = '--suite endurance' ] || echo "not run: the suite endurance (hours): tests/run.sh --suite endurance --native"
 [ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
+[ "$suite" = '--suite tsan' ] || echo "not run: the suite tsan (ThreadSanitizer, a build of its own): tests/run.sh --suite tsan"
 [ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
 exit $status

@@ -126,6 +126,11 @@ class Native(unittest.TestCase):
                     launched.add(name)
         return launched
 
+    def test_the_level_of_the_emulated_processor(self):
+        level = os.environ.get('NATIVE_LEVEL') or self.skipTest('no processor is named')
+        devices = json.loads(sluice('devices', '--json').stdout)
+        self.assertEqual([one['version'] for one in devices if one['kind'] == 'native'], [level])
+
     def test_every_stage_in_every_type(self):
         stages = [stage['name'] for stage in json.loads(sluice('stages', '--json').stdout)]
         self.assertEqual(sorted(CHAINS), sorted(stages))
