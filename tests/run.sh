@@ -10,6 +10,7 @@
 #   mean                an hour of OpenCL at its worst; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
+#   analyse             gcc -fanalyzer, Cppcheck and clang-tidy over src; half an hour; --suite analyse --native
 # Fuzzing is tests/fuzz.sh.
 set -eu
 
@@ -28,7 +29,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,14s/^# \{0,1\}//p' "$0"
+        sed -n '2,15s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -39,11 +40,12 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-fleet=
+fleet= analyse=
 [ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
+[ "$suite" != '--suite analyse' ] || analyse=$packages_analyse
 # shellcheck disable=SC2086 # lists of words
 [ $install = 0 ] || [ "$which" = cross ] ||
-    install_packages $packages_build $packages_relay $packages_test $fleet
+    install_packages $packages_build $packages_relay $packages_test $fleet $analyse
 
 # NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
 # would start it on this machine.
@@ -140,5 +142,6 @@ echo "not run: tests/fleet/containers.sh (likewise)"
 [ "$suite" = '--suite endurance' ] || echo "not run: the suite endurance (hours): tests/run.sh --suite endurance --native"
 [ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
+[ -n "$analyse" ] || echo "not run: the suite analyse (half an hour): tests/run.sh --suite analyse --native"
 [ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
 exit $status
