@@ -9,6 +9,8 @@ packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-ven
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.
 packages_relay="libcurl4-openssl-dev libnats-dev libssl-dev"
 packages_fleet="iproute2 iptables nginx-light openssl redis-server"
+# What looks at the source (tests/analyse.py), beside GCC.
+packages_analyse="clang-tidy cppcheck"
 # To build for arm64 elsewhere, and to run that (cross/build.sh).
 packages_cross="clang gcc gcc-aarch64-linux-gnu libc6-dev meson mmdebstrap ninja-build pkg-config python3 qemu-user-static"
 

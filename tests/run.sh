@@ -11,6 +11,7 @@
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
 #   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
+#   analyse             gcc -fanalyzer, Cppcheck and clang-tidy over src; half an hour; --suite analyse --native
 # Fuzzing is tests/fuzz.sh.
 set -eu
 
@@ -42,11 +43,12 @@ done
 
 # It has a build of its own.
 [ "$suite" != '--suite tsan' ] || which=tsan
-fleet=
+fleet= analyse=
 [ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
+[ "$suite" != '--suite analyse' ] || analyse=$packages_analyse
 # shellcheck disable=SC2086 # lists of words
 [ $install = 0 ] || [ "$which" = cross ] ||
-    install_packages $packages_build $packages_relay $packages_test $fleet
+    install_packages $packages_build $packages_relay $packages_test $fleet $analyse
 
 # NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
 # would start it on this machine.
@@ -145,5 +147,6 @@ echo "not run: tests/fleet/containers.sh (likewise)"
 [ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 [ "$suite" = '--suite tsan' ] || echo "not run: the suite tsan (ThreadSanitizer, a build of its own): tests/run.sh --suite tsan"
+[ -n "$analyse" ] || echo "not run: the suite analyse (half an hour): tests/run.sh --suite analyse --native"
 [ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
 exit $status

@@ -58,8 +58,7 @@ static bool first_row(struct ledger *ledger, enum statement which,
 {
     sqlite3_stmt *s = ledger->statements[which];
     bool found = false;
-    int code;
-    while (!found && (code = sqlite3_step(s)) == SQLITE_ROW) {
+    while (!found && sqlite3_step(s) == SQLITE_ROW) {
         struct ledger_row here = row_of(s);
         if (is_wanted && !is_wanted(context, &here))
             continue;

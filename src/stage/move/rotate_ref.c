@@ -15,7 +15,7 @@ int rotate_reference(const void *config_, const struct picture *in, struct pictu
         size_t pixel = to->channels * sample_size(to->type);
         for (uint32_t y = 0; y < to->height; y++) {
             for (uint32_t x = 0; x < to->width; x++) {
-                uint32_t sx = x, sy = y;
+                uint32_t sx, sy;
                 if (config->angle == 90) {
                     sx = y;
                     sy = from->height - 1 - x;
