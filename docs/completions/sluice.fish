@@ -41,15 +41,15 @@ complete -c sluice -n __fish_use_subcommand -f -a submit -d 'run a chain on pict
 complete -c sluice -n __fish_use_subcommand -f -a enqueue -d 'put pictures into the queue of a fleet'
 complete -c sluice -n __fish_use_subcommand -f -a status -d 'what the daemon does'
 complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file, or why it is not done'
-complete -c sluice -n __fish_use_subcommand -f -a requeue -d 'files are to be done again'
-complete -c sluice -n __fish_use_subcommand -f -a compare -d 'how far two pictures are apart'
+complete -c sluice -n __fish_use_subcommand -f -a requeue -d 'do files of watched folders again'
+complete -c sluice -n __fish_use_subcommand -f -a compare -d 'how much two pictures differ'
 complete -c sluice -n __fish_use_subcommand -f -a stages -d 'the stages and their parameters'
-complete -c sluice -n __fish_use_subcommand -f -a devices -d 'the devices that compute, and the one that is taken'
+complete -c sluice -n __fish_use_subcommand -f -a devices -d 'the devices, and the one that is used'
 complete -c sluice -n __fish_use_subcommand -f -a plan -d 'what a chain would do, without doing it'
-complete -c sluice -n __fish_use_subcommand -f -a bench -d 'how fast it is'
+complete -c sluice -n __fish_use_subcommand -f -a bench -d 'time stages, chains and whole files'
 complete -c sluice -n __fish_use_subcommand -f -a check-config -d 'every error of a configuration at once'
 complete -c sluice -n __fish_use_subcommand -f -a warm -d 'compile the chains of a configuration before the daemon starts'
-complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'what is wrong with this machine, and the fix for each'
+complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'problems of this machine, and a fix for each'
 complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to try chains on'
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
@@ -96,14 +96,14 @@ complete -c sluice -n '__fish_seen_subcommand_from submit' -s h -l help -d 'this
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s c -l chain -d 'stages joined by commas, or the name of a chain that the machines know' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s f -l format -d 'of the results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l input -d 'how to read' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s o -l output -d 'waits for the results and writes them' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l wait -d 'waits until all are done, and tells what failed'
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l collect -d 'queues nothing'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s o -l output -d 'wait for the results and write them to OUT' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l wait -d 'wait until all are done, and print what failed'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l collect -d 'queue nothing'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l timeout -d 'how long to wait for results' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l result -d 'URL below which the machines store results, by their names' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l class -d 'part of the subject, by which fleets may be divided' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l id -d 'of a single job' -r
-complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l again -d 'has it done anew, under another id, where there is a result already'
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l result -d 'URL below which the machines store results under their names' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l class -d 'class of the jobs, by which a fleet can be divided' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l id -d 'id of a single job' -r
+complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l again -d 'do pictures again, under other ids, even if they have results'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s s -l server -d 'NATS server, in place of relay.servers of the configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l credentials -d 'in place of relay.credentials' -r
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l ca -d 'in place of relay.tls.ca' -r
@@ -158,7 +158,7 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -s f -l format -d 'of t
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l profile -d 'plan for a class of device that need not be there' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l board -d 'plan for an ARM board, and say what bounds each kernel there and how long it takes at least' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l source -d 'print the OpenCL C program instead'
-complete -c sluice -n '__fish_seen_subcommand_from plan' -l generic -d 'the kernels that the daemon runs chains on that are not configured'
+complete -c sluice -n '__fish_seen_subcommand_from plan' -l generic -d 'plan generic kernels, as the daemon has for unconfigured chains'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
@@ -174,15 +174,15 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -s h -l help -d 'this t
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s c -l chain -d 'the chain to time, in place of stages' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l size -d 'size of the picture' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l type -d 'type of its samples' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l iterations -d 'runs that are timed, after one that is not' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l variants -d 'time the other ways too'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l iterations -d 'number of timed runs, after one that is not timed' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l variants -d 'time the alternatives, too'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l report -d 'also write all rows to a file, with the device, the versions of driver and kernel, clocks and temperatures, to share with others' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'which board this is, as for sluice plan --board, to print the least time that kernels can take beside the measured one' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l board -d 'the board on which this runs' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l end-to-end -d 'the operands are files'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'format of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'options for reading with end-to-end, as in sluice run' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'for the benches of filter banks' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'leave the plain references out of them'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'of filterbank1d and filterbank2d' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'do not time the plain references of filterbank1d and filterbank2d'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
@@ -204,7 +204,7 @@ complete -c sluice -n '__fish_seen_subcommand_from check-config' -l json -d 'mac
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -s h -l help -d 'this text'
-complete -c sluice -n '__fish_seen_subcommand_from warm' -l cache -d 'where to keep what is compiled' -r
+complete -c sluice -n '__fish_seen_subcommand_from warm' -l cache -d 'where to keep compiled kernels' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
@@ -216,7 +216,7 @@ complete -c sluice -n '__fish_seen_subcommand_from warm' -l json -d 'machine-rea
 complete -c sluice -n '__fish_seen_subcommand_from warm' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -s h -l help -d 'this text'
-complete -c sluice -n '__fish_seen_subcommand_from doctor' -l user -d 'whom the daemon runs as' -r
+complete -c sluice -n '__fish_seen_subcommand_from doctor' -l user -d 'user as whom the daemon runs' -r
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
@@ -266,7 +266,7 @@ complete -c sluiced -l min-free -d 'space that stays free where results and clai
 complete -c sluiced -l http-socket -d 'Unix socket for jobs and health over HTTP' -r
 complete -c sluiced -l jobs-socket -d 'Unix socket for jobs by descriptors' -r
 complete -c sluiced -l config -d 'configuration' -r
-complete -c sluiced -s q -l quiet -d 'log errors alone'
+complete -c sluiced -s q -l quiet -d 'log errors only'
 complete -c sluiced -s v -l verbose -d 'log more'
 complete -c sluiced -s V -l version -d 'print the version'
 complete -c sluiced -s h -l help -d 'this text'

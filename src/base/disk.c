@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *to)
+/* The variant of disk_rename_new with link and unlink. */
+static int link_and_unlink(int from_fd, const char *from, int to_fd, const char *to)
 {
     if (linkat(from_fd, from, to_fd, to, 0) != 0)
         return -1;
@@ -20,7 +21,7 @@ int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
     if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
-        return disk_link_and_unlink(from_fd, from, to_fd, to);
+        return link_and_unlink(from_fd, from, to_fd, to);
     return -1;
 }
 

@@ -14,9 +14,6 @@
  * errno. */
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to);
 
-/* The variant of disk_rename_new with link and unlink. */
-int disk_link_and_unlink(int from_fd, const char *from, int to_fd, const char *to);
-
 /* Syncs a directory, so that names added and removed in it are durable. File systems that cannot
  * (EINVAL) are accepted. Returns 0, or −1 and errno. */
 int disk_sync_directory(int fd);

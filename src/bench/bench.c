@@ -21,28 +21,28 @@ static const struct options_row options[] = {
     OPTION(0, "TYPE", TEXT, "type", AT(type),
            "type of its samples: u8, i8, u16, i16, i32, f32, f64; else u8"),
     OPTION(0, "N", INTEGER, "iterations", AT(iterations),
-           "runs that are timed, after one that is not: 20, of files and filter banks 5",
+           "number of timed runs, after one that is not timed; else 20, for files and banks 5",
            RANGE(1, 10000)),
     OPTION(0, NULL, FLAG, "variants", AT(variants),
-           "time the other ways too: each form of the kernels, box's methods, each precision and "
-           "wavelet, the plain references",
+           "time the alternatives, too: each form of the kernels, box's methods, each precision "
+           "and wavelet, the plain references",
            DEFAULT("0")),
     OPTION(0, "FILE", TEXT, "report", AT(report),
            "also write all rows to a file, with the device, the versions of driver and kernel, "
-           "clocks "
-           "and temperatures, to share with others"),
+           "clocks and "
+           "temperatures, to share with others"),
     OPTION(0, "NAME", TEXT, "board", AT(board),
-           "which board this is, as for sluice plan --board, to print the least time that kernels "
-           "can take beside the measured one; else the board that the device tree names"),
+           "the board on which this runs (names as for sluice plan --board), to print the least "
+           "time that kernels can take beside the measured one; else as the device tree says"),
     OPTION(0, NULL, FLAG, "end-to-end", AT(end_to_end),
            "the operands are files: time them from disk through the chain to disk", DEFAULT("0")),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
            "format of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
     OPTION(0, "OPTIONS", TEXT, "input", AT(input),
            "options for reading with end-to-end, as in sluice run"),
-    OPTION(0, "BANK", TEXT, "bank", AT(bank), "for the benches of filter banks", DEFAULT("cdf97")),
+    OPTION(0, "BANK", TEXT, "bank", AT(bank), "of filterbank1d and filterbank2d", DEFAULT("cdf97")),
     OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
-           "leave the plain references out of them", DEFAULT("0")),
+           "do not time the plain references of filterbank1d and filterbank2d", DEFAULT("0")),
     {0},
 };
 
@@ -53,18 +53,18 @@ static const struct options_usage usage = {
     .program = "sluice",
     .command = "bench",
     .operands = "[STAGE…|-c CHAIN] [--end-to-end FILE…]",
-    .summary = "Times stages, chains and whole files; without any, every stage.",
+    .summary = "Times stages, chains and whole files; without operands, every stage.",
     .details =
         "sluice bench sobel box:radius=50\n"
         "sluice bench --variants -c luminance,sobel --size 1920x1080\n"
         "sluice bench -c luminance,sobel -f jpg --end-to-end photo.jpg\n\n"
-        "Kernels are timed by the device's own clock: queued is the time until the first was "
-        "submitted to\nthe device, wait until it started, median and min what all of them ran; job "
-        "is the host's "
-        "clock, from\nsamples in its memory to samples in its memory. MB must move: the input read "
-        "once, the result\nwritten once. The copy is a kernel that reads and writes as many bytes, "
-        "run in turn with the chain.\n\n"
-        "tables of their own:\n"
+        "Kernels are timed by the device's own clock. queued: until the first one was submitted "
+        "to the device;\nwait: from then until it started; median and min: the time that all of "
+        "them ran. job is timed by the\nhost's clock, from samples in its memory to samples in its "
+        "memory. MB is what has to be moved: the\ninput read once, the result written once. copy "
+        "compares with a kernel that reads and writes as many\nbytes, run in turn with the chain."
+        "\n\n"
+        "benches with tables of their own:\n"
         "  filterbank1d  cascades over signals of 0.6 to 8 million samples\n"
         "  filterbank2d  pictures there and back: PSNR and time by depth, single and double\n",
     .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,

@@ -28,20 +28,20 @@ const struct options_row cli_batch_options[] = {
            "stages joined by commas, or the name of a configured chain; without it formats are "
            "converted and no device is opened"),
     OPTION('o', "OUT", TEXT, "output", AT(output),
-           "a file (one input; a link is followed), a directory (ends in / or exists as one; "
-           "for several inputs or a directory it is made), or - for stdout",
+           "a file (for one input; a link is followed), a directory (its name ends in /, or it "
+           "exists; it is made for several inputs or a directory), or - for stdout",
            DEFAULT(".")),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
-           "format of the output, with options: png, jpg:quality=80; else by the output's name, in "
-           "a directory png"),
+           "format of the output, with options: png, jpg:quality=80; else as the output's name "
+           "says, png in a directory"),
     OPTION(
         0, "OPTIONS", TEXT, "input", AT(input),
         "options for reading: orient=0 keeps the stored orientation, partial=1 accepts truncated "
         "files, strict=1 refuses files with warnings, raw=LAYOUT:w=N:h=N or raw=LAYOUT:N:N reads "
         "a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
     OPTION('r', NULL, FLAG, "recursive", AT(recursive),
-           "take pictures from all directories below, too; results keep their places below the "
-           "output directory",
+           "take pictures from all directories below, too; results go to the same directories "
+           "below the output directory",
            DEFAULT("0")),
     OPTION(
         0, "TEMPLATE", TEXT, "name", AT(name),

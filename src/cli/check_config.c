@@ -32,9 +32,9 @@ static const struct options_usage usage = {
     .program = "sluice",
     .command = "check-config",
     .operands = "FILE",
-    .summary = "Tells every error of a configuration at once, each with file:line:column.",
-    .details = "Exit status 78 when there is one. Folders that are missing, or that this user may "
-               "not write to,\nare told as warnings.\n",
+    .summary = "Prints every error of a configuration at once, each with file:line:column.",
+    .details = "Exit status 78 if there is an error. Missing folders, and folders to which this "
+               "user may not\nwrite, are warnings.\n",
     .tables = {options, cli_output_options},
 };
 

@@ -25,7 +25,7 @@ extern const struct options_row cli_plan_options[];
 extern const struct options_row cli_limit_options[];
 extern const struct options_row cli_output_options[];
 
-/* Sets the log level. Options go before the environment (SLUICE_DEVICE, SLUICE_LOG_LEVEL). */
+/* Sets the log level. Options override the environment (SLUICE_DEVICE, SLUICE_LOG_LEVEL). */
 void cli_common_apply(struct common_options *options);
 
 void cli_engine_options(const struct common_options *options, struct engine_options *engine);

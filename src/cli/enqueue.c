@@ -21,22 +21,22 @@ static const struct options_row options[] = {
            "of the results, with options: jpg:quality=80; else by OUT's name, png in a directory"),
     OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how to read: orient=0, partial=1, raw=…"),
     OPTION('o', "OUT", TEXT, "output", AT(output),
-           "waits for the results and writes them: a file, - for stdout, or a directory"),
-    OPTION(0, NULL, FLAG, "wait", AT(wait), "waits until all are done, and tells what failed",
+           "wait for the results and write them to OUT: a file, - for stdout, or a directory"),
+    OPTION(0, NULL, FLAG, "wait", AT(wait), "wait until all are done, and print what failed",
            DEFAULT("0")),
     OPTION(0, NULL, FLAG, "collect", AT(collect),
-           "queues nothing; IN is a list of jobs as enqueue prints it, - for stdin", DEFAULT("0")),
+           "queue nothing; IN is a list of jobs as enqueue prints it, - for stdin", DEFAULT("0")),
     OPTION(0, "TIME", DURATION, "timeout", AT(timeout),
            "how long to wait for results; 0s: without end", RANGE(0, 1e18), DEFAULT("0s")),
     OPTION(0, "PREFIX", TEXT, "result", AT(result),
-           "URL below which the machines store results, by their names; for those that are too "
-           "large for a message"),
+           "URL below which the machines store results under their names; needed for results that "
+           "are too large for a message"),
     OPTION(0, "CLASS", TEXT, "class", AT(class),
-           "part of the subject, by which fleets may be divided", DEFAULT("default")),
+           "class of the jobs, by which a fleet can be divided", DEFAULT("default")),
     OPTION(0, "ID", TEXT, "id", AT(id),
-           "of a single job; else made of the picture and what is to be done with it"),
+           "id of a single job; else it is made from the picture and what is to be done with it"),
     OPTION(0, NULL, FLAG, "again", AT(again),
-           "has it done anew, under another id, where there is a result already", DEFAULT("0")),
+           "do pictures again, under other ids, even if they have results", DEFAULT("0")),
     OPTION('s', "URL", TEXT, "server", AT(server),
            "NATS server, in place of relay.servers of the configuration"),
     OPTION(0, "FILE", TEXT, "credentials", AT(credentials), "in place of relay.credentials"),
@@ -54,8 +54,8 @@ static const struct options_usage usage = {
         "sluice enqueue -c edges *.jpg >jobs; sluice enqueue --collect -o edges/ jobs\n\n"
         "IN is a file, - for stdin, or a URL that the machines fetch. Without -o a line with "
         "id and name is\nprinted for each picture that the server has acknowledged. The same "
-        "picture for the same chain has\nthe same id, so it is harmless to say a command "
-        "again.\n",
+        "picture for the same chain has\nthe same id, so it is harmless to run a command "
+        "twice.\n",
     .tables = {options, cli_config_options, cli_output_options},
 };
 

@@ -29,7 +29,7 @@ static const struct options_row options[] = {
            "least: rock5b, rock3a, odroid-n2 or genio-1200-evk"),
     OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead", DEFAULT("0")),
     OPTION(0, NULL, FLAG, "generic", AT(generic),
-           "the kernels that the daemon runs chains on that are not configured", DEFAULT("0")),
+           "plan generic kernels, as the daemon has for unconfigured chains", DEFAULT("0")),
     {0},
 };
 

@@ -26,11 +26,11 @@ static const struct options_usage usage = {
     .command = "requeue",
     .operands = "[-s SOCKET] FILE…|--failed",
     .summary = "Puts originals back into their watched folder, so that they are done again.",
-    .details = "FILE is a path that sluice why knows, of a file that failed or is done. One that "
-               "is kept in\n"
-               "its folder stays there, and is forgotten to be done. Exits with 66 when there is "
-               "no original\n"
-               "any more, with 1 when some of several could not be put back.\n"
+    .details = "FILE is a path of a file that failed or is done, as for sluice why. A file that "
+               "was kept in its\n"
+               "folder stays there, and no longer counts as done. Exits with 66 when there is no "
+               "original any\n"
+               "more, with 1 when some of several could not be put back.\n"
                "\n"
                "  sluice requeue in/.sluice/failed/photo.jpg\n",
     .tables = {options, cli_output_options},

@@ -21,7 +21,7 @@ struct warm_options {
 
 static const struct options_row options[] = {
     OPTION(0, "DIR", TEXT, "cache", AT(cache),
-           "where to keep what is compiled; else SLUICE_CACHE_DIR, and what else sluiced takes"),
+           "where to keep compiled kernels; else SLUICE_CACHE_DIR, else where sluiced keeps them"),
     {0},
 };
 
@@ -34,9 +34,9 @@ static const struct options_usage usage = {
         "compiles nothing. CONFIG is the same as --config CONFIG.",
     .details =
         "sluice warm --config /etc/sluice/sluice.yaml --cache /usr/lib/sluice/cache\n\n"
-        "sluiced takes programs from a SLUICE_CACHE_DIR that it cannot write to, so the folder may "
-        "be part of\na system that is read-only. Device, driver and sluice must be those of the "
-        "start.\n",
+        "sluiced can read kernels from a SLUICE_CACHE_DIR to which it cannot write, so DIR may be "
+        "part of a\nread-only system. Device, driver and sluice must be the same when sluiced "
+        "starts.\n",
     .tables = {options, cli_config_options, cli_device_options, cli_output_options},
 };
 

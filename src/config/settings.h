@@ -1,6 +1,6 @@
-/* The daemon's settings from the file, the environment and the command line; the command line goes
- * first, then the environment. One table for each section serves all three, and the reference page
- * (docs/configuration.md).
+/* The daemon's settings from the file, the environment and the command line. The command line
+ * overrides the environment, and the environment the file. One table for each section serves all
+ * three, and the reference page (docs/configuration.md).
  *
  * Texts belong to the settings, or must outlive them. One thread fills the settings; then any may
  * read. */

@@ -99,8 +99,8 @@ static const struct setting device_settings[] = {
            "has what they need",
            DEFAULT("0"))},
     {PARAM(CHOICE, "sandbox", AT(sandbox),
-           "the worker's sandbox: as much as the kernel has (auto), all of it or no worker is "
-           "started (required), or none (off)",
+           "the worker's sandbox: as much as the kernel supports (auto); the whole one, or no "
+           "worker is started (required); none (off)",
            .choices = sandbox_choices, DEFAULT("auto")),
      .option = "sandbox", .value_name = "MODE"},
     {{0}},

@@ -41,8 +41,8 @@ int device_buffer_wrap(struct device *device, const void *data, size_t size,
  * NULL; clears the pointer. */
 void device_buffer_release(struct device *device, struct device_buffer **buffer);
 
-/* Sets how many bytes of idle buffers the pool keeps (256 MiB by default). Beyond that, and when a
- * new buffer would take idle and used ones together above it, those idle longest are freed. */
+/* Sets how many bytes of idle buffers the pool keeps (256 MiB by default). When there are more, or
+ * a new buffer makes idle and used ones together exceed this, it frees those idle longest. */
 void device_pool_limit(struct device *device, uint64_t bytes);
 
 /* Maps a buffer that no queued command uses, for writing; its content is lost. The first `size`

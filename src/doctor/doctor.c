@@ -26,7 +26,7 @@ struct doctor_options {
 
 static const struct options_row options[] = {
     OPTION(0, "NAME", TEXT, "user", AT(user),
-           "whom the daemon runs as; else, for root, sluice where there is such a user"),
+           "user as whom the daemon runs; for root, else sluice if there is such a user"),
     {0},
 };
 

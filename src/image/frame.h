@@ -23,7 +23,7 @@ struct plane {
     uint32_t width, height;    /* in pixels, at least 1 */
     uint32_t channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha; interleaved */
     enum sample_type type;
-    double white;           /* of floats: the value that means full; 0: not told (plane_white) */
+    double white;           /* of floats: the value that means full; 0: unknown (plane_white) */
     int32_t zero_x, zero_y; /* position of index 0, in samples; used by filter banks only */
     uint32_t whole_width, whole_height; /* the size of the file's picture if this is a reduced one
                                            of it; otherwise 0 */
@@ -81,8 +81,8 @@ uint64_t frame_bytes(const struct frame *frame);
 
 bool plane_has_alpha(const struct plane *plane);
 
-/* The sample that means full: the largest of an integer type, of floats what they came from, and
- * 255 where nothing tells. */
+/* The sample that means full: the largest of an integer type; of floats plane->white, or 255 if
+ * that is unknown. */
 double plane_white(const struct plane *plane);
 
 /* Parses WIDTHxHEIGHT[xCHANNELS] into a plane of u8; 1 to 4 channels, by default 1. */

@@ -29,7 +29,7 @@ struct relay_options {
 static const struct options_row rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
            "configuration, with a section relay (docs/fleet.md); else SLUICE_CONFIG"),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors alone", DEFAULT("0")),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only", DEFAULT("0")),
     OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job", DEFAULT("0")),
     OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
     {0},

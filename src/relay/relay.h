@@ -72,16 +72,12 @@ struct slot {
     uint64_t get_time; /* nanoseconds that fetching the picture took */
 };
 
-/* True when jobs may be fetched. */
-bool relay_may_fetch(const struct relay *relay);
-
 /* Waits until the time `until`. Returns false early when jobs are given back or, with `stop`, when
  * no more are taken. */
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop);
 
-/* The pause before the n-th further attempt, from 0: 1 s, 5 s, 30 s, then 2 min. A store or hub for
- * which a slot waits is tried every 30 s. */
-uint64_t relay_delay(unsigned n);
+/* The pause before the n-th further attempt, from 0, at a store or hub for which a slot waits: 1 s,
+ * 5 s, then 30 s. */
 uint64_t relay_short_delay(unsigned n);
 
 /* ---- steps of a slot; each takes over the fault of the one before ---- */

@@ -18,7 +18,8 @@
 #define LOOKUP_TIME (30 * SECOND)
 #define ALONE_TIME  (60 * SECOND) /* that a suspect waits for the other jobs to end */
 
-bool relay_may_fetch(const struct relay *relay)
+/* True when jobs may be fetched. */
+static bool may_fetch(const struct relay *relay)
 {
     return !relay->stopping && relay->ready && relay->usable && relay->suspects == 0 &&
            hub_is_up(relay->hub) && clock_now() >= relay->pause_until;
@@ -31,7 +32,8 @@ bool relay_wait(const struct relay *relay, uint64_t until, bool stop)
     return !relay->giving_back && !(stop && relay->stopping);
 }
 
-uint64_t relay_delay(unsigned n)
+/* The pause before the n-th further attempt, from 0: 1 s, 5 s, 30 s, then 2 min. */
+static uint64_t pause_before(unsigned n)
 {
     static const uint64_t delays[] = {1 * SECOND, 5 * SECOND, 30 * SECOND, 120 * SECOND};
     size_t last = sizeof delays / sizeof *delays - 1;
@@ -40,7 +42,7 @@ uint64_t relay_delay(unsigned n)
 
 uint64_t relay_short_delay(unsigned n)
 {
-    return relay_delay(n < 2 ? n : 2);
+    return pause_before(n < 2 ? n : 2);
 }
 
 void slot_step(struct slot *slot, const char *step, uint64_t time)
@@ -279,7 +281,7 @@ static enum step_end do_job(struct slot *slot, struct fault *fault)
  * second. */
 static void pause_fetching(struct relay *relay)
 {
-    uint64_t delay = relay_delay(atomic_fetch_add(&relay->troubles, 1));
+    uint64_t delay = pause_before(atomic_fetch_add(&relay->troubles, 1));
     relay->pause_until = clock_now() + delay;
 }
 
@@ -287,7 +289,7 @@ static void end_job(struct slot *slot, enum step_end end, const struct fault *fa
 {
     struct relay *relay = slot->relay;
     const char *subject = slot->message.subject;
-    uint64_t delay = relay_delay((unsigned)slot->message.delivery - 1);
+    uint64_t delay = pause_before((unsigned)slot->message.delivery - 1);
     switch (end) {
     case STEP_DONE:
     case STEP_FAILED:
@@ -347,7 +349,7 @@ static void let_go(struct slot *slot)
 
 static bool may_not_fetch(void *context)
 {
-    return !relay_may_fetch(((struct slot *)context)->relay);
+    return !may_fetch(((struct slot *)context)->relay);
 }
 
 /* Returns false when there was no job. */
@@ -382,7 +384,7 @@ void *slot_run(void *argument)
     if (store_create(&slot->store, is_giving_back, slot, &fault) != 0)
         log_error("%s", fault.text);
     while (slot->store && !relay->stopping) {
-        if (!relay_may_fetch(relay)) {
+        if (!may_fetch(relay)) {
             hub_mailbox_close(&slot->mailbox);
             relay_wait(relay, clock_now() + SECOND / 10, true);
         } else if (take_job(slot)) {

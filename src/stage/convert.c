@@ -28,7 +28,7 @@ enum sample_type convert_type(const struct convert_config *config, const struct 
     return config->type == CONVERT_SAME ? in->type : (enum sample_type)config->type;
 }
 
-uint32_t convert_channels(const struct convert_config *config, const struct plane *in)
+static uint32_t channels_of(const struct convert_config *config, const struct plane *in)
 {
     return config->channels == CONVERT_SAME ? in->channels : (uint32_t)config->channels;
 }
@@ -97,7 +97,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     for (size_t i = 0; i < in->n_planes; i++) {
         struct plane plane = in->planes[i];
         plane.type = convert_type(config, &in->planes[i]);
-        plane.channels = convert_channels(config, &in->planes[i]);
+        plane.channels = channels_of(config, &in->planes[i]);
         if (mixes(config, &in->planes[i]) && plane.type != SAMPLE_U8 && plane.type != SAMPLE_U16 &&
             plane.type != SAMPLE_F32)
             return fault_set(

@@ -12,9 +12,8 @@ struct convert_config {
     int channels; /* 1, 3 or 4 */
 };
 
-/* The type and the channels that come out for a plane. */
+/* The type that comes out for a plane. */
 enum sample_type convert_type(const struct convert_config *config, const struct plane *in);
-uint32_t convert_channels(const struct convert_config *config, const struct plane *in);
 
 /* Whether values are multiplied by the largest of the type that comes out: floats whose white is 1.
  */

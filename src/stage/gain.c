@@ -37,13 +37,8 @@ struct line {
 static struct line line_of(const struct gain_config *config)
 {
     struct ratio by = ratio_from_real(config->by), offset = ratio_from_real(config->offset);
-    int64_t a = by.q, b = offset.q;
-    while (b != 0) { /* the greatest common divisor */
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    int64_t d = by.q / a * offset.q; /* both divide 10^9, and so does this */
+    /* both denominators divide 10^9, and so does this */
+    int64_t d = by.q / greatest_common_divisor(by.q, offset.q) * offset.q;
     return (struct line){by.p * (d / by.q), offset.p * (d / offset.q), d};
 }
 

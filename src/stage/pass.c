@@ -154,28 +154,21 @@ uint64_t pass_hash(const struct pass *pass)
     return hash_bytes(hash, &pass->lanes, sizeof pass->lanes);
 }
 
-static struct pass_arg *add_arg(struct pass *pass)
+static void add_arg(struct pass *pass, struct pass_arg arg)
 {
     if (pass->n_args == PASS_ARGS_MAX)
         abort(); /* as above: the number of arguments is fixed when a kernel is written */
-    struct pass_arg *arg = &pass->args[pass->n_args++];
-    *arg = (struct pass_arg){0};
-    return arg;
+    pass->args[pass->n_args++] = arg;
 }
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_PLANE;
-    arg->operand = operand;
-    arg->plane = plane;
+    add_arg(pass, (struct pass_arg){.kind = PASS_PLANE, .operand = operand, .plane = plane});
 }
 
 void pass_buffer(struct pass *pass, unsigned operand)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_BUFFER;
-    arg->operand = operand;
+    add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = operand});
 }
 
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane)
@@ -187,37 +180,27 @@ void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plan
 
 void pass_int(struct pass *pass, int32_t value)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_INT;
-    arg->i = value;
+    add_arg(pass, (struct pass_arg){.kind = PASS_INT, .i = value});
 }
 
 void pass_uint(struct pass *pass, uint32_t value)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_UINT;
-    arg->u = value;
+    add_arg(pass, (struct pass_arg){.kind = PASS_UINT, .u = value});
 }
 
 void pass_float(struct pass *pass, float value)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_FLOAT;
-    arg->f = value;
+    add_arg(pass, (struct pass_arg){.kind = PASS_FLOAT, .f = value});
 }
 
 void pass_long(struct pass *pass, int64_t value)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_LONG;
-    arg->l = value;
+    add_arg(pass, (struct pass_arg){.kind = PASS_LONG, .l = value});
 }
 
 void pass_double(struct pass *pass, double value)
 {
-    struct pass_arg *arg = add_arg(pass);
-    arg->kind = PASS_DOUBLE;
-    arg->d = value;
+    add_arg(pass, (struct pass_arg){.kind = PASS_DOUBLE, .d = value});
 }
 
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
@@ -375,5 +358,5 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     pass_plane(pass, OPERAND_IN, plane);
     pass_plane(pass, OPERAND_OUT, plane);
     for (unsigned i = 0; i < function->n_args; i++)
-        *add_arg(pass) = function->args[i];
+        add_arg(pass, function->args[i]);
 }

@@ -11,7 +11,7 @@
  *                                       ◄──  checked    or what is wrong, and where
  *                                       ◄──  moved      later: what is ready for the device
  *     job (chain, format, input) + 2 fds──►
- *                                       ◄──  began      looks at the input; to who wants to know
+ *                                       ◄──  began      it reads the input; only if the job asks
  *                                       ◄──  need-output (plane)     only where a picture format
  *     output (plane) + fd               ──►                          gets a file per plane
  *                                       ◄──  done (result, planes, report)

@@ -17,8 +17,8 @@
 
 static const struct options_row other_rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
-           "configuration (docs/configuration.md); else SLUICE_CONFIG; options come before it"),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors alone", DEFAULT("0")),
+           "configuration (docs/configuration.md); else SLUICE_CONFIG; options override it"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only", DEFAULT("0")),
     OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log more", DEFAULT("0")),
     OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
     {0},

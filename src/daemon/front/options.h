@@ -1,5 +1,5 @@
-/* The command line of sluiced, and the whole configuration: the command line goes before the
- * environment, which goes before the file. */
+/* The command line of sluiced, and the whole configuration: the command line overrides the
+ * environment, and the environment the file. */
 #ifndef SLUICE_DAEMON_FRONT_OPTIONS_H
 #define SLUICE_DAEMON_FRONT_OPTIONS_H
 

@@ -11,8 +11,8 @@
 #include <uv.h>
 
 #define LISTENER_USERS_MAX 64
-#define LISTENER_TOTAL     2048 /* connections, of which a user except root gets service_share; … */
-#define LISTENER_ASSURED   16   /* … and so many in any case, even if others have taken all */
+#define LISTENER_TOTAL     2048 /* connections; the most for a user except root is service_share */
+#define LISTENER_ASSURED   16   /* connections that each user gets even if others have taken all */
 #define LISTENER_MOST      (LISTENER_TOTAL + LISTENER_USERS_MAX * LISTENER_ASSURED)
 
 /* The process at the other end, by SO_PEERCRED. */

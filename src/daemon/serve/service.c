@@ -145,14 +145,14 @@ void account_leave(struct account *account)
 }
 
 /* Room for one input of the largest size, and for as much again. */
-uint64_t service_bytes_max(const struct service *service)
+static uint64_t bytes_max(const struct service *service)
 {
     return service->settings->max_file + service->settings->memory;
 }
 
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
 {
-    uint64_t total = service_bytes_max(service);
+    uint64_t total = bytes_max(service);
     bool fits = service->bytes + bytes <= total;
     if (account->bytes > own)
         fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
@@ -346,7 +346,7 @@ void service_measure(const struct service *service)
         {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_jobs_clients},
         {METRIC_USERS, NULL, users},
         {METRIC_CLIENT_BYTES, NULL, (double)service->bytes},
-        {METRIC_CLIENT_BYTES_MAX, NULL, (double)service_bytes_max(service)},
+        {METRIC_CLIENT_BYTES_MAX, NULL, (double)bytes_max(service)},
         {METRIC_RECEIVERS, "state=\"well\"", receivers(service, NULL, false)},
         {METRIC_RECEIVERS, "state=\"hanging\"", receivers(service, NULL, true)},
     };
@@ -373,18 +373,17 @@ json_t *service_status(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
-    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-                     "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
-                     "state", service->state(service->context), "ready", (int)(trouble == NULL),
-                     "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
-                     (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
-                     queue_json(queue), "folders", folders_json(service), "worker",
-                     worker_json(queue->supervisor), "workers", workers_json(service),
-                     "connections", "http", (int)service->n_http, "jobs",
-                     (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
-                     (json_int_t)service->bytes, "limit", (json_int_t)service_bytes_max(service),
-                     "receivers", "well", (int)receivers(service, NULL, false), "hanging",
-                     (int)receivers(service, NULL, true));
+    return json_pack(
+        "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+        "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+        "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
+        (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
+        "failed", (json_int_t)queue->n_failed, "queue", queue_json(queue), "folders",
+        folders_json(service), "worker", worker_json(queue->supervisor), "workers",
+        workers_json(service), "connections", "http", (int)service->n_http, "jobs",
+        (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
+        (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service), "receivers", "well",
+        (int)receivers(service, NULL, false), "hanging", (int)receivers(service, NULL, true));
 }
 
 json_t *service_chains(const struct service *service)

@@ -88,13 +88,10 @@ static inline uint64_t service_share(uint64_t total, uint64_t others)
     return total > others ? (total - others) / 2 : 0;
 }
 
-/* Counts `bytes` more of an input, of which `own` are counted already. False when the user's share,
- * or the total, is used up. service_give gives them back. */
+/* Counts `bytes` more for an input for which `own` bytes are counted already. False when the user's
+ * share, or the total, is used up. service_give gives them back. */
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
 void service_give(struct service *service, struct account *account, uint64_t bytes);
-
-/* What clients may hold together. */
-uint64_t service_bytes_max(const struct service *service);
 
 /* Counts a result until its client has read it. */
 void service_hold_result(struct service *service, struct account *account, uint64_t bytes);

@@ -64,7 +64,9 @@ static void remove_aside(struct aside *aside)
     aside->place.fd = -1;
 }
 
-bool requeue_is_aside(const char *name, char reason[NAME_MAX + 1])
+/* True for the hidden name of a reason whose file is being requeued, and gives the reason's own
+ * name. A daemon that is gone may have left one. */
+static bool is_aside(const char *name, char reason[NAME_MAX + 1])
 {
     static const char tail[] = MARK ".tmp";
     size_t length = strlen(name), most = sizeof tail - 1 + SPOOL_INSTANCE_ID + 1;
@@ -105,7 +107,7 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name)
 {
     char reason[NAME_MAX + 1];
-    if (requeue_is_aside(name, reason) && is_still_failed(spool, directory_fd, name, reason) &&
+    if (is_aside(name, reason) && is_still_failed(spool, directory_fd, name, reason) &&
         disk_rename_new(directory_fd, name, directory_fd, reason) == 0)
         return;
     if (unlinkat(directory_fd, name, 0) != 0 && errno != ENOENT)

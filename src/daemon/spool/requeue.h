@@ -27,10 +27,6 @@ bool requeue_failed(const struct spool *spool, struct requeued *requeued);
 
 void requeued_finish(struct requeued *requeued);
 
-/* True for the hidden name of a reason whose file is being requeued, and gives the reason's own
- * name. A daemon that is gone may have left one. */
-bool requeue_is_aside(const char *name, char reason[NAME_MAX + 1]);
-
 /* Gives such a reason its name back if its file is still in failed; otherwise removes it. */
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name);
 

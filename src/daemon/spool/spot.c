@@ -32,7 +32,8 @@ bool spot_normalise(const char *path, char normal[PATH_MAX])
     return true;
 }
 
-const char *spot_below(const char *path, const char *folder)
+/* The part of `path` below `folder`, both normalised; NULL: it is elsewhere. */
+static const char *path_below(const char *path, const char *folder)
 {
     size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
     if (strncmp(path, folder, length) != 0 || path[length] != '/' || path[length + 1] == '\0')
@@ -48,17 +49,17 @@ static void set(struct spot *place, enum spot_kind kind, const char *name)
 
 void spot_in(struct spot *place, const char *path, const char *in)
 {
-    const char *name = spot_below(path, in), *at;
+    const char *name = path_below(path, in), *at;
     place->kind = SPOT_NONE;
     if (!name)
         return;
-    if ((at = spot_below(name - 1, "/" SPOOL_HIDDEN "/done")) != NULL) {
+    if ((at = path_below(name - 1, "/" SPOOL_HIDDEN "/done")) != NULL) {
         set(place, SPOT_DONE, at);
-    } else if ((at = spot_below(name - 1, "/" SPOOL_HIDDEN "/failed")) != NULL) {
+    } else if ((at = path_below(name - 1, "/" SPOOL_HIDDEN "/failed")) != NULL) {
         set(place, SPOT_FAILED, at);
         if (name_is_reason(place->name))
             *strrchr(place->name, '.') = '\0', *strrchr(place->name, '.') = '\0';
-    } else if (spot_below(name - 1, "/" SPOOL_HIDDEN "/work") != NULL) {
+    } else if (path_below(name - 1, "/" SPOOL_HIDDEN "/work") != NULL) {
         set(place, SPOT_WORK, path_name(name));
     } else {
         set(place, SPOT_INPUT, name);
@@ -67,7 +68,7 @@ void spot_in(struct spot *place, const char *path, const char *in)
 
 void spot_out(struct spot *place, const char *path, const char *out)
 {
-    const char *name = spot_below(path, out);
+    const char *name = path_below(path, out);
     place->kind = SPOT_NONE;
     if (name)
         set(place, SPOT_RESULT, name);

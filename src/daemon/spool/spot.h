@@ -24,9 +24,6 @@ struct spot {
  * or too long. */
 bool spot_normalise(const char *path, char normal[PATH_MAX]);
 
-/* The part of `path` below `folder`, both normalised; NULL: it is elsewhere. */
-const char *spot_below(const char *path, const char *folder);
-
 /* The path as one of a file below IN. */
 void spot_in(struct spot *place, const char *path, const char *in);
 

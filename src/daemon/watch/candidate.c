@@ -119,7 +119,8 @@ static void grow(struct candidates *candidates)
     free(old);
 }
 
-struct candidate *candidates_add(struct candidates *candidates, const char *name)
+/* Finds or adds a name (state CANDIDATE_HINTED, no facts). NULL when there is no room. */
+static struct candidate *add_candidate(struct candidates *candidates, const char *name)
 {
     struct candidate *c = candidates_find(candidates, name);
     if (c)
@@ -199,7 +200,7 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
 {
     bool comes = is_of_a_file_to_come(news);
     struct candidate *c =
-        comes ? candidates_add(candidates, name) : candidates_find(candidates, name);
+        comes ? add_candidate(candidates, name) : candidates_find(candidates, name);
     if (!c)
         return;
     if (news == NEWS_RENAMED && c->returned > 0) { /* caused by our own rename */
@@ -229,7 +230,7 @@ void candidates_found(struct candidates *candidates, const char *name,
                       const struct identity *identity, uint64_t now)
 {
     struct candidate *c = candidates_find(candidates, name);
-    if (c || (c = candidates_add(candidates, name)) == NULL)
+    if (c || (c = add_candidate(candidates, name)) == NULL)
         return; /* its own events decide */
     enum spool_sight sight = identity->inode != 0 ? SPOOL_FILE : SPOOL_UNREADABLE;
     if (candidate_judge(&c->facts, &c->heard, sight, identity, SPOOL_WRITER_UNKNOWN, now,
@@ -259,7 +260,7 @@ void candidates_stir(struct candidates *candidates)
 void candidates_return(struct candidates *candidates, const char *name,
                        const struct identity *identity, bool truncated, uint64_t now)
 {
-    struct candidate *c = candidates_add(candidates, name);
+    struct candidate *c = add_candidate(candidates, name);
     if (!c)
         return;
     if (c->state == CANDIDATE_LOOKING)
@@ -275,7 +276,7 @@ void candidates_return(struct candidates *candidates, const char *name,
 
 void candidates_take(struct candidates *candidates, const char *name)
 {
-    struct candidate *c = candidates_add(candidates, name);
+    struct candidate *c = add_candidate(candidates, name);
     if (!c || c->state == CANDIDATE_LOOKING)
         return;
     c->hinted = false;

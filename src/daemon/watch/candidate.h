@@ -119,8 +119,6 @@ void candidates_clear(struct candidates *candidates);
 
 struct candidate *candidates_find(const struct candidates *candidates, const char *name);
 
-/* Finds or adds a name (state CANDIDATE_HINTED, no facts). NULL when there is no room. */
-struct candidate *candidates_add(struct candidates *candidates, const char *name);
 void candidates_remove(struct candidates *candidates, struct candidate *candidate);
 void candidates_move(struct candidates *candidates, struct candidate *candidate,
                      enum candidate_state state);

@@ -159,7 +159,7 @@ void box_add_centre(struct pass *pass, const struct box_task *task)
     pass_int(pass, crop ? (int32_t)task->height / 2 : 0);
 }
 
-void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)
+void box_add_reach(struct pass *pass, const struct box_task *task, uint32_t band)
 {
     struct box_reach reach = box_reach_of(task);
     pass_int(pass, (int32_t)task->in.plane.width);
@@ -172,6 +172,11 @@ void box_add_window(struct pass *pass, const struct box_task *task, uint32_t ban
     pass_int(pass, (int32_t)reach.top);
     pass_int(pass, (int32_t)reach.bottom);
     pass_int(pass, box_border(task));
+}
+
+void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)
+{
+    box_add_reach(pass, task, band);
     box_add_centre(pass, task);
 }
 

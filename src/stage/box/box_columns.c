@@ -71,7 +71,6 @@ bool box_add_columns(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct device_profile *profile = task->plan->profile;
-    struct box_reach reach = box_reach_of(task);
     struct box_divider divider = box_divider_general(8, task->width * task->height);
     float reciprocal;
     bool floats = float_reciprocal(divider.area, &reciprocal);
@@ -91,16 +90,7 @@ bool box_add_columns(const struct box_task *task)
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, starts.operand, &starts.plane);
     pass_plane_at(pass, task->out.operand, out);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)out->width);
-    pass_int(pass, (int32_t)out->height);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)reach.left);
-    pass_int(pass, (int32_t)reach.right);
-    pass_int(pass, (int32_t)reach.top);
-    pass_int(pass, (int32_t)reach.bottom);
-    pass_int(pass, box_border(task));
+    box_add_reach(pass, task, band);
     pass_uint(pass, box_lowest(in->type) * task->width);
     if (floats) {
         pass_float(pass, reciprocal);

@@ -52,8 +52,11 @@ int box_border(const struct box_task *task);
 /* Adds the position in the source of pixel (0, 0) of the result. */
 void box_add_centre(struct pass *pass, const struct box_task *task);
 
-/* Adds arguments of kernels that compute whole windows: sizes of the planes, `band`, the window,
- * its border and its centre. */
+/* Adds arguments of kernels that compute whole windows: sizes of the planes, `band`, the window and
+ * its border. */
+void box_add_reach(struct pass *pass, const struct box_task *task, uint32_t band);
+
+/* The same, and the window's centre. */
 void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band);
 
 /* Adds the arguments and definitions by which kernels divide sums of signed samples: area, factor,

@@ -111,14 +111,6 @@ static void add_level(const struct dwt_analysis *a)
     pass_int(pass, kernel_border(&a->task));
 }
 
-static void pass_band_sizes(const struct dwt_level *l, struct pass *pass)
-{
-    pass_int(pass, (int32_t)l->low_width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
-}
-
 static void add_tile(const struct dwt_analysis *a)
 {
     const struct dwt_level *l = a->task.level;
@@ -136,7 +128,7 @@ static void add_tile(const struct dwt_analysis *a)
     pass_define(pass, "SAMPLES", "%u", samples);
     pass_define(pass, "STRIPS", "%u", strips);
     pass->work = 16.0 * strips * pass_filters(a, pass);
-    pass_band_sizes(l, pass);
+    dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_border(&a->task));
 }
 
@@ -176,7 +168,7 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
     pass->work = 16.0 * w->count * rows;
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(&a->task, pass);
-    pass_band_sizes(l, pass);
+    dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_border(&a->task));
 }
 

@@ -227,6 +227,14 @@ void dwt_pass_size(const struct dwt_task *task, struct pass *pass)
     pass_int(pass, (int32_t)task->level->height);
 }
 
+void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass)
+{
+    pass_int(pass, (int32_t)level->low_width);
+    pass_int(pass, (int32_t)level->high_width);
+    pass_int(pass, (int32_t)level->low_height);
+    pass_int(pass, (int32_t)level->high_height);
+}
+
 uint64_t dwt_band_bytes(const struct dwt_task *task)
 {
     const struct dwt_level *l = task->level;

@@ -84,6 +84,7 @@ void dwt_pass_bands(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_mid(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps);
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass);
+void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass);
 
 /* Bytes of all bands; of intermediate results between two kernels; samples of the signal. */
 uint64_t dwt_band_bytes(const struct dwt_task *task);

@@ -47,10 +47,7 @@ static void add_level(const struct dwt_synthesis *s)
     dwt_pass_taps(pass, &vertical);
     dwt_pass_taps(pass, &horizontal);
     dwt_pass_size(&s->task, pass);
-    pass_int(pass, (int32_t)l->low_width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
+    dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_ends(&s->task));
 }
 
@@ -99,10 +96,7 @@ static bool add_taps(const struct dwt_synthesis *s)
     pass_int(pass, (int32_t)rows);
     pass_int(pass, (int32_t)n_rows);
     dwt_pass_size(&s->task, pass);
-    pass_int(pass, (int32_t)l->low_width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
+    dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_ends(&s->task));
     return true;
 }

@@ -24,12 +24,6 @@ static const struct param params[] = {
     {0},
 };
 
-static void define(void *config_, const struct definitions *definitions)
-{
-    struct filterbank_config *config = config_;
-    config->definitions = definitions;
-}
-
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct filterbank_config *config = config_;
@@ -159,7 +153,7 @@ const struct stage stage_analysis = {
     .summary = "a filter bank: bands of the picture's rows and columns, level by level",
     .params = params,
     .config_size = sizeof(struct filterbank_config),
-    .define = define,
+    .define = filterbank_define,
     .complete = complete,
     .shape = shape,
     .passes = analysis_passes,

@@ -17,6 +17,12 @@ const struct param_choice filterbank_precisions[] = {
     {NULL, 0},
 };
 
+void filterbank_define(void *config_, const struct definitions *definitions)
+{
+    struct filterbank_config *config = config_;
+    config->definitions = definitions;
+}
+
 static int find_bank(struct filterbank_config *config, const char *word, size_t length,
                      const struct bank **bank, struct fault *fault)
 {

@@ -58,6 +58,9 @@ enum filterbank_word {
 
 extern const struct param_choice filterbank_borders[], filterbank_precisions[];
 
+/* The stages' `define`. */
+void filterbank_define(void *config, const struct definitions *definitions);
+
 /* Finds the banks that bank, sequence or sequences name. `n_sequences` is 0 if none of these was
  * given. */
 int filterbank_resolve(struct filterbank_config *config, const char *stage, struct fault *fault);
