@@ -88,7 +88,7 @@ class TakenUp(DaemonTest):
         self.assertEqual(len(first.claims()), 2)
         second = self.fake('--jobs', '1', '--job-time', '1s', state='other').start()
         self.assertEqual(second.expect('b.pgm'), b'good')
-        self.assertEqual(second.expect_failed('a')['attempts'], 1)
+        self.assertEqual(second.expect_failed('a')['attempts'], 2)  # once more in quarantine
         second.stop()
         second.expect_clean()
 

@@ -125,15 +125,18 @@ static void judge(struct queue *queue, struct job *job)
     enum worker_cause cause = job->worker->cause;
     bool alone = was_alone(job), begun = job->state == JOB_BEGUN;
     bool guilty = begun && (cause == WORKER_LATE ? job->late : cause == WORKER_CRASHED);
+    /* A worker that had to be killed may hang in a driver's call, and the picture may do well in
+     * another. Where even SIGKILL has no effect the next try could cost the next device, too. */
+    bool last = job->lane != JOB_NORMAL || (alone && job->worker->state == WORKER_LOST);
     bool unlucky = begun ? cause == WORKER_TAKEN : job->late;
     if (queue->cancelled) {
         queue_give_back(queue, job);
         return;
     }
-    if (guilty && alone && cause == WORKER_LATE)
+    if (guilty && cause == WORKER_LATE && last)
         fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
                   number_duration(queue->job_time));
-    else if (guilty && alone && ++job->crashes >= CRASHES_MAX)
+    else if (guilty && cause == WORKER_CRASHED && alone && ++job->crashes >= CRASHES_MAX)
         fault_set(&job->fault, FAULT_CRASHED,
                   "the worker died at this file %u times while it did nothing else", job->crashes);
     else if (unlucky && ++job->taken > TAKEN_MAX)
