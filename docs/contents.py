@@ -49,7 +49,9 @@ def anchors(text):
 def navigation(path, text):
     lines = []
     if path != INDEX:
-        lines.append('[Documentation](%s)' % os.path.relpath(INDEX, os.path.dirname(path)))
+        index = os.path.relpath(INDEX, os.path.dirname(path))
+        notation = ' · [Notation](%s#notation)' % index if os.path.dirname(path).endswith('stages') else ''
+        lines.append('[Documentation](%s)%s' % (index, notation))
     sections = re.findall(r'(?m)^## (.*)$', without_code(text))
     if len(sections) >= 4:
         lines.append(' · '.join('[%s](#%s)' % (section.replace('[', '').replace(']', ''), anchor(section)) for section in sections))

@@ -5,7 +5,7 @@ function __sluice_chain
     set -l before (string match -r '^.*,' -- (commandline -ct))
     printf '%s\t%s\n' "$before"abs 'the sample without its sign; of the least i8, i16 or i32 the largest'
     printf '%s\t%s\n' "$before"analysis 'a filter bank: bands of the picture\'s rows and columns, level by level'
-    printf '%s\t%s\n' "$before"box 'blur: the mean over a window of any size, at the same cost for each'
+    printf '%s\t%s\n' "$before"box 'blur: the mean over a window of any size, at about the same cost'
     printf '%s\t%s\n' "$before"clahe 'equalize by tiles, with limited contrast: details come out of shadows and of haze'
     printf '%s\t%s\n' "$before"close 'dark specks and gaps taken away: dilate, then erode'
     printf '%s\t%s\n' "$before"colour 'colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset'

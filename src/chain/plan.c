@@ -259,7 +259,7 @@ static int check_slots(const struct plan *plan, struct fault *fault)
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
         if (plan->slot_size[i] > plan->profile->max_allocation)
             return fault_set(fault, FAULT_LIMIT,
-                             "needs a buffer of %s and %s of memory at its fullest; the device's "
+                             "needs a buffer of %s and up to %s of memory; the device's "
                              "largest buffer is %s (another --device may have larger ones)",
                              number_size(plan->slot_size[i]), number_size(plan_peak(plan)),
                              number_size(plan->profile->max_allocation));

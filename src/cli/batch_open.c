@@ -145,7 +145,7 @@ static int check_options(const struct batch *batch, struct fault *fault)
         return fault_set(fault, FAULT_USAGE, "--%s", why.text);
     if (!batch->to_folder && strcmp(o->name, "{stem}.{ext}") != 0)
         return fault_set(fault, FAULT_USAGE,
-                         "--name is of results in a directory, and -o %s is none", o->output);
+                         "--name is for results in a directory, which -o %s is not", o->output);
     if (o->common.json && strcmp(o->output, "-") == 0)
         return fault_set(fault, FAULT_USAGE, "--json and -o - both want stdout");
     return 0;

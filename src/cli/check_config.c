@@ -53,10 +53,15 @@ static void check_chain(const struct config *config, const char *text, struct pl
     const char *guess = is_watched ? config_guess_chain(config, text) : NULL;
     if (chain_parse_all(&chain, text, &config->definitions, &faults) == 0)
         chain_finish(&chain);
+    if (guess && faults_count(&faults) > 0) {
+        text_printf(errors,
+                    "%s:%zu:%zu: chain: '%s' is no stage and no chain; did you mean '%s'?\n",
+                    config->settings.file, place.line, place.column, text, guess);
+        return;
+    }
     for (size_t i = 0; i < faults_count(&faults); i++) {
-        text_printf(errors, "%s:%zu:%zu: chain: %s%s%s%s\n", config->settings.file, place.line,
-                    place.column, faults.list[i].text, guess ? "; did you mean the chain '" : "",
-                    guess ? guess : "", guess ? "'?" : "");
+        text_printf(errors, "%s:%zu:%zu: chain: %s\n", config->settings.file, place.line,
+                    place.column, faults.list[i].text);
         fault_print_caret(&faults.list[i], text, errors);
     }
 }

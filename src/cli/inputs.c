@@ -156,8 +156,8 @@ static int gather_folder(struct inputs *inputs, const char *operand, int fd,
     if (rules->out && fstat(fd, &status) == 0 && status.st_dev == rules->out->st_dev &&
         status.st_ino == rules->out->st_ino)
         return fault_set(fault, FAULT_USAGE,
-                         "%s is the folder for results, too, which would be taken for pictures the "
-                         "next time; name another one (-o DIRECTORY/)",
+                         "%s is the folder for results, too: the next run would take them for "
+                         "pictures; name another one (-o DIRECTORY/)",
                          operand);
     watch_defaults(&watched);
     g.ignored = (const char *const *)watched.ignore;

@@ -120,7 +120,8 @@ static void print(const json_t *status)
     fprintf(cli_stdout, "up: %s\n",
             number_duration((uint64_t)json_real_value(json_object_get(status, "uptime_s")) *
                             UINT64_C(1000000000)));
-    fprintf(cli_stdout, "jobs: %lld wait, %lld run, %lld settle, %lld are to be tried again\n",
+    fprintf(cli_stdout,
+            "jobs: %lld wait, %lld run, %lld place results, %lld are to be tried again\n",
             number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
             number(queue, "retrying"));
     if (number(queue, "in_quarantine") > 0)

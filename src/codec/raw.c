@@ -115,7 +115,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
     uint64_t frames = (d->size + padding) / (bytes + padding);
     if (frames > 1)
         return fault_set(fault, FAULT_DATA,
-                         "a raw file of %llu frames of %lld×%lld %s, where one is read: split -b "
+                         "the file has %llu frames of %lld×%lld %s, and one is read: split -b "
                          "%llu makes a file of each",
                          (unsigned long long)frames, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)(bytes + padding));

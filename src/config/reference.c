@@ -32,7 +32,7 @@ static void print_allowed(struct text *text, const struct setting *setting)
 static void print_default(struct text *text, const struct param *param)
 {
     if (param->required)
-        text_append(text, "must be there");
+        text_append(text, "required");
     else if (param->fallback && param->type == PARAM_FLAG)
         text_printf(text, "`%s`", strcmp(param->fallback, "1") == 0 ? "true" : "false");
     else if (param->fallback)

@@ -219,7 +219,7 @@ static const struct setting relay_table[] = {
 };
 
 const struct settings_section settings_sections[] = {
-    {"", top_settings, "At the top level"},
+    {"", top_settings, "Keys outside of all sections"},
     {"device", device_settings, "Devices"},
     {"limits", limit_settings, "Limits for one picture, and for all together"},
     {"listen", listen_settings, "Sockets for clients"},

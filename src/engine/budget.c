@@ -38,7 +38,7 @@ int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
 {
     if (bytes > budget->total)
         return fault_set(fault, FAULT_LIMIT,
-                         "needs %s of memory at its fullest, over the %s that the memory limit "
+                         "needs up to %s of memory, more than the %s that the memory limit "
                          "leaves for planes (--memory)",
                          number_size(bytes), number_size(budget->total));
     pthread_mutex_lock(&budget->lock);

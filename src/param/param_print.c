@@ -69,7 +69,7 @@ void param_print_allowed(const struct param *param, struct text *text)
     if (!param->choices)
         return;
     if (param->type != PARAM_CHOICE)
-        text_append(text, ", or one of ");
+        text_append(text, param->choices[1].name ? ", or one of " : ", or ");
     print_choices(param->choices, text);
 }
 

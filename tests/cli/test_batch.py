@@ -244,7 +244,7 @@ class Out(Batch):
             self.assertIn('sluice: --name: ', err)
             self.assertIn(says, err)
         _, err = self.run_('--name', '{stem}-1.{ext}', '-o', 'x.png', 'a.pgm', status=64)
-        self.assertIn('--name is of results in a directory', err)
+        self.assertIn('--name is for results in a directory', err)
 
     def test_results_of_one_name_fail_alone(self):
         self.grey('a/x.pgm', 'b/x.pgm', 'b/y.pgm', 'y.pgm', 'z.pgm')

@@ -113,9 +113,11 @@ class Ages(DaemonTest):
         self.look(d)
         self.assertEqual(d.failed(), ['bad', 'bad.error.json', 'huge'])
 
-    def test_shipped_configuration(self):
-        with open(os.path.join(HERE, '..', '..', 'config', 'sluice.yaml'), encoding='utf-8') as file:
-            self.assertIsNone(re.search(r'^[^#]*\b(done|failed):\s*\{', file.read(), re.M))
+    def test_shipped_configurations(self):
+        """Neither the service's nor the example removes an original."""
+        for folder in ('systemd', 'config'):
+            with open(os.path.join(HERE, '..', '..', folder, 'sluice.yaml'), encoding='utf-8') as file:
+                self.assertIsNone(re.search(r'^[^#]*\b(done|failed):\s*\{', file.read(), re.M), folder)
 
 
 if __name__ == '__main__':

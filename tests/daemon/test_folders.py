@@ -67,12 +67,12 @@ class Comes(DaemonTest):
 
     def test_the_first_file(self):
         """Where its original goes is said once; whoever tries a folder sees a picture vanish."""
-        for options, words in (((), 'goes to {hidden}/done when its result is in {out}, and goes to {hidden}/failed with '
-                                    'the reason'),
-                               (('--originals', 'delete'), 'is deleted when its result is in {out}, and goes to'),
-                               (('--originals', 'keep'), 'stays in its folder when'),
-                               (('--claim', 'none'), 'stays in its folder when its result is in {out}, and its reason goes '
-                                                     'to {state}/folders/[0-9a-f]+/failed when')):
+        for options, words in (((), 'go to {hidden}/done when their results are in {out}; those that fail go to '
+                                    '{hidden}/failed with the reason'),
+                               (('--originals', 'delete'), 'are deleted when their results are in {out}; those that fail go to'),
+                               (('--originals', 'keep'), 'stay in their folder when'),
+                               (('--claim', 'none'), 'stay in their folder when their results are in {out}; reasons of failures '
+                                                     'go to {state}/folders/[0-9a-f]+/failed')):
             d = self.fake(*options, '--stable', '100ms', folder=os.path.join(self.dir, options[-1] if options else 'done'))
             d.start()
             d.drop('a', b'good')
@@ -80,8 +80,8 @@ class Comes(DaemonTest):
             d.drop('b', b'good')
             d.expect('b.pgm')
             words = words.format(hidden=d.hidden, out=d.output, state=d.state)
-            d.expect_line('sluiced: %s/a is taken, the first file here: an original %s' % (d.input, words))
-            self.assertEqual(d.count_lines('is taken, the first'), 1)
+            d.expect_line('sluiced: %s/a is the first file taken here: originals %s' % (d.input, words))
+            self.assertEqual(d.count_lines('is the first file taken'), 1)
             d.stop()
 
     def test_the_name_of_a_running_folder_moves_with_its_jobs(self):

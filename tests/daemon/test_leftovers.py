@@ -146,7 +146,7 @@ class TakenUp(DaemonTest):
             d.start()
             wait_for('it to begin', lambda n=i + 1: len(self.fake_log()) == n)
             d.process.send_signal(signal.SIGTERM)
-            d.expect_line('nothing new is begun')
+            d.expect_line('no others are begun')
             d.stop()
             self.assertIn('a', os.listdir(d.input))  # it came back, with nothing held against it
             d.expect_clean()

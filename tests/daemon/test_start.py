@@ -268,7 +268,7 @@ class Ends(DaemonTest):
         wait_for('the job', lambda: self.fake_log())
         begin = time.monotonic()
         d.process.send_signal(signal.SIGTERM)
-        d.expect_line('nothing new is begun')
+        d.expect_line('no others are begun')
         d.stop(signal.SIGTERM)
         self.assertLess(time.monotonic() - begin, 20)
         self.assertEqual(os.listdir(d.input).count('a'), 1, d.log())  # where it was

@@ -46,7 +46,7 @@ ERRORS = {'open': errno.EMFILE, 'write': errno.ENOSPC, 'pwrite': errno.ENOSPC, '
           'ftruncate': errno.ENOSPC, 'socketpair': errno.EMFILE, 'memfd_create': errno.ENOMEM, 'accept4': errno.EMFILE,
           'sendmsg': errno.ENOBUFS, 'mmap': errno.ENOMEM}
 # Lines that a run without a fault has, too.
-USUAL = re.compile(r'sluiced: (worker \d+ (is up|, its sandbox)|worker \d+, its|watching |ready|.* is taken, the first file|.*: done in |SIGTERM|'
+USUAL = re.compile(r'sluiced: (worker \d+ (is up|, its sandbox)|worker \d+, its|watching |ready|.* is the first file taken|.*: done in |SIGTERM|'
                    r'ended: |.*unfinished work stays)')
 Try = collections.namedtuple('Try', 'site nth how error')
 

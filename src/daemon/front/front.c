@@ -214,13 +214,12 @@ static void log_state(struct front *front)
 {
     const struct queue *q = &front->queue;
     const struct supervisor *s = &front->crew->supervisor;
-    log_info(
-        "%s: %u jobs wait, %u are opened, %u run, %u settle, %u are to be tried again; %" PRIu64
-        " done, %" PRIu64 " failed",
-        front_state_name(front), queue_count(q, JOB_QUEUED),
-        queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
-        queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
-        queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
+    log_info("%s: %u jobs wait, %u are opened, %u run, %u place results, %u are to be tried again; "
+             "%" PRIu64 " done, %" PRIu64 " failed",
+             front_state_name(front), queue_count(q, JOB_QUEUED),
+             queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
+             queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
+             queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
     supervisor_log_state(s);
     for (size_t i = 0; i < front->n_folders; i++)
         folder_log_state(front->folders[i].folder);
@@ -230,11 +229,11 @@ static void log_state(struct front *front)
 static void on_stop_signal(struct front *front, int number)
 {
     if (front->state < FRONT_DRAINING) {
-        log_info("%s: what runs may finish, nothing new is begun",
+        log_info("%s: running jobs may finish, no others are begun",
                  number == SIGINT ? "SIGINT" : "SIGTERM");
         drain(front);
     } else if (front->state == FRONT_DRAINING) {
-        log_info("once more: what runs is given up");
+        log_info("once more: running jobs are given up");
         cancel(front);
     }
 }

@@ -104,8 +104,9 @@ static int read_parameter(struct query *query, const char *text, size_t length, 
     char **to = name ? find(query, name) : NULL;
     int result = 0;
     if (!name || !value)
-        result = fault_set(fault, FAULT_USAGE,
-                           "a %% in the query is no escape such as %%2C; a percent sign is %%25");
+        result =
+            fault_set(fault, FAULT_USAGE,
+                      "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
     else if ((query->has_unknown = !to))
         result = fault_set(fault, FAULT_USAGE, "unknown parameter '%.60s'", name);
     else if (*to)

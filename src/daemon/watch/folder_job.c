@@ -293,16 +293,16 @@ static void tell_first(struct folder *folder, const struct claim *claim)
     if (folder->told_first)
         return;
     folder->told_first = true;
-    log_info(
-        "%s/%s is taken, the first file here: an original %s%s%s when its result is in %s, and "
-        "%s%s/failed%s when there can be none",
-        folder->settings->input, claim->name,
-        rule == ORIGINALS_DONE     ? "goes to "
-        : rule == ORIGINALS_DELETE ? "is deleted"
-                                   : "stays in its folder",
-        rule == ORIGINALS_DONE ? spool->hidden_path : "", rule == ORIGINALS_DONE ? "/done" : "",
-        folder->settings->output, spool->in_place ? "its reason goes to " : "goes to ",
-        spool->hidden_path, spool->in_place ? "" : " with the reason");
+    log_info("%s/%s is the first file taken here: originals %s%s%s when their results are in %s; "
+             "%s%s/failed%s",
+             folder->settings->input, claim->name,
+             rule == ORIGINALS_DONE     ? "go to "
+             : rule == ORIGINALS_DELETE ? "are deleted"
+                                        : "stay in their folder",
+             rule == ORIGINALS_DONE ? spool->hidden_path : "",
+             rule == ORIGINALS_DONE ? "/done" : "", folder->settings->output,
+             spool->in_place ? "reasons of failures go to " : "those that fail go to ",
+             spool->hidden_path, spool->in_place ? "" : " with the reason");
 }
 
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance)

@@ -52,8 +52,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     struct box_config *config = config_;
     struct param_integers *width = &config->width;
     if (is_given(*given, RADIUS) && (is_given(*given, WIDTH) || is_given(*given, HEIGHT)))
-        return fault_set(fault, FAULT_CHAIN,
-                         "box: radius is given, and so is %s: a window has either",
+        return fault_set(fault, FAULT_CHAIN, "box: give either radius or %s, not both",
                          is_given(*given, WIDTH) ? "width" : "height");
     if (is_given(*given, RADIUS)) {
         *width = config->radius;
@@ -301,7 +300,7 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
 
 const struct stage stage_box = {
     .name = "box",
-    .summary = "blur: the mean over a window of any size, at the same cost for each",
+    .summary = "blur: the mean over a window of any size, at about the same cost",
     .params = params,
     .config_size = sizeof(struct box_config),
     .complete = complete,

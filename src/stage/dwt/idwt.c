@@ -159,9 +159,9 @@ static int check_words(const struct idwt_config *config, const struct frame *in,
         return 0;
     return fault_set(fault, FAULT_SHAPE,
                      "idwt: these planes do not say which dwt they came from (an NPZ without "
-                     "meta.json does not): give wavelet=, and where they are not what is taken "
-                     "else, mode= (periodization, of cdf97 and cdf53 jpeg2000), precision= and "
-                     "type= (of the planes), size=WIDTHxHEIGHT (the largest that has such "
+                     "meta.json does not): give wavelet=, and what differs from the default of "
+                     "mode= (jpeg2000 for cdf97 and cdf53, else periodization), precision= and "
+                     "type= (those of the planes), size=WIDTHxHEIGHT (the largest that has such "
                      "bands)");
 }
 

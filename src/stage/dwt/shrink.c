@@ -24,8 +24,8 @@ static const struct param params[] = {
           "larger a coefficient is",
           .choices = rule_choices, DEFAULT("soft")),
     PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
-          "in units of the picture's noise; universal and bayes find it, one for all bands or one "
-          "for each",
+          "for coefficients of an orthonormal transform; universal and bayes find it from the "
+          "picture's noise, one for all bands or one for each",
           RANGE(0, 1e12), .choices = threshold_choices, DEFAULT("universal")),
     PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
           "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),

@@ -10,7 +10,7 @@
 #define AT(member) offsetof(struct filterbank_config, member)
 static const struct param params[] = {
     PARAM(WORD, "bank", AT(bank),
-          "haar, legall53, cdf97 or @name; without words the planes say what they came from"),
+          "haar, legall53, cdf97 or @name; without it the planes say what they came from"),
     PARAM(INTEGER, "levels", AT(levels), "how many are undone, from the coarsest; without it all",
           RANGE(1, FILTERBANK_LEVELS_MAX)),
     PARAM(WORDS, "sequence", AT(sequence), "the bank of each level, joined by _"),
@@ -27,7 +27,7 @@ static const struct param params[] = {
           "cut to the original's size, place and type; 0: all samples, as f32 or f64",
           DEFAULT("1")),
     PARAM(WORD, "size", AT(size),
-          "WIDTHxHEIGHT that planes came from which do not say it; tells where they lie, too"),
+          "WIDTHxHEIGHT of the original, for planes that do not say it; places their bands, too"),
     PARAM(CHOICE, "type", AT(type),
           "of the samples that such planes came from; without it that of the planes",
           .choices = stage_type_choices),

@@ -362,12 +362,15 @@ static int add_named(struct synthesis_work *work, const struct filterbank_config
 {
     struct source source = {.config = *words, .name = "", .named = true, .crop = words->crop};
     struct plane original;
+    if (in->n_planes == 1 && !in->planes[0].name[0])
+        return fault_set(fault, FAULT_SHAPE,
+                         "synthesis takes the planes that analysis makes; put analysis in front");
     if (words->n_sequences == 0)
         return fault_set(fault, FAULT_SHAPE,
                          "synthesis: these planes do not say which analysis they came from (an "
                          "NPZ without meta.json does not): give bank=, sequence= or sequences=, "
-                         "size=WIDTHxHEIGHT of what was analysed, and where they are not what is "
-                         "taken else, border= (zero), dims= (2), precision= (single), type= (that "
+                         "size=WIDTHxHEIGHT of what was analysed, and what differs from the "
+                         "default of border= (zero), dims= (2), precision= (single), type= (that "
                          "of the planes)");
     if (words->given & FILTERBANK_WORD_SIZE) {
         plane_parse_size(words->size, &original);

@@ -27,8 +27,7 @@ int morph_complete(const char *stage, struct morph_config *config, param_given *
 {
     const param_given width = 1 << WIDTH, height = 1 << HEIGHT, radius = 1 << RADIUS;
     if (*given & radius && *given & (width | height))
-        return fault_set(fault, FAULT_CHAIN,
-                         "%s: radius is given, and so is %s: a window has either", stage,
+        return fault_set(fault, FAULT_CHAIN, "%s: give either radius or %s, not both", stage,
                          *given & width ? "width" : "height");
     if (*given & radius) {
         config->width = 2 * config->radius + 1;

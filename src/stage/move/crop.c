@@ -53,7 +53,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     bool gravity = *given & (param_given)1 << GRAVITY;
     if (at && gravity)
         return fault_set(fault, FAULT_CHAIN,
-                         "crop: gravity is given, and so is %s: a rectangle has either",
+                         "crop: give either gravity or %s, not both",
                          *given & (param_given)1 << X ? "x" : "y");
     if (!gravity) {
         config->gravity = CROP_AT;

@@ -59,7 +59,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         config->fit == RESIZE_EXACT || config->fit == RESIZE_COVER || config->fit == RESIZE_PAD;
     (void)given;
     if (config->by > 0 && (config->w || config->h))
-        return fault_set(fault, FAULT_CHAIN, "resize: by is given, and so is %s: a size has either",
+        return fault_set(fault, FAULT_CHAIN, "resize: give either by or %s, not both",
                          config->w ? "w" : "h");
     if (needs_both && !(config->w && config->h))
         return fault_set(fault, FAULT_CHAIN, "resize: fit=%s needs both w and h",
