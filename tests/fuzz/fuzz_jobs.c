@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,6 +43,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (*argc > 1 && strcmp((*argv)[1], RECEIVER_ARGUMENT) == 0)
         _exit(receiver_run());
     return 0;
+}
+
+/* In place of libc's: a receiver waits 20 ms for a client's next message, in which nothing is done.
+ * Here it waits 0.2. */
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    struct timespec time = {timeout / 1000, timeout % 1000 * 10000L};
+    return (int)syscall(SYS_ppoll, fds, count, timeout < 0 ? NULL : &time, NULL, 0);
 }
 
 static void start(void)

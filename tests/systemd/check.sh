@@ -145,6 +145,8 @@ kill -KILL "$old"
 expect 'kill -9 of the worker: another one' $patience other_worker "$old"
 test "$(prop NRestarts)" = "$n" && ok 'and the same front' || fail 'and the same front'
 picture_through worker
+test "$(prop OOMPolicy)" = continue && ok 'one that is killed for want of memory does not end the service' ||
+    fail "OOMPolicy: $(prop OOMPolicy)"
 kill -KILL "$(prop MainPID)"
 expect 'kill -9 of the front: started again' $patience restarts_are $((n + 1))
 expect 'and answers' $patience is_live
