@@ -65,8 +65,7 @@ int question_ask(int socket, const char *type, const char *file, json_t **answer
         result = daemon_send(socket, request, NULL, 0, fault);
     if (result == 0)
         result = daemon_receive(socket, &message, &fd, fault);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     if (result == 0)
         result = daemon_result(message, fault);
     if (result == 0)

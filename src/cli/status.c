@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -150,8 +151,7 @@ static int ask(int socket, json_t **answer, struct fault *fault)
     *answer = NULL;
     if (result == 0)
         result = daemon_receive(socket, answer, &fd, fault);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     return result == 0 ? daemon_result(*answer, fault) : result;
 }
 

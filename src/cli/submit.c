@@ -187,8 +187,7 @@ static int receive_one(struct submit *submit, struct fault *fault)
         take_output(file, message, fd);
     else if (strcmp(type, "done") == 0)
         take_done(submit, file, message, fd);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     json_decref(message);
     return result;
 }
@@ -287,8 +286,7 @@ int command_submit(int argc, char **argv)
         else
             status = submit_all(submit, argv + first, (size_t)(argc - first));
         batch_finish(&submit->batch);
-        if (submit->socket >= 0)
-            close(submit->socket);
+        file_close(&submit->socket);
     }
     free(submit);
     return status;

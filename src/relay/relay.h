@@ -97,7 +97,6 @@ void slot_step(struct slot *slot, const char *step, uint64_t time);
 
 /* Has the daemon run the job on `input`; sets output, size, media_type and timings. */
 enum step_end slot_compute(struct slot *slot, struct fault *fault);
-void slot_hang_up(struct slot *slot);
 
 /* Asks the daemon for its status. Returns whether it accepts jobs; if not, the fault says why. */
 bool daemon_is_ready(const char *path, struct fault *fault);

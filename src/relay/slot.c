@@ -338,10 +338,8 @@ static void let_go(struct slot *slot)
     slot->holds = false;
     hub_message_finish(&slot->message);
     pthread_mutex_unlock(&slot->lock);
-    if (slot->input >= 0)
-        close(slot->input);
-    if (slot->output >= 0)
-        close(slot->output);
+    file_close(&slot->input);
+    file_close(&slot->output);
     free(slot->timings);
     slot->timings = NULL;
     give_memory(slot);
@@ -394,7 +392,7 @@ void *slot_run(void *argument)
         }
     }
     hub_mailbox_close(&slot->mailbox);
-    slot_hang_up(slot);
+    file_close(&slot->socket);
     store_destroy(&slot->store);
     atomic_fetch_sub(&relay->n_running, 1);
     return NULL;

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "worker/message.h"
 
 static int connect_fault(const char *path, struct fault *fault)
@@ -87,9 +88,7 @@ int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault)
         return 0;
     json_decref(*object);
     *object = NULL;
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    file_close(fd);
     return fault_set(fault, FAULT_INTERNAL, "the daemon said what is no JSON object");
 }
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/number.h"
 
 enum field_type {
@@ -151,8 +152,7 @@ void message_init(struct message *message, enum message_kind kind)
 void message_finish(struct message *message)
 {
     for (size_t i = 0; i < message->n_fds; i++)
-        if (message->fds[i] >= 0)
-            close(message->fds[i]);
+        file_close(&message->fds[i]);
     json_decref(message->json);
     message_init(message, MESSAGE_JOB);
 }

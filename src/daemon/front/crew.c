@@ -118,8 +118,7 @@ static void on_closed(void *context)
 {
     struct crew *crew = context;
     rulebook_leave(&crew->book);
-    if (crew->config_fd >= 0)
-        close(crew->config_fd);
+    file_close(&crew->config_fd);
     free(crew->checks);
     free(crew);
 }
@@ -214,8 +213,7 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                                         .metrics = front->metrics};
     int result = supervisor_init(&c->supervisor, fault);
     if (result != 0) {
-        if (c->config_fd >= 0)
-            close(c->config_fd);
+        file_close(&c->config_fd);
         rulebook_leave(&c->book);
         free(c->checks);
         free(c);

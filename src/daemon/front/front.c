@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
@@ -378,8 +379,7 @@ static int loop_init(uv_loop_t *loop, struct fault *fault)
     if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0)
         fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+        file_close(&fds[i]);
     int error = fault->code == FAULT_NONE ? uv_loop_init(loop) : 0;
     if (error != 0)
         fault_set(fault, FAULT_MEMORY, "no loop: %s", uv_strerror(error));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
 #include "version.h"
@@ -82,24 +83,13 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Reads a file of /proc/self. False when there is none. */
-static bool read_own(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
-
 /* Reads /proc/self/statm: emulators make up most of /proc/self/stat. */
 static void measure_memory(struct process_figures *figures)
 {
     char text[256];
     unsigned long virtual, resident;
     double page = (double)sysconf(_SC_PAGESIZE);
-    if (!read_own("/proc/self/statm", text, sizeof text) ||
+    if (!file_read_text("/proc/self/statm", text, sizeof text) ||
         sscanf(text, "%lu %lu", &virtual, &resident) != 2)
         return;
     figures->virtual = (double)virtual * page;
@@ -116,7 +106,7 @@ static void find_start(struct process_figures *figures)
     unsigned long long ticks;
     if (started == 0) {
         const char *from =
-            read_own("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+            file_read_text("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
         if (!from || sscanf(from + 1,
                             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
                             "%*d %*d %llu",
@@ -144,8 +134,7 @@ static void count_descriptors(struct process_figures *figures)
     int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0 && disk_list(fd, count, &entries) == 0)
         figures->open_fds = entries - OWN;
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         figures->max_fds = (double)limit.rlim_cur;
 }

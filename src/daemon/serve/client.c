@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/ask.h"
@@ -138,8 +139,7 @@ static void destroy_request(struct jobs_request *request)
     account_leave(request->account);
     int *const fds[] = {&request->in_fd, &request->out_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (*fds[i] >= 0)
-            close(*fds[i]);
+        file_close(fds[i]);
     ask_finish(&request->ask);
     free(request);
     jobs_want_sweep(server);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
@@ -32,8 +33,7 @@ void client_job_seal(int fd)
 static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
-        if (job->planes[i].fd >= 0)
-            close(job->planes[i].fd);
+        file_close(&job->planes[i].fd);
         service_release_result(job->service, job->how.account, job->planes[i].size);
     }
     free(job->planes);
@@ -63,10 +63,8 @@ void client_job_destroy(struct client_job **job)
     if (!j)
         return;
     drop_planes(j);
-    if (j->how.in_fd >= 0)
-        close(j->how.in_fd);
-    if (j->how.out_fd >= 0)
-        close(j->how.out_fd);
+    file_close(&j->how.in_fd);
+    file_close(&j->how.out_fd);
     service_give(j->service, j->how.account, j->how.bytes);
     account_leave(j->how.account);
     free(j->chain);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -384,8 +385,7 @@ void http_close(struct http **http)
         MHD_stop_daemon(h->daemon);
     if (h->hangup_fd >= 0 && count > 1)
         uv_poll_stop(&h->hangup_poll);
-    if (h->hangup_fd >= 0)
-        close(h->hangup_fd);
+    file_close(&h->hangup_fd);
     void *const handles[] = {&h->poll, &h->hangup_poll, &h->timer, &h->tick, &h->kick};
     for (unsigned i = 0; i < count; i++)
         uv_close(handles[i], on_closed);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 
@@ -226,9 +227,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
 
 static void drop_body(struct http_request *request)
 {
-    if (request->body_fd >= 0)
-        close(request->body_fd);
-    request->body_fd = -1;
+    file_close(&request->body_fd);
     service_give(request->connection->http->service, request->connection->account,
                  request->body_taken);
     request->body_taken = 0;

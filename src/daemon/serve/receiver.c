@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/sealed.h"
 
 #define LINGER       20 /* milliseconds for which RECEIVER_STAY waits for a client's next message */
@@ -88,11 +89,8 @@ static void check_files(struct receipt *receipt, int input, int output)
 
 static void close_all(int *fds, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-        fds[i] = -1;
-    }
+    for (size_t i = 0; i < count; i++)
+        file_close(&fds[i]);
 }
 
 /* Sends a receipt, with the bytes of the message behind it (struct parcel) if receipt->length says

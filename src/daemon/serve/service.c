@@ -41,17 +41,14 @@ void service_finish(struct service *service)
     inquiries_close(&service->inquiries);
     json_decref(service->description);
     service->description = NULL;
-    if (service->description_fd >= 0)
-        close(service->description_fd);
-    service->description_fd = -1;
+    file_close(&service->description_fd);
 }
 
 /* ---- stages and devices ---- */
 
 void service_worker_ready(struct service *service)
 {
-    if (service->description_fd >= 0)
-        close(service->description_fd);
+    file_close(&service->description_fd);
     service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
     if (service->description_fd >= 0)
         supervisor_describe(service->queue->supervisor, service->description_fd);

@@ -96,8 +96,7 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
         json_decref(told);
     }
     bytes_finish(&bytes);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     if (!whose[0] || spool_look(spool, whose, &identity) != SPOOL_FILE)
         return false;
     bool known; /* on a fault the reason stays */

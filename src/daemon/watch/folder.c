@@ -217,8 +217,7 @@ static void after_reopen(struct errand *errand)
     } else {
         if (folder->state == FOLDER_LOST)
             note_refusal(folder, &r->fault);
-        if (r->watch_fd >= 0)
-            close(r->watch_fd);
+        file_close(&r->watch_fd);
     }
     spool_leave(&r->spool);
     free(r);

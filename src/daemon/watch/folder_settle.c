@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/reason.h"
 #include "daemon/spool/record.h"
@@ -32,13 +33,6 @@ struct settling {
 static bool has_changed(const struct folder_job *fj)
 {
     return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
-}
-
-static void close_input(struct folder_job *fj)
-{
-    if (fj->job.in_fd >= 0)
-        close(fj->job.in_fd);
-    fj->job.in_fd = -1;
 }
 
 /* Gives the drafts the names of the planes that the worker reported. They must be those for which
@@ -136,7 +130,7 @@ static void settle_one(struct folder_job *fj)
 {
     if ((fj->end == END_DONE || fj->end == END_FAILED) && has_changed(fj))
         fj->end = END_CHANGED;
-    close_input(fj);
+    file_close(&fj->job.in_fd);
     switch (fj->end) {
     case END_DONE:
         commit(fj);
