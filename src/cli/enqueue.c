@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/enqueue_internal.h"
 #include "cli/paths.h"
 
-#define CONNECT_TIME UINT64_C(2000000000) /* nanoseconds */
+#define CONNECT_TIME (2 * SECOND)
 
 #define AT(member) offsetof(struct enqueue_options, member)
 static const struct options_row options[] = {

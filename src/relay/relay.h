@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SECOND UINT64_C(1000000000)
-
 /* Counted where it happens; for the file of metrics. */
 struct figures {
     atomic_ullong ok, failed;  /* results that this relay has put into DONE */

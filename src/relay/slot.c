@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,7 +27,7 @@ static bool may_fetch(const struct relay *relay)
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop)
 {
     while (clock_now() < until && !relay->giving_back && !(stop && relay->stopping))
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        clock_sleep(SECOND / 20);
     return !relay->giving_back && !(stop && relay->stopping);
 }
 

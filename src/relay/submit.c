@@ -13,9 +13,9 @@
 #include "worker/client.h"
 
 #define STATUS_TIME (2 * SECOND)
-#define TURN_TIME                                                                                  \
-    (60 * SECOND) /* until a worker has it, besides four times what a job may take                 \
-                   */
+
+/* Until a worker has the job, besides four times what a job may take. */
+#define TURN_TIME (60 * SECOND)
 
 /* Returns true when there is a message, before `limit` and before `stopped` is set. */
 static bool wait_for_message(int socket, uint64_t limit, const atomic_bool *stopped)

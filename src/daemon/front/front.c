@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -75,8 +76,8 @@ static void drain(struct front *front)
 {
     front->state = FRONT_DRAINING;
     reload_abandon(front);
-    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / 1000000, 0);
-    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * UINT64_C(1000000));
+    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / MILLISECOND, 0);
+    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * MILLISECOND);
     queue_drain(&front->queue);
     for (size_t i = 0; i < front->n_folders; i++)
         if (!front->folders[i].stopped)

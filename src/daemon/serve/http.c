@@ -16,8 +16,6 @@
 #include "base/text.h"
 #include "daemon/work/supervise.h"
 
-#define SECOND UINT64_C(1000000000)
-
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
 #define IDLE_SECONDS     15

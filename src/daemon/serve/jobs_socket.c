@@ -14,8 +14,8 @@
 
 #define MESSAGES_A_TURN 16
 #define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
-#define READ_TIME       UINT64_C(30000000000) /* nanoseconds until a client must have read a result */
-#define TICK            250                   /* milliseconds */
+#define READ_TIME       (30 * SECOND) /* until a client must have read a result */
+#define TICK            250           /* milliseconds */
 
 static void on_client(uv_poll_t *poll, int status, int events);
 

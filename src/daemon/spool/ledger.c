@@ -14,8 +14,8 @@
 #include "base/name.h"
 
 #define FILE_NAME  "ledger.db"
-#define BUSY_LIMIT 5000                 /* milliseconds to wait while another daemon writes */
-#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds between attempts to open the database */
+#define BUSY_LIMIT 5000         /* milliseconds to wait while another daemon writes */
+#define TRY_EVERY  (5 * SECOND) /* between attempts to open the database */
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"

@@ -15,7 +15,6 @@
 #include "base/number.h"
 #include "daemon/spool/ledger.h"
 
-#define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
 #define POLL_EVERY (2 * SECOND) /* time between scans where there is no inotify */
 
@@ -341,7 +340,7 @@ void folder_arm_timer(struct folder *folder)
         due = now + FEEL_EVERY;
     else if (!open)
         return;
-    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 1, 0);
+    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 1, 0);
 }
 
 void folder_pump(struct folder *folder)

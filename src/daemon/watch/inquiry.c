@@ -10,12 +10,12 @@
 #include "daemon/spool/json_text.h"
 
 #define WAITING_MAX 64
-#define TRIES_MAX                                                                                  \
-    4 /* a file may be on its way from one folder to another while it is looked for                \
-       */
 
-/* Nanoseconds after which further questions no longer wait for one that is being answered. */
-#define LONG UINT64_C(1000000000)
+/* A file may be on its way from one folder to another while it is looked for. */
+#define TRIES_MAX 4
+
+/* Time after which further questions no longer wait for one that is being answered. */
+#define LONG SECOND
 
 #define HANGS "its folder does not answer; it is taken up again when it does"
 

@@ -11,8 +11,6 @@
 #include "daemon/work/supervise.h"
 #include "worker/message.h"
 
-#define SECOND UINT64_C(1000000000)
-
 /* Jobs that are opened before a worker has room, so that it never waits for a disk. */
 #define AHEAD 2
 
@@ -212,7 +210,7 @@ static void arm_timer(struct queue *queue, uint64_t now)
     if (due == UINT64_MAX)
         uv_timer_stop(&queue->timer);
     else
-        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
 static void on_timer(uv_timer_t *timer)

@@ -10,9 +10,6 @@
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-#define MILLISECOND UINT64_C(1000000)
-#define SECOND      UINT64_C(1000000000)
-
 #define PAUSE_FIRST     (100 * MILLISECOND)
 #define PAUSE_LAST      (10 * SECOND)
 #define FIRST_FAILURES  3 /* failed starts until the daemon's own start counts as failed */

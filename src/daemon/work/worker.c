@@ -25,7 +25,7 @@
 #define KILL_LIMIT  10000
 #define SILENT_MAX  2
 
-#define RESIDENT_EVERY  UINT64_C(1000000000) /* nanoseconds */
+#define RESIDENT_EVERY  SECOND
 #define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
 
 /* ---- states ---- */
