@@ -1,11 +1,9 @@
 /* A job's way through the relay, in the order that docs/fleet.md gives. The state is in the stream
  * only: a job whose result is not acknowledged is begun again, here or on another machine. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -210,7 +208,7 @@ static int check_digest(const struct slot *slot, struct fault *fault)
 static enum step_end load_picture(struct slot *slot, struct fault *fault)
 {
     enum step_end end = STEP_DONE;
-    slot->input = memfd_create("sluice-picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    slot->input = sealed_create("sluice-picture");
     if (slot->input < 0) {
         fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
         return STEP_ELSEWHERE;
@@ -222,7 +220,7 @@ static enum step_end load_picture(struct slot *slot, struct fault *fault)
         end = STEP_ELSEWHERE;
     if (end != STEP_DONE)
         return end;
-    fcntl(slot->input, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    sealed_finish(slot->input);
     slot_step(slot, "downloaded", LOOKUP_TIME);
     return check_digest(slot, fault) == 0 ? STEP_DONE : STEP_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/sealed.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -167,14 +168,13 @@ static int open_source(const struct config *config, int *fd, struct fault *fault
 {
     if (!config->source)
         return 0;
-    *fd = memfd_create("sluice-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    *fd = sealed_create("sluice-config");
     if (*fd < 0)
         return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
     if (file_write(*fd, config->source, config->source_length, fault) == 0 &&
-        fcntl(*fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        sealed_finish(*fd) == 0)
         return 0;
-    close(*fd);
-    *fd = -1;
+    file_close(fd);
     return fault_set_errno(fault, FAULT_MEMORY, "a copy of the configuration");
 }
 

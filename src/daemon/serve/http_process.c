@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/sealed.h"
 #include "worker/message.h"
 
 #define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
@@ -151,7 +151,7 @@ void http_process(struct http_request *request)
     const struct query *q = &request->query;
     if (!check(request))
         return;
-    client_job_seal(request->body_fd);
+    sealed_finish(request->body_fd);
     struct client_job_how how = {.source = &client_job_http,
                                  .flow = &request->connection->flow,
                                  .account = request->connection->account,

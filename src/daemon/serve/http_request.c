@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/sealed.h"
 
 #define BODY_SECONDS   30
 #define IDLE_SECONDS   15
@@ -213,7 +214,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
             problem_set(&request->problem, 503, "draining", "the daemon is ending");
         else if (announced > service->settings->max_file)
             refuse_large(request);
-        else if ((request->body_fd = client_job_memory("sluice-body")) < 0)
+        else if ((request->body_fd = sealed_create("sluice-body")) < 0)
             refuse_memory(request);
     }
     const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
