@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/ask.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/work/metrics.h"
+#include "worker/json_text.h"
 
 #define STATUS_MAX 60000 /* bytes of a status that fits into a message */
 

@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/receptions.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
 #include "version.h"
+#include "worker/json_text.h"
 
 #define DESCRIPTION_MAX (4u << 20)
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/spool/json_text.h"
+#include "base/text.h"
+#include "worker/json_text.h"
 
 static void add_text(json_t *json, const char *key, const char *text)
 {

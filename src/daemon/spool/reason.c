@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "daemon/spool/json_text.h"
+#include "worker/json_text.h"
 
 char *reason_print(const struct reason *reason)
 {

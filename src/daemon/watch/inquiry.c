@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/spool/json_text.h"
+#include "worker/json_text.h"
 
 #define WAITING_MAX 64
 

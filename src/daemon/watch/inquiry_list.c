@@ -9,8 +9,8 @@
 
 #include "base/name.h"
 #include "base/walk.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/spool/ledger.h"
+#include "worker/json_text.h"
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 
