@@ -107,3 +107,13 @@ int daemon_result(const json_t *object, struct fault *fault)
     enum fault_code code = fault_by_name(result ? result : "");
     return code == FAULT_NONE ? 0 : daemon_fault(object, code, fault);
 }
+
+int daemon_ask(int socket, json_t *question, json_t **answer, struct fault *fault)
+{
+    int fd = -1, result = daemon_send(socket, question, NULL, 0, fault);
+    *answer = NULL;
+    if (result == 0)
+        result = daemon_receive(socket, answer, &fd, fault);
+    file_close(&fd);
+    return result == 0 ? daemon_result(*answer, fault) : result;
+}
