@@ -18,7 +18,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/spool/reason.h"
+#include "daemon/spool/fate.h"
 #include "daemon/spool/record.h"
 
 struct settling {
@@ -69,15 +69,15 @@ static void commit(struct folder_job *fj)
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    struct reason reason = {.file = claim->name,
-                            .fault = &fj->job.fault,
-                            .step = fj->step,
-                            .attempts = fj->job.attempts,
-                            .chain = fj->job.chain,
-                            .format = fj->job.format};
+    struct fate_reason reason = {.file = claim->name,
+                                 .fault = &fj->job.fault,
+                                 .step = fj->step,
+                                 .attempts = fj->job.attempts,
+                                 .chain = fj->job.chain,
+                                 .format = fj->job.format};
     folder_discard_drafts(fj);
     claim->note.attempts = fj->job.attempts;
-    char *text = reason_print(&reason);
+    char *text = fate_print_reason(&reason);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
     else

@@ -175,15 +175,7 @@ static json_t *failed_json(const struct target *target, const char *name)
     const struct spool *spool = target->spool;
     struct spot place = {.kind = SPOT_FAILED};
     struct fate fate;
-    if (spool->in_place) {
-        json_t *told = fate_read_reason(spool->failed_fd, name);
-        fate_name_of(told, name, place.name);
-        json_decref(told);
-        place.kind = SPOT_INPUT;
-    } else {
-        snprintf(place.name, sizeof place.name, "%s", name);
-    }
-    fate_find(&fate, spool, &place);
+    fate_find_failed(&fate, target->spool, name);
     json_t *json =
         strcmp(fate.state, "failed") == 0 ? fate_json(&fate, target->settings->input) : NULL;
     fate_finish(&fate);
