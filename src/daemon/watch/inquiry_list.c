@@ -89,23 +89,13 @@ static bool is_at(struct inquiry *inquiry, enum part part)
 
 /* ---- files under way, on the loop ---- */
 
-static struct folder *folder_there(const struct inquiry *inquiry)
-{
-    const struct inquiries *all = inquiry->all;
-    struct folder *folder;
-    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
-        if (folder == target_of(inquiry)->folder)
-            return folder;
-    return NULL;
-}
-
 void inquiry_list_live(struct inquiry *inquiry)
 {
     if (!is_at(inquiry, PART_LIVE))
         return;
     size_t wanted = room(inquiry);
     struct folder_file *files = calloc(wanted, sizeof *files);
-    const struct folder *folder = folder_there(inquiry);
+    const struct folder *folder = inquiry_folder(inquiry, inquiry->cursor.target);
     char after[PATH_MAX];
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
     size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
@@ -172,8 +162,6 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
 
 static json_t *failed_json(const struct target *target, const char *name)
 {
-    const struct spool *spool = target->spool;
-    struct spot place = {.kind = SPOT_FAILED};
     struct fate fate;
     fate_find_failed(&fate, target->spool, name);
     json_t *json =
