@@ -211,12 +211,12 @@ int service_check_queue(const struct service *service, const struct account *acc
 
 static json_t *queue_json(const struct queue *q)
 {
-    return json_pack(
-        "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
-        (int)(queue_count(q, JOB_QUEUED) + queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN)),
-        "running", (int)(queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN)), "settling",
-        (int)queue_count(q, JOB_SETTLING), "retrying", (int)queue_count(q, JOB_WAITING),
-        "of_clients", (int)q->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(q));
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
+                     (int)(q->counts[JOB_QUEUED] + q->counts[JOB_OPENING] + q->counts[JOB_OPEN]),
+                     "running", (int)(q->counts[JOB_SENT] + q->counts[JOB_BEGUN]), "settling",
+                     (int)q->counts[JOB_SETTLING], "retrying", (int)q->counts[JOB_WAITING],
+                     "of_clients", (int)q->n_client_jobs, "in_quarantine",
+                     (int)queue_in_quarantine(q));
 }
 
 /* Longer chains are shortened: the beginning is enough to recognise one. */

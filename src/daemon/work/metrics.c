@@ -137,6 +137,15 @@ void metrics_add(struct metrics *metrics, enum metric metric, const char *labels
         series->value += value;
 }
 
+void metrics_count(struct metrics *metrics, enum metric metric, const char *label,
+                   const char *value)
+{
+    struct text labels = {0};
+    metrics_label(&labels, label, value);
+    metrics_add(metrics, metric, text_string(&labels), 1);
+    text_finish(&labels);
+}
+
 void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value)
 {
     struct series *series = find_or_add(metrics, metric, labels);

@@ -27,6 +27,10 @@ void metrics_destroy(struct metrics **metrics);
 /* Adds to a counter. `labels` are as printed: `reason="start"`; NULL: none. */
 void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value);
 
+/* Adds 1 to the series with this one label. */
+void metrics_count(struct metrics *metrics, enum metric metric, const char *label,
+                   const char *value);
+
 /* Sets a gauge, or a counter that is counted elsewhere. */
 void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value);
 
