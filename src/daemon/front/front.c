@@ -30,7 +30,7 @@ static const struct settings *settings_of(const struct front *front)
 
 /* ---- stopping ---- */
 
-static void close_all(struct front *front)
+void front_close(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
@@ -62,12 +62,8 @@ void front_leave_if_done(struct front *front)
     if (front->state == FRONT_DRAINING && !front_sockets_are_idle(front))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
-    crew_stop(front->crew); /* front_stopped follows, at once when there is no worker */
-}
-
-void front_stopped(struct front *front)
-{
-    close_all(front);
+    supervisor_stop(
+        &front->crew->supervisor); /* front_close follows, at once when there is no worker */
 }
 
 static void on_limit(uv_timer_t *timer);
@@ -219,10 +215,9 @@ static void log_state(struct front *front)
     log_info(
         "%s: %u jobs wait, %u are opened, %u run, %u settle, %u are to be tried again; %" PRIu64
         " done, %" PRIu64 " failed",
-        front_state_name(front), queue_count(q, JOB_QUEUED),
-        queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
-        queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
-        queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
+        front_state_name(front), q->counts[JOB_QUEUED],
+        q->counts[JOB_OPENING] + q->counts[JOB_OPEN], q->counts[JOB_SENT] + q->counts[JOB_BEGUN],
+        q->counts[JOB_SETTLING], q->counts[JOB_WAITING], q->n_done, q->n_failed);
     supervisor_log_state(s);
     for (size_t i = 0; i < front->n_folders; i++)
         folder_log_state(front->folders[i].folder);
@@ -354,12 +349,12 @@ static int start(struct front *front, const struct spool_world *spools, struct f
     if (result == 0)
         result = front_open_sockets(front, fault);
     if (result != 0) {
-        close_all(front);
+        front_close(front);
         return result;
     }
     front_set_queue(front);
     front_manager_starting(front);
-    crew_start(front->crew);
+    supervisor_start(&front->crew->supervisor);
     return 0;
 }
 

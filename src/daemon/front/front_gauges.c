@@ -15,23 +15,15 @@
 #include "daemon/work/metrics.h"
 #include "version.h"
 
-static void set_files(struct metrics *metrics, const char *dir, const char *state, size_t count)
+/* Sets a gauge of a folder, with one more label unless that is NULL. */
+static void set(struct metrics *metrics, enum metric metric, const char *dir, const char *label,
+                const char *word, double value)
 {
     struct text labels = {0};
     metrics_label(&labels, "dir", dir);
-    metrics_label(&labels, "state", state);
-    metrics_set(metrics, METRIC_FILES, text_string(&labels), (double)count);
-    text_finish(&labels);
-}
-
-/* Sets a gauge with value 1 that has a word as its label. */
-static void set_word(struct metrics *metrics, enum metric metric, const char *dir, const char *name,
-                     const char *word)
-{
-    struct text labels = {0};
-    metrics_label(&labels, "dir", dir);
-    metrics_label(&labels, name, word);
-    metrics_set(metrics, metric, text_string(&labels), 1);
+    if (label)
+        metrics_label(&labels, label, word);
+    metrics_set(metrics, metric, text_string(&labels), value);
     text_finish(&labels);
 }
 
@@ -48,21 +40,18 @@ static void measure_folders(struct front *front)
         const struct folder *folder = front->folders[i].folder;
         const char *dir = folder_settings(folder)->input;
         struct folder_census census;
-        struct text labels = {0};
         if (front->folders[i].stopped || front->folders[i].waits)
             continue;
         folder_count(folder, &census);
-        set_files(metrics, dir, "waiting", census.waiting);
-        set_files(metrics, dir, "queued", census.queued);
-        set_files(metrics, dir, "running", census.running);
-        set_files(metrics, dir, "retrying", census.retrying);
-        set_files(metrics, dir, "done", census.done);
-        set_files(metrics, dir, "failed", census.failed);
-        metrics_label(&labels, "dir", dir);
-        metrics_set(metrics, METRIC_WATCH_OVERFLOWS, text_string(&labels), census.overflows);
-        set_word(metrics, METRIC_FOLDER_STATE, dir, "state", census.state);
-        set_word(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode);
-        text_finish(&labels);
+        set(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
+        set(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
+        set(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
+        set(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
+        set(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
+        set(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
+        set(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
+        set(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
+        set(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
     }
 }
 
