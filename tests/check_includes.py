@@ -7,8 +7,9 @@ import sys
 
 # What each room may include, besides itself and the C library: rooms, folders of rooms, or single headers.
 PIXELS = {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'}
-DAEMON = {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/message.h', 'version.h'}
-COMMANDS = PIXELS | {'worker/client.h', 'worker/find.h', 'worker/message.h', 'worker/describe.h', 'version.h'}
+DAEMON = {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/json_text.h', 'worker/message.h', 'version.h'}
+COMMANDS = PIXELS | {'worker/client.h', 'worker/describe.h', 'worker/find.h', 'worker/json_text.h', 'worker/message.h',
+                     'version.h'}
 ALLOWED = {
     'base': set(),
     'param': {'base'},

@@ -44,10 +44,8 @@ int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t m
             component[length] = '\0';
             fd = disk_open_directory(place->fd, component, mode);
         }
-        int error = errno;
         disk_place_leave(place);
         *place = (struct disk_place){.fd = fd, .owned = true, .name = place->name};
-        errno = error;
         if (fd < 0)
             return -1;
     }
@@ -56,8 +54,10 @@ int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t m
 
 void disk_place_leave(const struct disk_place *place)
 {
+    int error = errno;
     if (place->owned && place->fd >= 0)
         close(place->fd);
+    errno = error;
 }
 
 int disk_unlink(int root_fd, const char *path)
@@ -66,9 +66,7 @@ int disk_unlink(int root_fd, const char *path)
     if (disk_place(&place, root_fd, path, 0) != 0)
         return -1;
     int result = unlinkat(place.fd, place.name, 0);
-    int error = errno;
     disk_place_leave(&place);
-    errno = error;
     return result;
 }
 

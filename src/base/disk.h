@@ -26,7 +26,8 @@ struct disk_place {
 };
 
 /* Opens the place of a path below a directory. Missing folders on the way are made with `mode`,
- * unless that is 0. Returns 0, or −1 and errno. disk_place_leave must follow 0. */
+ * unless that is 0. Returns 0, or −1 and errno. disk_place_leave, which leaves errno as it was,
+ * must follow 0. */
 int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode);
 void disk_place_leave(const struct disk_place *place);
 

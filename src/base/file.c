@@ -24,6 +24,15 @@ void bytes_finish(struct bytes *bytes)
     *bytes = (struct bytes){0};
 }
 
+void file_close(int *fd)
+{
+    int error = errno;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    errno = error;
+}
+
 static int too_large(uint64_t limit, struct fault *fault)
 {
     return fault_set(fault, FAULT_LIMIT, "larger than max_file %s (--max-file)",
@@ -90,6 +99,16 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
         bytes_finish(&read_so_far);
     *bytes = read_so_far;
     return result;
+}
+
+size_t file_read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    size_t length = got > 0 ? (size_t)got : 0;
+    file_close(&fd);
+    text[length] = '\0';
+    return length;
 }
 
 int file_write(int fd, const void *data, size_t size, struct fault *fault)
@@ -252,8 +271,7 @@ static char *follow_link(const char *path, struct fault *fault)
     }
     if (!target)
         fault_set_errno(fault, FAULT_CREATE, path);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     return target;
 }
 
@@ -356,8 +374,7 @@ static int sync_folder_of(const char *path, struct fault *fault)
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, result = 0;
     if (fd < 0 || disk_sync_directory(fd) != 0)
         result = fault_set_errno(fault, FAULT_IO, "fsync of the directory");
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     free(folder);
     return result;
 }
@@ -379,8 +396,7 @@ int file_draft_commit(struct file_draft *draft, bool durable, struct fault *faul
 
 void file_draft_discard(struct file_draft *draft)
 {
-    if (draft->fd >= 0)
-        close(draft->fd);
+    file_close(&draft->fd);
     if (draft->temporary) {
         pthread_mutex_lock(&drafts_lock);
         unlink(draft->temporary);

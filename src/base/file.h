@@ -23,6 +23,13 @@ void bytes_finish(struct bytes *bytes);
  * FAULT_LIMIT for more than `limit` bytes, if possible before memory is allocated. */
 int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 
+/* Closes a descriptor, unless it is negative, and sets it to −1. errno stays as it was. */
+void file_close(int *fd);
+
+/* Reads the beginning of a small file, as those of /proc and /sys are, and puts a NUL behind it.
+ * Returns its length without that; 0 for a file that is empty or cannot be read. */
+size_t file_read_text(const char *path, char *text, size_t size);
+
 /* Writes all bytes, or returns a fault. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
 

@@ -6,6 +6,16 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+int sealed_create(const char *name)
+{
+    return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int sealed_finish(int fd)
+{
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+}
+
 bool sealed_is(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);

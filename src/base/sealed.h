@@ -4,6 +4,13 @@
 
 #include "base/file.h"
 
+/* Makes an empty memory file that can be sealed. Returns −1 and errno where there is no memory. */
+int sealed_create(const char *name);
+
+/* Seals a memory file: from now on nobody can change its bytes or its size. Returns −1 and errno
+ * for one that cannot be sealed. */
+int sealed_finish(int fd);
+
 /* True for a memory file that nobody can change or shrink. */
 bool sealed_is(int fd);
 

@@ -130,8 +130,7 @@ static int run_once(struct run *run, const char *file, double spans[SPANS],
     if (result == 0)
         result = engine_run(run->engine, &job.job);
     read_spans(&job.job.report, clock_cpu() - cpu, spans);
-    if (job.job.in_fd >= 0)
-        close(job.job.in_fd);
+    file_close(&job.job.in_fd);
     if (result != 0)
         fault_set(fault, job.job.fault.code, "%s", job.job.fault.text);
     engine_report_finish(report);

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "bench/bench.h"
 
 /* A file's first line, or NULL. In a list of names that each end with NUL, blanks replace the NULs.
@@ -13,14 +14,10 @@ static json_t *line_of(const char *folder, const char *file)
 {
     char path[600], line[512];
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    FILE *stream = fopen(path, "r");
-    size_t length = stream ? fread(line, 1, sizeof line - 1, stream) : 0;
-    if (stream)
-        fclose(stream);
+    size_t length = file_read_text(path, line, sizeof line);
     for (size_t i = 0; i + 1 < length; i++)
         if (line[i] == '\0')
             line[i] = ' ';
-    line[length] = '\0';
     line[strcspn(line, "\n")] = '\0';
     return length > 0 ? json_string(line) : NULL;
 }

@@ -51,8 +51,7 @@ static int read_picture(const struct compare_options *o, const char *path, struc
         result = fault_set_errno(fault, FAULT_NO_INPUT, NULL);
     if (result == 0)
         result = file_read(fd, o->common.max_file, &file, fault);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     if (result == 0)
         result = decoder_open(&decoder, file.data, file.size, &decode, &limits, fault);
     if (result == 0 && !picture_create(picture, &decoder.frame))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -60,11 +61,7 @@ const struct board *board_find(const char *name, struct fault *fault)
 const struct board *board_here(void)
 {
     char names[512];
-    FILE *file = fopen("/proc/device-tree/compatible", "r");
-    size_t length = file ? fread(names, 1, sizeof names - 1, file) : 0;
-    if (file)
-        fclose(file);
-    names[length] = '\0';
+    size_t length = file_read_text("/proc/device-tree/compatible", names, sizeof names);
     for (size_t at = 0; at < length; at += strlen(names + at) + 1) /* each name ends with a NUL */
         for (size_t i = 0; i < N_BOARDS; i++)
             if (strcmp(boards[i].compatible, names + at) == 0)

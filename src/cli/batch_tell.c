@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "cli/paths.h"
+#include "worker/json_text.h"
 
 /* "a.jpg -> out/a.dx.png, out/a.dy.png (replaced)" */
 static void tell_results(const struct batch_file *file)
@@ -20,30 +21,20 @@ static void tell_results(const struct batch_file *file)
     fprintf(stderr, "%s%s\n", file->results ? "" : "stdout", file->replaced ? " (replaced)" : "");
 }
 
-/* JSON cannot hold all bytes that names of files may have. */
-static json_t *text_json(const char *string)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, string ? string : "");
-    json_t *json = json_string(text_string(&valid));
-    text_finish(&valid);
-    return json;
-}
-
 static void tell_json(struct batch_file *file)
 {
     struct batch *batch = file->batch;
     bool failed = file->fault.code != FAULT_NONE;
     struct fault broken = FAULT_INIT;
     char *path = failed ? NULL : paths_result(file->output, file->number, "");
-    json_t *entry = json_pack("{s:o, s:o, s:s, s:b}", "input", text_json(file->input), "output",
-                              failed ? json_null() : text_json(path), "result",
+    json_t *entry = json_pack("{s:o, s:o, s:s, s:b}", "input", json_text(file->input), "output",
+                              failed ? json_null() : json_text(path), "result",
                               file->skipped ? "skipped" : fault_name(file->fault.code), "replaced",
                               (int)file->replaced);
     free(path);
     if (failed)
         json_object_update_new(
-            entry, json_pack("{s:o, s:n}", "message", text_json(file->fault.text), "step"));
+            entry, json_pack("{s:o, s:n}", "message", json_text(file->fault.text), "step"));
     batch->told(file, entry);
     if (!batch->device && json_is_string(json_object_get(entry, "device")))
         batch->device = json_pack("{s:O, s:O, s:O}", "device", json_object_get(entry, "device"),
@@ -161,7 +152,7 @@ static void tell_json_end(const struct batch *batch, const char *chain,
         "skipped_no_pictures", (json_int_t)batch->n_no_pictures, "skipped_links",
         (json_int_t)batch->inputs.n_no_files, "pixels", (json_int_t)batch->pixels);
     json_t *rest = json_pack(
-        "{s:o, s:O?, s:O?, s:O?, s:o, s:o, s:o, s:f, s:o}", "chain", text_json(chain), "device",
+        "{s:o, s:O?, s:O?, s:O?, s:o, s:o, s:o, s:f, s:o}", "chain", json_text(chain), "device",
         json_object_get(batch->device, "device"), "platform",
         json_object_get(batch->device, "platform"), "driver",
         json_object_get(batch->device, "driver"), "builds", count_json(c, c ? c->builds : 0),

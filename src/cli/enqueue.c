@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/enqueue_internal.h"
 #include "cli/paths.h"
+#include "worker/json_text.h"
 
-#define CONNECT_TIME UINT64_C(2000000000) /* nanoseconds */
+#define CONNECT_TIME (2 * SECOND)
 
 #define AT(member) offsetof(struct enqueue_options, member)
 static const struct options_row options[] = {
@@ -117,16 +119,6 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
 }
 
 /* ---- output ---- */
-
-/* Names of files may have any bytes, and texts come from other machines. */
-static json_t *json_text(const char *text)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, text ? text : "");
-    json_t *json = text ? json_string(text_string(&valid)) : json_null();
-    text_finish(&valid);
-    return json;
-}
 
 /* docs/schemas/enqueue.json */
 static json_t *entry_json(const struct entry *entry)

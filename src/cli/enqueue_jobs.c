@@ -14,15 +14,8 @@
 #include "base/text.h"
 #include "cli/enqueue_internal.h"
 
-#define SECOND     UINT64_C(1000000000)
 #define RETRY_TIME (60 * SECOND) /* for a server that does not acknowledge */
 #define BURST      16            /* results requested between two pauses */
-
-static void pause_for(uint64_t nanoseconds)
-{
-    struct timespec time = {(time_t)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
-    nanosleep(&time, NULL);
-}
 
 static void end_entry(struct enqueue *enqueue, struct entry *entry)
 {
@@ -111,7 +104,7 @@ static size_t sweep(struct enqueue *enqueue, uint64_t end, uint64_t *pause)
         if (look_for_result(enqueue, entry)) {
             *pause = SECOND / 50;
         } else if (++waiting % BURST == 0) {
-            pause_for(*pause);
+            clock_sleep(*pause);
             *pause = *pause < SECOND / 5 ? 2 * *pause : *pause;
         }
         show(enqueue);
@@ -134,7 +127,7 @@ void enqueue_collect(struct enqueue *enqueue)
     uint64_t end = timeout ? clock_now() + timeout : UINT64_MAX;
     struct fault why = FAULT_INIT;
     while (clock_now() < end && sweep(enqueue, end, &pause) > 0 && check_hub(enqueue, &why) == 0)
-        pause_for(pause);
+        clock_sleep(pause);
     for (size_t i = 0; i < enqueue->n_entries; i++) {
         struct entry *entry = &enqueue->entries[i];
         if (entry->state != ENTRY_QUEUED)
@@ -236,7 +229,7 @@ static int publish(struct enqueue *enqueue, const struct entry *entry, const str
         case HUB_FULL:
             if (!enqueue_waits(enqueue) || (o->timeout && clock_now() - begun > o->timeout))
                 return fault_set(fault, FAULT_BUSY, "the queue is full; try later");
-            pause_for(SECOND);
+            clock_sleep(SECOND);
             break;
         case HUB_LARGE:
             return fault_set(fault, FAULT_LIMIT, "larger than the stream's messages may be");
@@ -247,7 +240,7 @@ static int publish(struct enqueue *enqueue, const struct entry *entry, const str
                 return fault->code;
             if (clock_now() - begun > RETRY_TIME)
                 return fault_set(fault, FAULT_NO_DEVICE, "the server does not answer");
-            pause_for(SECOND / 4);
+            clock_sleep(SECOND / 4);
             break;
         default:
             return fault_set(fault, FAULT_IO, "%s", why.text);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/name.h"
 #include "base/walk.h"
@@ -196,8 +197,7 @@ int inputs_gather(struct inputs *inputs, char **operands, size_t count,
             result = gather_folder(inputs, operands[i], fd, rules, fault);
         else if (!add(inputs, 0, operands[i]))
             result = no_memory(fault);
-        if (fd >= 0)
-            close(fd);
+        file_close(&fd);
     }
     return result;
 }
@@ -307,8 +307,7 @@ static bool identify(const struct inputs *inputs, uint32_t index, bool any, stru
     int fd = -1;
     if (is_picture && !is_stdin && S_ISREG(status->st_mode))
         is_picture = (fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0 && begins_as_picture(fd, any);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     free(path);
     return is_picture;
 }

@@ -11,10 +11,10 @@
 #include "base/text.h"
 
 #define BAR_WIDTH    30
-#define DRAWN_EVERY  100000000u   /* nanoseconds between two drawings of the bar */
-#define TOLD_EVERY   10000000000u /* nanoseconds between two lines, without a bar */
-#define PATIENCE     1000000000u  /* nanoseconds before a single file shows anything */
-#define WIDTH_UNSAID 80           /* columns of a terminal that does not tell */
+#define DRAWN_EVERY  (SECOND / 10) /* between two drawings of the bar */
+#define TOLD_EVERY   (10 * SECOND) /* between two lines, without a bar */
+#define PATIENCE     SECOND        /* before a single file shows anything */
+#define WIDTH_UNSAID 80            /* columns of a terminal that does not tell */
 
 void progress_begin(struct progress *progress, bool hidden)
 {

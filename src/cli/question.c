@@ -58,17 +58,10 @@ int question_ask(int socket, const char *type, const char *file, json_t **answer
                  struct fault *fault)
 {
     json_t *request, *message = NULL;
-    int fd = -1;
     *answer = NULL;
     int result = make_request(type, file, &request, fault);
     if (result == 0)
-        result = daemon_send(socket, request, NULL, 0, fault);
-    if (result == 0)
-        result = daemon_receive(socket, &message, &fd, fault);
-    if (fd >= 0)
-        close(fd);
-    if (result == 0)
-        result = daemon_result(message, fault);
+        result = daemon_ask(socket, request, &message, fault);
     if (result == 0)
         *answer = json_incref(json_object_get(message, type));
     if (result == 0 && !*answer)

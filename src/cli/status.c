@@ -143,19 +143,6 @@ static void print(const json_t *status)
     json_array_foreach(json_object_get(status, "users"), i, one) print_user(one);
 }
 
-static int ask(int socket, json_t **answer, struct fault *fault)
-{
-    int fd = -1;
-    int result =
-        daemon_send(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), NULL, 0, fault);
-    *answer = NULL;
-    if (result == 0)
-        result = daemon_receive(socket, answer, &fd, fault);
-    if (fd >= 0)
-        close(fd);
-    return result == 0 ? daemon_result(*answer, fault) : result;
-}
-
 /* On a terminal each status overwrites the one before. */
 static void tell(const struct status_options *o, const json_t *status, bool again)
 {
@@ -185,7 +172,8 @@ static int run(const struct status_options *o, struct fault *fault)
         return result;
     for (bool again = false; result == 0; again = true) {
         json_t *answer;
-        result = ask(socket, &answer, fault);
+        result =
+            daemon_ask(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), &answer, fault);
         if (result == 0)
             tell(o, json_object_get(answer, "status"), again);
         json_decref(answer);

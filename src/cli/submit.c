@@ -1,13 +1,11 @@
 /* sluice submit: sends pictures to the daemon by its jobs socket. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/sealed.h"
 #include "cli/batch.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -58,7 +56,7 @@ static int load(const struct batch_file *file, struct fault *fault)
     static const size_t piece = 1 << 18;
     uint64_t size = 0;
     char *buffer = malloc(piece);
-    int to = memfd_create("sluice-submit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int to = sealed_create("sluice-submit");
     if (to < 0 || !buffer)
         fault_set(fault, FAULT_MEMORY, "no memory for the input");
     while (!fault->code) {
@@ -74,11 +72,9 @@ static int load(const struct batch_file *file, struct fault *fault)
     }
     free(buffer);
     if (to >= 0)
-        fcntl(to, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-    if (to >= 0 && fault->code) {
-        close(to);
-        to = -1;
-    }
+        sealed_finish(to);
+    if (fault->code)
+        file_close(&to);
     return to;
 }
 
@@ -187,8 +183,7 @@ static int receive_one(struct submit *submit, struct fault *fault)
         take_output(file, message, fd);
     else if (strcmp(type, "done") == 0)
         take_done(submit, file, message, fd);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     json_decref(message);
     return result;
 }
@@ -287,8 +282,7 @@ int command_submit(int argc, char **argv)
         else
             status = submit_all(submit, argv + first, (size_t)(argc - first));
         batch_finish(&submit->batch);
-        if (submit->socket >= 0)
-            close(submit->socket);
+        file_close(&submit->socket);
     }
     free(submit);
     return status;

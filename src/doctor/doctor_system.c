@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "version.h"
 #include "worker/find.h"
 
@@ -119,14 +120,9 @@ void doctor_look_at_kernel(struct doctor *doctor)
 
 static bool read_limit(const char *name, long long *value)
 {
-    char path[100];
+    char path[100], text[40];
     snprintf(path, sizeof path, "/proc/sys/fs/inotify/%s", name);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    bool good = fscanf(file, "%lld", value) == 1;
-    fclose(file);
-    return good;
+    return file_read_text(path, text, sizeof text) > 0 && sscanf(text, "%lld", value) == 1;
 }
 
 static void look_at_limit(struct doctor *doctor, const char *name, long long enough,

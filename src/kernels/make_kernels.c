@@ -139,8 +139,7 @@ static bool is_there(const char *path, const struct text *text)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool is_same = fd >= 0 && file_read(fd, SIZE_MAX >> 1, &bytes, NULL) == 0 &&
                    bytes.size == text->length && memcmp(bytes.data, text->data, bytes.size) == 0;
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     bytes_finish(&bytes);
     return is_same;
 }

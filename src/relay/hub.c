@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,16 +14,16 @@
 #include "base/log.h"
 #include "relay/hub_internal.h"
 
-#define SECOND          UINT64_C(1000000000)
 #define CONNECT_TIME    5000  /* ms */
 #define PING_INTERVAL   10000 /* ms; two that are not answered end the connection */
 #define WRITE_TIME      60000 /* ms, and 1 s more for each MiB of `inline` */
 #define PENDING_BYTES   (1 << 20)
 #define CREDENTIALS_MAX 65536
-#define TOLD_AGAIN      (60 * SECOND) /* an error that every slot meets is logged again after so long \
-                                       */
 #define BAD_CERTIFICATE "the certificate is refused: %.300s"
 #define SERVERS_MAX     100
+
+/* An error that every slot meets is logged again after so long. */
+#define TOLD_AGAIN (60 * SECOND)
 
 const char *hub_error_text(natsStatus status)
 {
@@ -294,7 +293,7 @@ static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, st
 {
     int result = connect_once(hub, nats, js, fault);
     for (int i = 0; i < 2 && result == FAULT_PERMISSION; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        clock_sleep(SECOND / 5);
         fault_clear(fault);
         result = connect_once(hub, nats, js, fault);
     }
@@ -329,7 +328,7 @@ int hub_open(struct hub **hub, const struct relay_settings *settings, const char
             log_info("%s; tried again for %.0f s", fault->text, (double)patience * 1e-9);
         fault_clear(fault);
         for (int i = 0; i < 10 && !stopped(context); i++)
-            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+            clock_sleep(SECOND / 10);
         result = 0;
     }
     if (result == 0)
@@ -352,7 +351,7 @@ void hub_close(struct hub **hub)
     natsConnection_Close(h->nats);
     /* Waits for the library's last callback, since it uses `h`. */
     for (int i = 0; h->nats && !h->closed && i < 200; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        clock_sleep(SECOND / 100);
     jsCtx_Destroy(h->js);
     natsConnection_Destroy(h->nats);
     natsOptions_Destroy(h->options);

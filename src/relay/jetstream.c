@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "relay/hub_internal.h"
 
-#define SECOND      UINT64_C(1000000000)
 #define ASK_TIME    5000 /* milliseconds to wait for an answer */
 #define FETCH_TIME  (10 * SECOND)
 #define FETCH_LATE  (2 * SECOND) /* after so long without an answer a fetch is repeated */

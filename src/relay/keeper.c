@@ -2,7 +2,6 @@
  * file of metrics. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -116,7 +115,7 @@ void *keeper_run(void *argument)
             written = now;
             write_metrics(relay);
         }
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        clock_sleep(SECOND / 10);
     }
     write_metrics(relay);
     return NULL;

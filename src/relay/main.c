@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -115,11 +114,6 @@ static bool is_stopping(void *context)
     return ((struct relay *)context)->stopping;
 }
 
-static void pause_100ms(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-}
-
 /* ---- what main watches: daemon, hub and streams ---- */
 
 /* A state that is logged when it changes. */
@@ -192,7 +186,7 @@ static int watch(void)
             if (watch_streams(&streams, &consumer, &fault) != 0)
                 return options_complain("sluice-relay", "hub", &fault);
         }
-        pause_100ms();
+        clock_sleep(SECOND / 10);
     }
     return 0;
 }
@@ -216,12 +210,6 @@ static int start_threads(pthread_t *keeper)
     return pthread_create(keeper, NULL, keeper_run, &relay) == 0 ? 0 : 70;
 }
 
-static void wait_for_slots(uint64_t time)
-{
-    for (uint64_t end = clock_now() + time; relay.n_running > 0 && clock_now() < end;)
-        pause_100ms();
-}
-
 /* Waits for running jobs, then gives them back. Jobs that cannot be given back get no more signs of
  * life, so the server gives them to another machine. */
 static void end_threads(pthread_t keeper)
@@ -229,9 +217,10 @@ static void end_threads(pthread_t keeper)
     relay.stopping = true;
     for (uint64_t end = clock_now() + relay.settings->shutdown;
          relay.n_running > 0 && clock_now() < end && !relay.giving_back;)
-        pause_100ms();
+        clock_sleep(SECOND / 10);
     relay.giving_back = true;
-    wait_for_slots(LAST_TIME);
+    for (uint64_t end = clock_now() + LAST_TIME; relay.n_running > 0 && clock_now() < end;)
+        clock_sleep(SECOND / 10);
     if (relay.n_running > 0) {
         log_error("%zu jobs do not end; the server passes them on", (size_t)relay.n_running);
         _exit(70);

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SECOND UINT64_C(1000000000)
-
 /* Counted where it happens; for the file of metrics. */
 struct figures {
     atomic_ullong ok, failed;  /* results that this relay has put into DONE */
@@ -97,7 +95,6 @@ void slot_step(struct slot *slot, const char *step, uint64_t time);
 
 /* Has the daemon run the job on `input`; sets output, size, media_type and timings. */
 enum step_end slot_compute(struct slot *slot, struct fault *fault);
-void slot_hang_up(struct slot *slot);
 
 /* Asks the daemon for its status. Returns whether it accepts jobs; if not, the fault says why. */
 bool daemon_is_ready(const char *path, struct fault *fault);

@@ -1,12 +1,9 @@
 /* A job's way through the relay, in the order that docs/fleet.md gives. The state is in the stream
  * only: a job whose result is not acknowledged is begun again, here or on another machine. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,7 +25,7 @@ static bool may_fetch(const struct relay *relay)
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop)
 {
     while (clock_now() < until && !relay->giving_back && !(stop && relay->stopping))
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        clock_sleep(SECOND / 20);
     return !relay->giving_back && !(stop && relay->stopping);
 }
 
@@ -211,7 +208,7 @@ static int check_digest(const struct slot *slot, struct fault *fault)
 static enum step_end load_picture(struct slot *slot, struct fault *fault)
 {
     enum step_end end = STEP_DONE;
-    slot->input = memfd_create("sluice-picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    slot->input = sealed_create("sluice-picture");
     if (slot->input < 0) {
         fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
         return STEP_ELSEWHERE;
@@ -223,7 +220,7 @@ static enum step_end load_picture(struct slot *slot, struct fault *fault)
         end = STEP_ELSEWHERE;
     if (end != STEP_DONE)
         return end;
-    fcntl(slot->input, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    sealed_finish(slot->input);
     slot_step(slot, "downloaded", LOOKUP_TIME);
     return check_digest(slot, fault) == 0 ? STEP_DONE : STEP_FAILED;
 }
@@ -338,10 +335,8 @@ static void let_go(struct slot *slot)
     slot->holds = false;
     hub_message_finish(&slot->message);
     pthread_mutex_unlock(&slot->lock);
-    if (slot->input >= 0)
-        close(slot->input);
-    if (slot->output >= 0)
-        close(slot->output);
+    file_close(&slot->input);
+    file_close(&slot->output);
     free(slot->timings);
     slot->timings = NULL;
     give_memory(slot);
@@ -394,7 +389,7 @@ void *slot_run(void *argument)
         }
     }
     hub_mailbox_close(&slot->mailbox);
-    slot_hang_up(slot);
+    file_close(&slot->socket);
     store_destroy(&slot->store);
     atomic_fetch_sub(&relay->n_running, 1);
     return NULL;

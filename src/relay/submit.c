@@ -8,20 +8,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "relay/relay.h"
 #include "worker/client.h"
 
 #define STATUS_TIME (2 * SECOND)
-#define TURN_TIME                                                                                  \
-    (60 * SECOND) /* until a worker has it, besides four times what a job may take                 \
-                   */
 
-void slot_hang_up(struct slot *slot)
-{
-    if (slot->socket >= 0)
-        close(slot->socket);
-    slot->socket = -1;
-}
+/* Until a worker has the job, besides four times what a job may take. */
+#define TURN_TIME (60 * SECOND)
 
 /* Returns true when there is a message, before `limit` and before `stopped` is set. */
 static bool wait_for_message(int socket, uint64_t limit, const atomic_bool *stopped)
@@ -35,7 +29,7 @@ static bool wait_for_message(int socket, uint64_t limit, const atomic_bool *stop
 
 static enum step_end lost(struct slot *slot, struct fault *fault)
 {
-    slot_hang_up(slot);
+    file_close(&slot->socket);
     slot->relay->ready = false; /* until the daemon's status says otherwise */
     fault->code = FAULT_NO_DEVICE;
     return STEP_ELSEWHERE;
@@ -122,8 +116,8 @@ static bool take_message(struct slot *slot, json_t *message, int fd, bool *sever
     *several |= ours && type && strcmp(type, "output") == 0;
     if (done && fd >= 0)
         slot->output = fd;
-    else if (fd >= 0)
-        close(fd);
+    else
+        file_close(&fd);
     if (done)
         *end = take_report(slot, message, *several, fault);
     return done;
@@ -141,7 +135,7 @@ enum step_end slot_compute(struct slot *slot, struct fault *fault)
         json_t *message;
         int fd;
         if (!wait_for_message(slot->socket, limit, &slot->relay->giving_back)) {
-            slot_hang_up(slot); /* this cancels the job */
+            file_close(&slot->socket); /* this cancels the job */
             fault_set(fault, FAULT_TIME, "the daemon does not answer in time");
             return slot->relay->giving_back ? STEP_BACK : STEP_ELSEWHERE;
         }
@@ -170,8 +164,7 @@ bool daemon_is_ready(const char *path, struct fault *fault)
         result = fault_set(fault, FAULT_NO_DEVICE, "the daemon does not answer");
     if (result == 0)
         result = daemon_receive(socket, &message, &fd, fault);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     close(socket);
     const json_t *status = json_object_get(message, "status");
     bool ready = json_is_true(json_object_get(status, "ready"));

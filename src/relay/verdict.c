@@ -10,9 +10,9 @@
 #include "base/sealed.h"
 #include "relay/relay.h"
 
-#define COMMIT_TIME                                                                                \
-    (300 * SECOND) /* while the hub can be reached, and yet does not acknowledge                   \
-                    */
+/* While the hub can be reached, and yet does not acknowledge. */
+#define COMMIT_TIME (300 * SECOND)
+
 #define HEADERS_MAX 40
 
 /* Publishes until the server has the message. After a time-out it may have it, so publishing again

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "worker/message.h"
 
 static int connect_fault(const char *path, struct fault *fault)
@@ -87,9 +88,7 @@ int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault)
         return 0;
     json_decref(*object);
     *object = NULL;
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    file_close(fd);
     return fault_set(fault, FAULT_INTERNAL, "the daemon said what is no JSON object");
 }
 
@@ -107,4 +106,14 @@ int daemon_result(const json_t *object, struct fault *fault)
     const char *result = json_string_value(json_object_get(object, "result"));
     enum fault_code code = fault_by_name(result ? result : "");
     return code == FAULT_NONE ? 0 : daemon_fault(object, code, fault);
+}
+
+int daemon_ask(int socket, json_t *question, json_t **answer, struct fault *fault)
+{
+    int fd = -1, result = daemon_send(socket, question, NULL, 0, fault);
+    *answer = NULL;
+    if (result == 0)
+        result = daemon_receive(socket, answer, &fd, fault);
+    file_close(&fd);
+    return result == 0 ? daemon_result(*answer, fault) : result;
 }

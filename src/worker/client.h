@@ -28,6 +28,10 @@ int daemon_send(int socket, json_t *object, const int *fds, size_t n_fds, struct
  */
 int daemon_receive(int socket, json_t **object, int *fd, struct fault *fault);
 
+/* Sends a question and waits for its answer, which the caller releases. A result that is not ok is
+ * a fault. */
+int daemon_ask(int socket, json_t *question, json_t **answer, struct fault *fault);
+
 /* Sets a fault from an object of the daemon: from its `text`, and the place in the chain. */
 int daemon_fault(const json_t *object, enum fault_code code, struct fault *fault);
 

@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 /* Constants of the kernel's include/uapi/linux/landlock.h: the headers of the build may be older
@@ -91,8 +92,7 @@ void landlock_allow(struct landlock *landlock, const char *path, enum landlock_a
     struct stat status;
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0) {
-        if (fd >= 0)
-            close(fd);
+        file_close(&fd);
         return;
     }
     struct path_rule rule = {rights[access] & known(landlock->version), fd};

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/number.h"
+#include "worker/json_text.h"
 
 enum field_type {
     FIELD_INTEGER,
@@ -151,8 +153,7 @@ void message_init(struct message *message, enum message_kind kind)
 void message_finish(struct message *message)
 {
     for (size_t i = 0; i < message->n_fds; i++)
-        if (message->fds[i] >= 0)
-            close(message->fds[i]);
+        file_close(&message->fds[i]);
     json_decref(message->json);
     message_init(message, MESSAGE_JOB);
 }
@@ -190,16 +191,6 @@ void message_get_faults(const struct message *message, struct faults *faults)
         message_get_fault(message, faults_next(faults));
 }
 
-/* Our own texts may contain bytes of a file name, or be cut within a character. */
-static json_t *make_text(const char *string)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, string);
-    json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
-    text_finish(&valid);
-    return json;
-}
-
 static json_t *make_planes(const struct message *message)
 {
     json_t *planes = json_array();
@@ -219,7 +210,7 @@ static json_t *make_faults(const struct faults *faults)
         const struct fault *fault = &faults->list[i];
         json_array_append_new(list,
                               json_pack("{s:s, s:o, s:i, s:i}", "result", fault_name(fault->code),
-                                        "text", make_text(fault->text), "position", fault->position,
+                                        "text", json_text(fault->text), "position", fault->position,
                                         "length", fault->length));
     }
     return list;
@@ -253,7 +244,7 @@ static json_t *make_field(const struct field *field, const struct message *messa
         return json_incref(message->report);
     if (field->type == FIELD_FAULTS)
         return make_faults(&message->faults);
-    return make_text(*(const char *const *)member(field, message));
+    return json_text(*(const char *const *)member(field, message));
 }
 
 static json_t *make_object(const struct message *message)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "image/frame.h"
 #include "worker/describe.h"
 #include "worker/signals.h"
@@ -36,12 +37,9 @@ struct served {
 
 static void destroy(struct served *served)
 {
-    if (served->job.in_fd >= 0)
-        close(served->job.in_fd);
-    if (served->first_output >= 0)
-        close(served->first_output);
-    if (served->answer_fd >= 0)
-        close(served->answer_fd);
+    file_close(&served->job.in_fd);
+    file_close(&served->first_output);
+    file_close(&served->answer_fd);
     engine_report_finish(&served->job.report);
     format_finish(&served->format);
     format_finish(&served->frame_format);

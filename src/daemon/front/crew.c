@@ -1,15 +1,13 @@
 /* A crew: the supervised workers of one configuration, and the chains that they have to accept. */
 #include "daemon/front/front_internal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/log.h"
+#include "base/sealed.h"
 #include "base/text.h"
 #include "param/options.h"
 
@@ -109,7 +107,7 @@ static void on_stopped(void *context)
     struct crew *crew = context;
     struct front *front = crew->front;
     if (crew == front->crew)
-        front_stopped(front);
+        front_close(front);
     else
         crew_close(&crew);
 }
@@ -118,8 +116,7 @@ static void on_closed(void *context)
 {
     struct crew *crew = context;
     rulebook_leave(&crew->book);
-    if (crew->config_fd >= 0)
-        close(crew->config_fd);
+    file_close(&crew->config_fd);
     free(crew->checks);
     free(crew);
 }
@@ -168,71 +165,48 @@ static int open_source(const struct config *config, int *fd, struct fault *fault
 {
     if (!config->source)
         return 0;
-    *fd = memfd_create("sluice-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    *fd = sealed_create("sluice-config");
     if (*fd < 0)
         return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
     if (file_write(*fd, config->source, config->source_length, fault) == 0 &&
-        fcntl(*fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        sealed_finish(*fd) == 0)
         return 0;
-    close(*fd);
-    *fd = -1;
+    file_close(fd);
     return fault_set_errno(fault, FAULT_MEMORY, "a copy of the configuration");
 }
 
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book, struct fault *fault)
 {
-    const struct settings *settings = &book->config.settings;
     struct crew *c = calloc(1, sizeof *c);
     *crew = NULL;
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
-    c->front = front;
-    c->n_checks = count_checks(&book->config);
+    *c = (struct crew){.front = front,
+                       .book = rulebook_use(book),
+                       .config_fd = -1,
+                       .n_checks = count_checks(&book->config)};
     c->checks = calloc(c->n_checks, sizeof *c->checks);
-    if (!c->checks) {
-        free(c);
-        return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    int result = c->checks ? open_source(&book->config, &c->config_fd, fault)
+                           : fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    if (result == 0) {
+        fill_checks(c);
+        c->supervisor = (struct supervisor){.loop = &front->loop,
+                                            .settings = &book->config.settings,
+                                            .config_fd = c->config_fd,
+                                            .n_checks = c->n_checks,
+                                            .checks = c->checks,
+                                            .events = &events,
+                                            .context = c,
+                                            .jobs = &queue_jobs,
+                                            .jobs_context = &front->queue,
+                                            .metrics = front->metrics};
+        result = supervisor_init(&c->supervisor, fault);
     }
-    c->book = rulebook_use(book);
-    c->config_fd = -1;
-    if (open_source(&book->config, &c->config_fd, fault) != 0) {
-        rulebook_leave(&c->book);
-        free(c->checks);
-        free(c);
-        return fault->code;
-    }
-    fill_checks(c);
-    c->supervisor = (struct supervisor){.loop = &front->loop,
-                                        .settings = settings,
-                                        .config_fd = c->config_fd,
-                                        .n_checks = c->n_checks,
-                                        .checks = c->checks,
-                                        .events = &events,
-                                        .context = c,
-                                        .jobs = &queue_jobs,
-                                        .jobs_context = &front->queue,
-                                        .metrics = front->metrics};
-    int result = supervisor_init(&c->supervisor, fault);
-    if (result != 0) {
-        if (c->config_fd >= 0)
-            close(c->config_fd);
-        rulebook_leave(&c->book);
-        free(c->checks);
-        free(c);
-        return result;
-    }
-    *crew = c;
-    return 0;
-}
-
-void crew_start(struct crew *crew)
-{
-    supervisor_start(&crew->supervisor);
-}
-
-void crew_stop(struct crew *crew)
-{
-    supervisor_stop(&crew->supervisor);
+    if (result == 0)
+        *crew = c;
+    else
+        on_closed(c);
+    return result;
 }
 
 void crew_close(struct crew **crew)
@@ -245,24 +219,23 @@ void crew_close(struct crew **crew)
     supervisor_close(&c->supervisor);
 }
 
-const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
+/* The number of the folder that asks the same of a worker; n_watches: none does. */
+static size_t find_check(const struct settings *settings, const struct watch_settings *watch)
 {
-    for (size_t i = 0; i < crew->n_checks; i++)
-        if (texts_equal(crew->checks[i].chain, watch->chain) &&
-            texts_equal(crew->checks[i].format, watch->format) &&
-            texts_equal(crew->checks[i].reading, watch->reading))
-            return crew->checks[i].extension;
-    return "out";
+    size_t i = 0;
+    while (i < settings->n_watches && !(texts_equal(settings->watches[i].chain, watch->chain) &&
+                                        texts_equal(settings->watches[i].format, watch->format) &&
+                                        texts_equal(settings->watches[i].reading, watch->reading)))
+        i++;
+    return i;
 }
 
-static bool has_check(const struct settings *settings, const struct watch_settings *watch)
+/* The first checks are those of the folders. */
+const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
 {
-    for (size_t i = 0; i < settings->n_watches; i++)
-        if (texts_equal(settings->watches[i].chain, watch->chain) &&
-            texts_equal(settings->watches[i].format, watch->format) &&
-            texts_equal(settings->watches[i].reading, watch->reading))
-            return true;
-    return false;
+    const struct settings *settings = &crew->book->config.settings;
+    size_t i = find_check(settings, watch);
+    return i < settings->n_watches ? crew->checks[i].extension : "out";
 }
 
 /* Compares the texts only: a file that defines any @name counts as different when anything in it
@@ -292,6 +265,6 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b)
                  x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&
                  x->log_level == y->log_level && same_definitions(&a->config, &b->config);
     for (size_t i = 0; i < y->n_watches && equal; i++)
-        equal = has_check(x, &y->watches[i]);
+        equal = find_check(x, &y->watches[i]) < x->n_watches;
     return equal;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
@@ -28,7 +30,7 @@ static const struct settings *settings_of(const struct front *front)
 
 /* ---- stopping ---- */
 
-static void close_all(struct front *front)
+void front_close(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
@@ -60,12 +62,8 @@ void front_leave_if_done(struct front *front)
     if (front->state == FRONT_DRAINING && !front_sockets_are_idle(front))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
-    crew_stop(front->crew); /* front_stopped follows, at once when there is no worker */
-}
-
-void front_stopped(struct front *front)
-{
-    close_all(front);
+    supervisor_stop(
+        &front->crew->supervisor); /* front_close follows, at once when there is no worker */
 }
 
 static void on_limit(uv_timer_t *timer);
@@ -74,8 +72,8 @@ static void drain(struct front *front)
 {
     front->state = FRONT_DRAINING;
     reload_abandon(front);
-    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / 1000000, 0);
-    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * UINT64_C(1000000));
+    uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / MILLISECOND, 0);
+    front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * MILLISECOND);
     queue_drain(&front->queue);
     for (size_t i = 0; i < front->n_folders; i++)
         if (!front->folders[i].stopped)
@@ -216,10 +214,10 @@ static void log_state(struct front *front)
     const struct supervisor *s = &front->crew->supervisor;
     log_info("%s: %u jobs wait, %u are opened, %u run, %u place results, %u are to be tried again; "
              "%" PRIu64 " done, %" PRIu64 " failed",
-             front_state_name(front), queue_count(q, JOB_QUEUED),
-             queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN),
-             queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN), queue_count(q, JOB_SETTLING),
-             queue_count(q, JOB_WAITING), q->n_done, q->n_failed);
+             front_state_name(front), q->counts[JOB_QUEUED],
+             q->counts[JOB_OPENING] + q->counts[JOB_OPEN],
+             q->counts[JOB_SENT] + q->counts[JOB_BEGUN], q->counts[JOB_SETTLING],
+             q->counts[JOB_WAITING], q->n_done, q->n_failed);
     supervisor_log_state(s);
     for (size_t i = 0; i < front->n_folders; i++)
         folder_log_state(front->folders[i].folder);
@@ -351,12 +349,12 @@ static int start(struct front *front, const struct spool_world *spools, struct f
     if (result == 0)
         result = front_open_sockets(front, fault);
     if (result != 0) {
-        close_all(front);
+        front_close(front);
         return result;
     }
     front_set_queue(front);
     front_manager_starting(front);
-    crew_start(front->crew);
+    supervisor_start(&front->crew->supervisor);
     return 0;
 }
 
@@ -377,8 +375,7 @@ static int loop_init(uv_loop_t *loop, struct fault *fault)
     if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0)
         fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+        file_close(&fds[i]);
     int error = fault->code == FAULT_NONE ? uv_loop_init(loop) : 0;
     if (error != 0)
         fault_set(fault, FAULT_MEMORY, "no loop: %s", uv_strerror(error));

@@ -10,27 +10,20 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
 #include "version.h"
 
-static void set_files(struct metrics *metrics, const char *dir, const char *state, size_t count)
+/* Sets a gauge of a folder, with one more label unless that is NULL. */
+static void set(struct metrics *metrics, enum metric metric, const char *dir, const char *label,
+                const char *word, double value)
 {
     struct text labels = {0};
     metrics_label(&labels, "dir", dir);
-    metrics_label(&labels, "state", state);
-    metrics_set(metrics, METRIC_FILES, text_string(&labels), (double)count);
-    text_finish(&labels);
-}
-
-/* Sets a gauge with value 1 that has a word as its label. */
-static void set_word(struct metrics *metrics, enum metric metric, const char *dir, const char *name,
-                     const char *word)
-{
-    struct text labels = {0};
-    metrics_label(&labels, "dir", dir);
-    metrics_label(&labels, name, word);
-    metrics_set(metrics, metric, text_string(&labels), 1);
+    if (label)
+        metrics_label(&labels, label, word);
+    metrics_set(metrics, metric, text_string(&labels), value);
     text_finish(&labels);
 }
 
@@ -47,21 +40,18 @@ static void measure_folders(struct front *front)
         const struct folder *folder = front->folders[i].folder;
         const char *dir = folder_settings(folder)->input;
         struct folder_census census;
-        struct text labels = {0};
         if (front->folders[i].stopped || front->folders[i].waits)
             continue;
         folder_count(folder, &census);
-        set_files(metrics, dir, "waiting", census.waiting);
-        set_files(metrics, dir, "queued", census.queued);
-        set_files(metrics, dir, "running", census.running);
-        set_files(metrics, dir, "retrying", census.retrying);
-        set_files(metrics, dir, "done", census.done);
-        set_files(metrics, dir, "failed", census.failed);
-        metrics_label(&labels, "dir", dir);
-        metrics_set(metrics, METRIC_WATCH_OVERFLOWS, text_string(&labels), census.overflows);
-        set_word(metrics, METRIC_FOLDER_STATE, dir, "state", census.state);
-        set_word(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode);
-        text_finish(&labels);
+        set(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
+        set(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
+        set(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
+        set(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
+        set(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
+        set(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
+        set(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
+        set(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
+        set(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
     }
 }
 
@@ -82,24 +72,13 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Reads a file of /proc/self. False when there is none. */
-static bool read_own(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
-
 /* Reads /proc/self/statm: emulators make up most of /proc/self/stat. */
 static void measure_memory(struct process_figures *figures)
 {
     char text[256];
     unsigned long virtual, resident;
     double page = (double)sysconf(_SC_PAGESIZE);
-    if (!read_own("/proc/self/statm", text, sizeof text) ||
+    if (!file_read_text("/proc/self/statm", text, sizeof text) ||
         sscanf(text, "%lu %lu", &virtual, &resident) != 2)
         return;
     figures->virtual = (double)virtual * page;
@@ -116,7 +95,7 @@ static void find_start(struct process_figures *figures)
     unsigned long long ticks;
     if (started == 0) {
         const char *from =
-            read_own("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+            file_read_text("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
         if (!from || sscanf(from + 1,
                             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
                             "%*d %*d %llu",
@@ -144,8 +123,7 @@ static void count_descriptors(struct process_figures *figures)
     int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0 && disk_list(fd, count, &entries) == 0)
         figures->open_fds = entries - OWN;
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         figures->max_fds = (double)limit.rlim_cur;
 }

@@ -77,13 +77,10 @@ struct front {
     char told[300];  /* the status it was told last */
 };
 
-/* crew.c: makes one for a configuration, and starts its worker (crew_start). */
+/* crew.c: makes one for a configuration. Its supervisor is then started; when that has stopped,
+ * crew_close is called. */
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book,
                 struct fault *fault);
-void crew_start(struct crew *crew);
-
-/* The workers end when they have no jobs; then crew_close is called. */
-void crew_stop(struct crew *crew);
 
 /* Clears the pointer. The loop frees the crew later, since this may be called from within it. */
 void crew_close(struct crew **crew);
@@ -97,7 +94,7 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b);
 /* front.c: events of the crew that has jobs, or of the one that is to take over. */
 void front_ready(struct front *front);
 void front_refused(struct front *front, const struct fault *fault);
-void front_stopped(struct front *front);
+void front_close(struct front *front);
 void front_set_queue(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault);

@@ -1,4 +1,5 @@
 /* sluiced: the daemon. This process decodes no picture, and loads neither OpenCL nor a codec. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "daemon/serve/receiver.h"
 #include "daemon/spool/ledger.h"
 #include "daemon/spool/spool.h"
-#include "daemon/spool/state.h"
 #include "param/options.h"
 
 /* A job with many planes needs a descriptor for each. The usual soft limit exists for programs that
@@ -30,6 +30,40 @@ static void raise_descriptor_limit(void)
         return;
     limit.rlim_cur = wanted;
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* False when `base` is no absolute path, or too long. */
+static bool put_path(char path[PATH_MAX], const char *base, size_t length, const char *below)
+{
+    if (!base || base[0] != '/')
+        return false;
+    int printed = snprintf(path, PATH_MAX, "%.*s%s", (int)length, base, below);
+    return printed > 0 && printed < PATH_MAX;
+}
+
+static bool find_path(const char *told, char path[PATH_MAX])
+{
+    const char *systemd = getenv("STATE_DIRECTORY"); /* several are separated by colons */
+    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (told)
+        return snprintf(path, PATH_MAX, "%s", told) < PATH_MAX;
+    return (systemd && put_path(path, systemd, strcspn(systemd, ":"), "")) ||
+           (xdg && put_path(path, xdg, strlen(xdg), "/sluice")) ||
+           (home && put_path(path, home, strlen(home), "/.local/state/sluice"));
+}
+
+/* The state directory's absolute path, which the caller frees: `told`, else systemd's
+ * STATE_DIRECTORY, else XDG_STATE_HOME/sluice, else ~/.local/state/sluice. Whoever needs the
+ * directory makes it. */
+static int find_state(const char *told, char **found, struct fault *fault)
+{
+    char path[PATH_MAX];
+    *found = NULL;
+    if (!find_path(told, path))
+        return fault_set(fault, FAULT_CREATE,
+                         "no state directory: say --state DIR (or set XDG_STATE_HOME or HOME)");
+    *found = path_absolute(path);
+    return *found ? 0 : fault_set_errno(fault, FAULT_CREATE, path);
 }
 
 static int load(const struct daemon_options *options, struct rulebook **book)
@@ -56,7 +90,7 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     log_init("sluiced", (enum log_level)settings->log_level);
     journal_attach();
     raise_descriptor_limit();
-    if (state_find(settings->state, &state, &fault) != 0)
+    if (find_state(settings->state, &state, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
     spools.state_path = state;
     if (ledger_open(&spools.ledger, state, &fault) != 0)

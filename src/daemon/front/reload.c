@@ -20,16 +20,20 @@ static void end(struct front *front, const char *refused)
         reload_begin(front);
 }
 
+static void drop_next_crew(struct front *front)
+{
+    struct crew *crew = front->next_crew;
+    front->next_crew = NULL;
+    if (crew)
+        supervisor_stop(&crew->supervisor);
+}
+
 /* Ends a reload before anything has changed. */
 static void call_off(struct front *front, const char *why)
 {
     log_error("%s: the configuration that was in force stays", why);
     metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
-    if (front->next_crew) {
-        struct crew *crew = front->next_crew;
-        front->next_crew = NULL;
-        crew_stop(crew);
-    }
+    drop_next_crew(front);
     end(front, why);
 }
 
@@ -138,7 +142,7 @@ static void take_file(struct front *front, struct rulebook *book)
     if (crew_create(&front->next_crew, front, front->wanted, &fault) != 0)
         call_off(front, fault.text);
     else
-        crew_start(front->next_crew);
+        supervisor_start(&front->next_crew->supervisor);
 }
 
 static void after_reading(struct errand *errand)
@@ -238,7 +242,7 @@ void reload_go_on(struct front *front)
         front->crew = front->next_crew;
         front->next_crew = NULL;
         front->queue.supervisor = &front->crew->supervisor;
-        crew_stop(old);
+        supervisor_stop(&old->supervisor);
     }
     struct rulebook *old_book = front->book;
     front->book = rulebook_use(front->wanted);
@@ -261,11 +265,7 @@ void reload_abandon(struct front *front)
     front->reload_again = false;
     front->reload = RELOAD_NONE;
     rulebook_leave(&front->wanted);
-    if (front->next_crew) {
-        struct crew *crew = front->next_crew;
-        front->next_crew = NULL;
-        crew_stop(crew);
-    }
+    drop_next_crew(front);
     for (size_t i = 0; i < front->n_folders; i++)
         if (front->folders[i].waits) { /* never started: nothing of it is under way */
             front->folders[i].waits = false;

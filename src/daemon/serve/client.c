@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/ask.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/work/metrics.h"
+#include "worker/json_text.h"
 
 #define STATUS_MAX 60000 /* bytes of a status that fits into a message */
 
@@ -138,8 +139,7 @@ static void destroy_request(struct jobs_request *request)
     account_leave(request->account);
     int *const fds[] = {&request->in_fd, &request->out_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (*fds[i] >= 0)
-            close(*fds[i]);
+        file_close(fds[i]);
     ask_finish(&request->ask);
     free(request);
     jobs_want_sweep(server);

@@ -1,15 +1,15 @@
 #include "daemon/serve/client_job.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/sealed.h"
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
@@ -19,21 +19,10 @@
 /* Weight of a new time in the mean. */
 #define MEAN_WEIGHT 0.1
 
-int client_job_memory(const char *name)
-{
-    return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-}
-
-void client_job_seal(int fd)
-{
-    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-}
-
 static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
-        if (job->planes[i].fd >= 0)
-            close(job->planes[i].fd);
+        file_close(&job->planes[i].fd);
         service_release_result(job->service, job->how.account, job->planes[i].size);
     }
     free(job->planes);
@@ -48,7 +37,7 @@ static int add_plane(struct client_job *job, const char *name, struct fault *fau
         return fault_set(fault, FAULT_MEMORY, "no memory for a plane");
     job->planes = planes;
     struct client_plane *plane = &job->planes[job->n_planes];
-    *plane = (struct client_plane){.fd = client_job_memory("sluice-result")};
+    *plane = (struct client_plane){.fd = sealed_create("sluice-result")};
     if (plane->fd < 0)
         return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
     snprintf(plane->name, sizeof plane->name, "%s", name);
@@ -63,10 +52,8 @@ void client_job_destroy(struct client_job **job)
     if (!j)
         return;
     drop_planes(j);
-    if (j->how.in_fd >= 0)
-        close(j->how.in_fd);
-    if (j->how.out_fd >= 0)
-        close(j->how.out_fd);
+    file_close(&j->how.in_fd);
+    file_close(&j->how.out_fd);
     service_give(j->service, j->how.account, j->how.bytes);
     account_leave(j->how.account);
     free(j->chain);
@@ -157,7 +144,7 @@ static void count(const struct client_job *job)
 static void seal_plane(struct client_job *job, struct client_plane *plane)
 {
     struct stat status;
-    client_job_seal(plane->fd);
+    sealed_finish(plane->fd);
     plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
     service_hold_result(job->service, job->how.account, plane->size);
 }

@@ -58,12 +58,6 @@ bool client_job_waits(const struct client_job *job);
 
 extern const struct job_source client_job_http, client_job_jobs;
 
-/* Makes a memory file for a client's data; −1 on failure. */
-int client_job_memory(const char *name);
-
-/* Seals a memory file, so that nobody can change it. */
-void client_job_seal(int fd);
-
 /* Hands a plane to the caller, who gives back its `held` bytes when the client has read it. */
 int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held);
 

@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "daemon/work/supervise.h"
-
-#define SECOND UINT64_C(1000000000)
 
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
@@ -384,8 +383,7 @@ void http_close(struct http **http)
         MHD_stop_daemon(h->daemon);
     if (h->hangup_fd >= 0 && count > 1)
         uv_poll_stop(&h->hangup_poll);
-    if (h->hangup_fd >= 0)
-        close(h->hangup_fd);
+    file_close(&h->hangup_fd);
     void *const handles[] = {&h->poll, &h->hangup_poll, &h->timer, &h->tick, &h->kick};
     for (unsigned i = 0; i < count; i++)
         uv_close(handles[i], on_closed);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sealed.h"
 #include "worker/message.h"
 
 #define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
@@ -87,8 +88,7 @@ static void answer_result(struct http_request *request, const struct message *re
     struct MHD_Response *response =
         size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;
     if (!response) {
-        if (fd >= 0)
-            close(fd);
+        file_close(&fd);
         problem_set(&request->problem, 503, "memory", "no memory for an answer");
         return;
     }
@@ -151,7 +151,7 @@ void http_process(struct http_request *request)
     const struct query *q = &request->query;
     if (!check(request))
         return;
-    client_job_seal(request->body_fd);
+    sealed_finish(request->body_fd);
     struct client_job_how how = {.source = &client_job_http,
                                  .flow = &request->connection->flow,
                                  .account = request->connection->account,

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/sealed.h"
 
 #define BODY_SECONDS   30
 #define IDLE_SECONDS   15
@@ -212,7 +214,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
             problem_set(&request->problem, 503, "draining", "the daemon is ending");
         else if (announced > service->settings->max_file)
             refuse_large(request);
-        else if ((request->body_fd = client_job_memory("sluice-body")) < 0)
+        else if ((request->body_fd = sealed_create("sluice-body")) < 0)
             refuse_memory(request);
     }
     const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
@@ -226,9 +228,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
 
 static void drop_body(struct http_request *request)
 {
-    if (request->body_fd >= 0)
-        close(request->body_fd);
-    request->body_fd = -1;
+    file_close(&request->body_fd);
     service_give(request->connection->http->service, request->connection->account,
                  request->body_taken);
     request->body_taken = 0;

@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #define MESSAGES_A_TURN 16
 #define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
-#define READ_TIME       UINT64_C(30000000000) /* nanoseconds until a client must have read a result */
-#define TICK            250                   /* milliseconds */
+#define READ_TIME       (30 * SECOND) /* until a client must have read a result */
+#define TICK            250           /* milliseconds */
 
 static void on_client(uv_poll_t *poll, int status, int events);
 
@@ -44,8 +45,7 @@ static void poll_client(struct jobs_client *client)
 static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *message)
 {
     text_finish(&message->json);
-    if (message->fd >= 0)
-        close(message->fd);
+    file_close(&message->fd);
     service_release_result(client->server->service, client->account, message->held);
     client->held -= message->held;
     free(message);
@@ -104,9 +104,7 @@ static void send_outgoing(struct jobs_client *client)
         STAILQ_REMOVE_HEAD(&client->outgoing, next);
         client->n_outgoing--;
         text_finish(&first->json);
-        if (first->fd >= 0)
-            close(first->fd);
-        first->fd = -1;
+        file_close(&first->fd);
         if (STAILQ_EMPTY(&client->unread))
             client->read_at = clock_now();
         client->n_unread_bytes += first->bytes;
@@ -123,8 +121,7 @@ void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t h
     if (!message || json->failed || client->n_outgoing >= OUTGOING_MAX)
         jobs_break(client);
     if (!message || client->broken || client->closed) {
-        if (fd >= 0)
-            close(fd);
+        file_close(&fd);
         service_release_result(client->server->service, client->account, held);
         text_finish(json);
         free(message);
@@ -162,8 +159,7 @@ static void on_received(struct reception *reception, const struct parcel *parcel
     else if (receipt->length > 0)
         client_take(client, parcel->bytes, receipt->length, reception, receipt, fds);
     for (int i = 0; i < 2; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+        file_close(&fds[i]);
     if (receipt->going_on)
         return;
     end_reception(client);

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "daemon/serve/manager.h"
 #include "daemon/serve/service.h"
@@ -105,8 +106,7 @@ static bool somebody_listens(const struct listener *listener, const struct socka
     int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     bool nobody = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) &&
                   errno == ECONNREFUSED;
-    if (probe >= 0)
-        close(probe);
+    file_close(&probe);
     return !nobody;
 }
 
@@ -232,8 +232,7 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     if (result != 0) {
-        if (listener->fd >= 0)
-            close(listener->fd);
+        file_close(&listener->fd);
         if (listener->path)
             remove_path(listener);
         free(listener->path);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/spool/json_text.h"
+#include "worker/json_text.h"
 
 static const struct {
     unsigned status;

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -88,11 +87,8 @@ static void check_files(struct receipt *receipt, int input, int output)
 
 static void close_all(int *fds, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-        fds[i] = -1;
-    }
+    for (size_t i = 0; i < count; i++)
+        file_close(&fds[i]);
 }
 
 /* Sends a receipt, with the bytes of the message behind it (struct parcel) if receipt->length says
@@ -138,8 +134,7 @@ static void copy_bytes(int input, int copy, uint64_t size, struct receipt *recei
 static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
 {
     struct receipt receipt = {.fault = FAULT_INIT};
-    int files[MESSAGE_FDS_MAX] = {memfd_create("sluice-input", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                                  fds[1]};
+    int files[MESSAGE_FDS_MAX] = {sealed_create("sluice-input"), fds[1]};
     fds[1] = -1;
     receipt.has_input = files[0] >= 0;
     receipt.has_output = files[1] >= 0;
@@ -150,7 +145,7 @@ static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
     close_all(fds, MESSAGE_FDS_MAX);
     receipt.going_on = false;
     if (receipt.fault.code == FAULT_NONE) {
-        fcntl(files[0], F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+        sealed_finish(files[0]);
         send_receipt(&receipt, files, 1 + receipt.has_output);
         close_all(files, MESSAGE_FDS_MAX);
     } else {

@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/receptions.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
 #include "version.h"
+#include "worker/json_text.h"
 
 #define DESCRIPTION_MAX (4u << 20)
 
@@ -41,17 +41,14 @@ void service_finish(struct service *service)
     inquiries_close(&service->inquiries);
     json_decref(service->description);
     service->description = NULL;
-    if (service->description_fd >= 0)
-        close(service->description_fd);
-    service->description_fd = -1;
+    file_close(&service->description_fd);
 }
 
 /* ---- stages and devices ---- */
 
 void service_worker_ready(struct service *service)
 {
-    if (service->description_fd >= 0)
-        close(service->description_fd);
+    file_close(&service->description_fd);
     service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
     if (service->description_fd >= 0)
         supervisor_describe(service->queue->supervisor, service->description_fd);
@@ -214,12 +211,12 @@ int service_check_queue(const struct service *service, const struct account *acc
 
 static json_t *queue_json(const struct queue *q)
 {
-    return json_pack(
-        "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
-        (int)(queue_count(q, JOB_QUEUED) + queue_count(q, JOB_OPENING) + queue_count(q, JOB_OPEN)),
-        "running", (int)(queue_count(q, JOB_SENT) + queue_count(q, JOB_BEGUN)), "settling",
-        (int)queue_count(q, JOB_SETTLING), "retrying", (int)queue_count(q, JOB_WAITING),
-        "of_clients", (int)q->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(q));
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
+                     (int)(q->counts[JOB_QUEUED] + q->counts[JOB_OPENING] + q->counts[JOB_OPEN]),
+                     "running", (int)(q->counts[JOB_SENT] + q->counts[JOB_BEGUN]), "settling",
+                     (int)q->counts[JOB_SETTLING], "retrying", (int)q->counts[JOB_WAITING],
+                     "of_clients", (int)q->n_client_jobs, "in_quarantine",
+                     (int)queue_in_quarantine(q));
 }
 
 /* Longer chains are shortened: the beginning is enough to recognise one. */

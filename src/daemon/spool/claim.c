@@ -102,9 +102,7 @@ static int move_in(const struct claim *claim)
     if (disk_place(&place, spool->in_fd, claim->name, 0) != 0)
         return -1;
     int result = renameat(place.fd, place.name, spool->instance_fd, path_of(claim, path));
-    int error = errno;
     disk_place_leave(&place);
-    errno = error;
     return result;
 }
 
@@ -289,9 +287,7 @@ static int open_file(const struct claim *claim)
     if (disk_place(&place, claim->spool->in_fd, claim->name, 0) != 0)
         return -1;
     int fd = openat(place.fd, place.name, flags);
-    int error = errno;
     disk_place_leave(&place);
-    errno = error;
     return fd;
 }
 
@@ -301,8 +297,7 @@ bool claim_identify(struct claim *claim)
     int fd = claim->identity.inode ? -1 : open_file(claim);
     if (fd >= 0 && fstat(fd, &status) == 0)
         claim->identity = identity_of(&status);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     return claim->identity.inode != 0;
 }
 
@@ -407,9 +402,7 @@ static int move_out(struct claim *claim, int root_fd, const char *name)
         return -1;
     int result =
         disk_rename_new(claim->spool->instance_fd, path_of(claim, path), place.fd, place.name);
-    int error = errno;
     disk_place_leave(&place);
-    errno = error;
     if (result == 0)
         forget(claim);
     return result;

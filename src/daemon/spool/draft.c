@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 
@@ -88,22 +89,20 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         draft->fd =
             openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
-    int error = errno;
     disk_place_leave(&place);
     if (draft->fd >= 0)
         return 0;
     if (!draft->temporary)
         return fault_set(fault, FAULT_MEMORY, "no memory for a name");
+    int result = fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     free(draft->temporary);
     draft->temporary = NULL;
-    errno = error;
-    return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+    return result;
 }
 
 void draft_forget(struct draft *draft)
 {
-    if (draft->fd >= 0)
-        close(draft->fd);
+    file_close(&draft->fd);
     free(draft->temporary);
     *draft = (struct draft)DRAFT_INIT;
 }
@@ -135,9 +134,7 @@ static int reserve(const struct draft *draft, const struct claim *claim, size_t 
             openat(place.fd, r.in_out, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         result = fd < 0 ? -1 : close(fd);
     }
-    int error = errno;
     disk_place_leave(&place);
-    errno = error;
     return result;
 }
 

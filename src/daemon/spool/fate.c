@@ -58,27 +58,31 @@ static bool look_for_file(int root_fd, const char *name, struct identity *identi
     return true;
 }
 
-json_t *fate_read_reason(int failed_fd, const char *name)
+json_t *fate_read_told(int directory_fd, const char *name)
 {
-    struct disk_place place;
-    name_buffer reason;
     struct bytes bytes = {0};
     json_t *told = NULL;
-    if (disk_place(&place, failed_fd, name, 0) != 0)
-        return NULL;
-    name_of_reason(reason, place.name);
-    int fd = openat(place.fd, reason, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    disk_place_leave(&place);
-    if (fd < 0)
-        return NULL;
-    if (file_read(fd, REASON_MAX, &bytes, NULL) == 0)
+    int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && file_read(fd, REASON_MAX, &bytes, NULL) == 0)
         told = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
     bytes_finish(&bytes);
-    close(fd);
+    file_close(&fd);
     if (json_is_object(told))
         return told;
     json_decref(told);
     return NULL;
+}
+
+json_t *fate_read_reason(int failed_fd, const char *name)
+{
+    struct disk_place place;
+    name_buffer reason;
+    if (disk_place(&place, failed_fd, name, 0) != 0)
+        return NULL;
+    name_of_reason(reason, place.name);
+    json_t *told = fate_read_told(place.fd, reason);
+    disk_place_leave(&place);
+    return told;
 }
 
 static bool is_told_as(const char *name, const char *told)
@@ -462,4 +466,16 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0)
         fate_set(fate, "unknown", "ledger-silent", "what became of it cannot be told: %s",
                  fault.text);
+}
+
+void fate_find_failed(struct fate *fate, const struct spool *spool, const char *name)
+{
+    struct spot place = {.kind = spool->in_place ? SPOT_INPUT : SPOT_FAILED};
+    json_t *told = spool->in_place ? fate_read_reason(spool->failed_fd, name) : NULL;
+    if (spool->in_place)
+        fate_name_of(told, name, place.name);
+    else
+        snprintf(place.name, sizeof place.name, "%s", name);
+    json_decref(told);
+    fate_find(fate, spool, &place);
 }

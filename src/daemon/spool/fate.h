@@ -43,15 +43,33 @@ void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledg
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place);
 void fate_finish(struct fate *fate);
 
+/* fate_find for a name in failed: that of a file or, with claims in place, of a reason. */
+void fate_find_failed(struct fate *fate, const struct spool *spool, const char *name);
+
 void fate_set(struct fate *fate, const char *state, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* As people are told; a new reference, NULL without memory. `folder`: IN as configured. */
 json_t *fate_json(const struct fate *fate, const char *folder);
 
+/* Why a file failed: NAME.error.json. */
+struct fate_reason {
+    const char *file; /* its name when it was dropped */
+    const struct fault *fault;
+    const char *step; /* what the worker did: "read", "decode", "plan", "device", … */
+    unsigned attempts;
+    const char *chain, *format;
+};
+
+/* Returns the text, which contains the present time; the caller frees it. NULL without memory. */
+char *fate_print_reason(const struct fate_reason *reason);
+
 /* Reads NAME.error.json, the reason of a file below failed. NULL: there is none that can be read.
  */
 json_t *fate_read_reason(int failed_fd, const char *name);
+
+/* Reads a reason under any name in its folder. */
+json_t *fate_read_told(int directory_fd, const char *name);
 
 /* With claims in place: finds the reason in failed that is about `name`, and gives the name of the
  * file to which it belongs. False: there is none. */

@@ -1,10 +1,13 @@
-/* What has become of a file, as JSON for people and programs. */
+/* What has become of a file, as JSON for people and programs; NAME.error.json. */
 #include "daemon/spool/fate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "daemon/spool/json_text.h"
+#include "base/text.h"
+#include "worker/json_text.h"
 
 static void add_text(json_t *json, const char *key, const char *text)
 {
@@ -61,4 +64,20 @@ json_t *fate_json(const struct fate *fate, const char *folder)
             json_object_set(json, copied[i], value);
     }
     return json;
+}
+
+char *fate_print_reason(const struct fate_reason *reason)
+{
+    json_t *json = json_pack(
+        "{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o}", "file", json_text(reason->file), "code",
+        fault_name(reason->fault->code), "message", json_text(reason->fault->text), "stage",
+        reason->step, "attempts", (json_int_t)reason->attempts, "chain", json_text(reason->chain),
+        "format", json_text(reason->format), "time", json_time(time(NULL)));
+    char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    struct text line = {0};
+    if (text)
+        text_printf(&line, "%s\n", text);
+    free(text);
+    json_decref(json);
+    return line.data;
 }

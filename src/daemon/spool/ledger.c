@@ -14,8 +14,8 @@
 #include "base/name.h"
 
 #define FILE_NAME  "ledger.db"
-#define BUSY_LIMIT 5000                 /* milliseconds to wait while another daemon writes */
-#define TRY_EVERY  UINT64_C(5000000000) /* nanoseconds between attempts to open the database */
+#define BUSY_LIMIT 5000         /* milliseconds to wait while another daemon writes */
+#define TRY_EVERY  (5 * SECOND) /* between attempts to open the database */
 
 /* As ledger_ask.c reads them. */
 #define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
@@ -34,10 +34,9 @@ static const char *const texts[STATEMENTS] = {
     [DROP_MANY] = "DELETE FROM files WHERE rowid IN (SELECT rowid FROM files WHERE remembered=0 "
                   "ORDER BY last DESC LIMIT -1 OFFSET ?1)",
     /* In the order of an index, which on many disks is also the order of the files. */
-    [LIST_REMEMBERED] =
-        "SELECT inode,size,mtime,name,device,rowid,last FROM files WHERE folder=?1 AND "
-        "(inode,size,mtime,name)>(?2,?3,?4,?5) AND remembered=1 "
-        "ORDER BY inode,size,mtime,name LIMIT ?6",
+    [LIST_REMEMBERED] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND "
+                        "(inode,size,mtime,name)>(?2,?3,?4,?5) AND remembered=1 "
+                        "ORDER BY inode,size,mtime,name LIMIT ?6",
     [FORGET] = "DELETE FROM files WHERE rowid=?1 AND last=?2 AND remembered=1",
     [FIND_NAME] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND name=?2 ORDER BY last DESC,"
                   "rowid DESC LIMIT 1",

@@ -2,12 +2,12 @@
  * continued over restarts. The files' times and the date do not count. */
 #include "daemon/spool/ledger_internal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 #define AT_ONCE 256 /* files in one turn, so that others can use the ledger in between */
 #define DAY     86400
@@ -35,11 +35,7 @@ static int64_t read_clock(clockid_t id)
 
 static void look_at_clocks(struct moment *moment)
 {
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, moment->boot, sizeof moment->boot - 1);
-    if (fd >= 0)
-        close(fd);
-    moment->boot[length > 0 ? length : 0] = '\0';
+    file_read_text("/proc/sys/kernel/random/boot_id", moment->boot, sizeof moment->boot);
     moment->up = read_clock(CLOCK_BOOTTIME);
     moment->today = read_clock(CLOCK_REALTIME);
 }

@@ -36,17 +36,22 @@ static struct ledger_row row_of(sqlite3_stmt *s)
     };
 }
 
-/* Returns false without memory. */
-static bool copy_row(struct ledger_row *to, const struct ledger_row *from)
+static char *copy(const char *text)
 {
-    *to = *from;
-    to->name = strdup(from->name);
-    to->state = strdup(from->state);
-    to->reason = from->reason ? strdup(from->reason) : NULL;
-    to->result = from->result ? strdup(from->result) : NULL;
-    if (to->name && to->state && !to->reason == !from->reason && !to->result == !from->result)
+    return text ? strdup(text) : NULL;
+}
+
+bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row)
+{
+    struct ledger_row here = row_of(statement);
+    *row = here;
+    row->name = copy(here.name);
+    row->state = copy(here.state);
+    row->reason = copy(here.reason);
+    row->result = copy(here.result);
+    if (row->name && row->state && !row->reason == !here.reason && !row->result == !here.result)
         return true;
-    ledger_row_finish(to);
+    ledger_row_finish(row);
     return false;
 }
 
@@ -62,7 +67,7 @@ static bool first_row(struct ledger *ledger, enum statement which,
         struct ledger_row here = row_of(s);
         if (is_wanted && !is_wanted(context, &here))
             continue;
-        if (!copy_row(row, &here))
+        if (!ledger_read_row(s, row))
             break;
         found = true;
     }
@@ -154,12 +159,8 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
     sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 3, after);
     sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
-    while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
-        struct ledger_row row = row_of(s);
-        if (!copy_row(&rows[count], &row))
-            break;
+    while (count < limit && sqlite3_step(s) == SQLITE_ROW && ledger_read_row(s, &rows[count]))
         count++;
-    }
     sqlite3_reset(s);
     sqlite3_clear_bindings(s);
     ledger_leave(ledger);

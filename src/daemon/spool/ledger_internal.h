@@ -116,6 +116,9 @@ int ledger_step(struct ledger *ledger, enum statement which);
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
 
+/* The statement's current row, if there is one, with copies of its texts. False without memory. */
+bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row);
+
 /* The date an age ago, in seconds; INT64_MIN while nothing is to be deleted. */
 int64_t ledger_date_before(struct ledger *ledger, int64_t age);
 

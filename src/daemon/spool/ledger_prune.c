@@ -11,45 +11,25 @@
 #define KEEP_ROWS 200000
 #define PAGE_ROWS 256
 
-/* A remembered file, as the ledger had it when the page was read. */
-struct remembered {
-    struct identity identity;
-    char *name; /* owned */
-    sqlite3_int64 row, last;
-};
-
 struct page {
-    struct remembered rows[PAGE_ROWS];
+    struct ledger_row rows[PAGE_ROWS]; /* remembered files; owned */
     size_t n_rows;
-    struct remembered after; /* the page begins after this row; owned */
-    unsigned generation;     /* of the ledger when the page was read */
+    struct identity after; /* the page begins after this file … */
+    char *after_name;      /* … of this name; owned; NULL: none */
+    unsigned generation;   /* of the ledger when the page was read */
 };
-
-static void take_row(struct page *page, sqlite3_stmt *list)
-{
-    struct remembered *row = &page->rows[page->n_rows];
-    const char *name = (const char *)sqlite3_column_text(list, 3);
-    *row = (struct remembered){.identity = {.inode = (ino_t)sqlite3_column_int64(list, 0),
-                                            .size = sqlite3_column_int64(list, 1),
-                                            .mtime = sqlite3_column_int64(list, 2),
-                                            .device = (dev_t)sqlite3_column_int64(list, 4)},
-                               .name = name ? strdup(name) : NULL,
-                               .row = sqlite3_column_int64(list, 5),
-                               .last = sqlite3_column_int64(list, 6)};
-    page->n_rows += row->name != NULL;
-}
 
 static void read_page(struct ledger *ledger, const char *folder, struct page *page)
 {
     sqlite3_stmt *list = ledger->statements[LIST_REMEMBERED];
     sqlite3_bind_text(list, 1, folder, -1, SQLITE_STATIC);
-    ledger_bind_identity(list, 2, &page->after.identity);
-    sqlite3_bind_text(list, 5, page->after.name ? page->after.name : "", -1, SQLITE_STATIC);
+    ledger_bind_identity(list, 2, &page->after);
+    sqlite3_bind_text(list, 5, page->after_name ? page->after_name : "", -1, SQLITE_STATIC);
     sqlite3_bind_int64(list, 6, PAGE_ROWS);
     page->n_rows = 0;
     page->generation = ledger->generation;
     while (page->n_rows < PAGE_ROWS && sqlite3_step(list) == SQLITE_ROW)
-        take_row(page, list);
+        page->n_rows += ledger_read_row(list, &page->rows[page->n_rows]);
     sqlite3_reset(list);
     sqlite3_clear_bindings(list);
 }
@@ -60,24 +40,17 @@ static void look(struct page *page,
                  void *context)
 {
     size_t kept = 0;
-    free(page->after.name);
-    page->after = page->rows[page->n_rows - 1];
-    page->after.name = strdup(page->after.name);
+    free(page->after_name);
+    page->after = page->rows[page->n_rows - 1].identity;
+    page->after_name = strdup(page->rows[page->n_rows - 1].name);
     for (size_t i = 0; i < page->n_rows; i++) {
-        struct remembered *row = &page->rows[i];
+        struct ledger_row *row = &page->rows[i];
         if (exists(context, row->name, &row->identity))
-            free(row->name);
+            ledger_row_finish(row);
         else
             page->rows[kept++] = *row;
     }
     page->n_rows = kept;
-}
-
-static void finish_rows(struct page *page)
-{
-    for (size_t i = 0; i < page->n_rows; i++)
-        free(page->rows[i].name);
-    page->n_rows = 0;
 }
 
 /* Returns false after the last page. */
@@ -96,14 +69,14 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
     if (page->n_rows > 0) {
         struct ledger_task *task = ledger_task_create();
         for (size_t i = 0; i < page->n_rows; i++)
-            ledger_task_add(task, FORGET, "ii", (int64_t)page->rows[i].row,
-                            (int64_t)page->rows[i].last);
+            ledger_task_add(task, FORGET, "ii", page->rows[i].id, page->rows[i].time);
         if (task)
             task->generation = page->generation + 1;
         ledger_submit(ledger, task, LEDGER_ROOM, NULL);
     }
-    finish_rows(page);
-    return more && page->after.name;
+    for (size_t i = 0; i < page->n_rows; i++)
+        ledger_row_finish(&page->rows[i]);
+    return more && page->after_name;
 }
 
 void ledger_prune(struct ledger *ledger, const char *folder,
@@ -121,9 +94,9 @@ void ledger_prune(struct ledger *ledger, const char *folder,
     struct page *page = exists ? calloc(1, sizeof *page) : NULL;
     if (!page)
         return;
-    page->after.identity.inode = (ino_t)INT64_MIN; /* the ledger's numbers are signed */
+    page->after.inode = (ino_t)INT64_MIN; /* the ledger's numbers are signed */
     while (forget_missing(ledger, folder, page, exists, context))
         ;
-    free(page->after.name);
+    free(page->after_name);
     free(page);
 }

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/number.h"
 
-#define SECOND  UINT64_C(1000000000)
 #define BACKLOG 20000 /* changes that may wait: some 10 MB */
 
 /* A reader gives up after so long without progress, and so does the end of the daemon. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/walk.h"
@@ -83,12 +84,9 @@ struct recovery {
 
 static void close_remains(struct remains *remains)
 {
-    if (remains->out_fd >= 0)
-        close(remains->out_fd);
-    if (remains->lock_fd >= 0)
-        close(remains->lock_fd);
-    if (remains->fd >= 0)
-        close(remains->fd);
+    file_close(&remains->out_fd);
+    file_close(&remains->lock_fd);
+    file_close(&remains->fd);
     free(remains);
 }
 

@@ -81,23 +81,16 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
                             const char *reason)
 {
     struct stat status;
-    struct bytes bytes = {0};
     struct identity identity;
-    char whose[PATH_MAX] = "";
+    char whose[PATH_MAX];
     if (!spool->in_place) {
         name_buffer file;
         snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(reason), reason);
         return fstatat(directory_fd, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
     }
-    int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && file_read(fd, 1 << 16, &bytes, NULL) == 0) {
-        json_t *told = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
-        fate_name_of(told, NULL, whose);
-        json_decref(told);
-    }
-    bytes_finish(&bytes);
-    if (fd >= 0)
-        close(fd);
+    json_t *told = fate_read_told(directory_fd, name);
+    fate_name_of(told, NULL, whose);
+    json_decref(told);
     if (!whose[0] || spool_look(spool, whose, &identity) != SPOOL_FILE)
         return false;
     bool known; /* on a fault the reason stays */
@@ -279,27 +272,12 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
 }
 
-/* The file that a reason is about, with claims in place. */
-static void find_in_place(struct fate *fate, const struct spool *spool, const char *reason)
-{
-    struct spot place = {.kind = SPOT_INPUT};
-    json_t *told = fate_read_reason(spool->failed_fd, reason);
-    fate_name_of(told, reason, place.name);
-    json_decref(told);
-    fate_find(fate, spool, &place);
-}
-
 static void requeue_named(const struct spool *spool, struct requeued *requeued, const char *failed)
 {
     struct fate fate;
-    struct spot place = {.kind = SPOT_FAILED};
     struct fault fault = FAULT_INIT;
     char name[PATH_MAX];
-    snprintf(place.name, sizeof place.name, "%s", failed);
-    if (spool->in_place)
-        find_in_place(&fate, spool, failed);
-    else
-        fate_find(&fate, spool, &place);
+    fate_find_failed(&fate, spool, failed);
     bool good = strcmp(fate.state, "failed") == 0 && put_back_one(spool, &fate, name, &fault) == 0;
     fate_finish(&fate);
     if (good) {

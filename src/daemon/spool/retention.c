@@ -10,14 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
 #include "base/walk.h"
 #include "daemon/spool/identity.h"
-
-#define SECOND UINT64_C(1000000000)
 
 struct tidying {
     int root_fd;

@@ -114,14 +114,9 @@ static int open_hidden(struct spool *spool)
     int fd = -1, root_fd = open_root(spool);
     if (!path.failed && root_fd >= 0 && disk_place(&place, root_fd, name, 0777) == 0) {
         fd = disk_open_directory(place.fd, place.name, 0777);
-        int error = errno;
         disk_place_leave(&place);
-        errno = error;
     }
-    int error = errno;
-    if (root_fd >= 0)
-        close(root_fd);
-    errno = error;
+    file_close(&root_fd);
     return fd;
 }
 
@@ -167,12 +162,8 @@ static bool make_instance(struct spool *spool)
                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (spool->lock_fd >= 0 && flock(spool->lock_fd, LOCK_EX | LOCK_NB) == 0)
         return true;
-    int error = errno;
-    if (spool->lock_fd >= 0)
-        close(spool->lock_fd);
-    close(spool->instance_fd);
-    spool->lock_fd = spool->instance_fd = -1;
-    errno = error;
+    file_close(&spool->lock_fd);
+    file_close(&spool->instance_fd);
     return false;
 }
 
@@ -194,12 +185,6 @@ static int open_instance(struct spool *spool, struct fault *fault)
     return result;
 }
 
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
 static int is_work(void *context, const char *name, unsigned char kind)
 {
     (void)context;
@@ -219,19 +204,19 @@ static void close_instance(struct spool *spool)
             unlinkat(spool->work_fd, spool->instance, AT_REMOVEDIR);
         }
     }
-    close_fd(spool->lock_fd);
-    close_fd(spool->instance_fd);
+    file_close(&spool->lock_fd);
+    file_close(&spool->instance_fd);
 }
 
 void spool_destroy(struct spool *spool)
 {
     close_instance(spool);
-    close_fd(spool->failed_fd);
-    close_fd(spool->done_fd);
-    close_fd(spool->work_fd);
-    close_fd(spool->hidden_fd);
-    close_fd(spool->out_fd);
-    close_fd(spool->in_fd);
+    file_close(&spool->failed_fd);
+    file_close(&spool->done_fd);
+    file_close(&spool->work_fd);
+    file_close(&spool->hidden_fd);
+    file_close(&spool->out_fd);
+    file_close(&spool->in_fd);
     free(spool->folder);
     free(spool->out_folder);
     free(spool->in_path);
@@ -354,10 +339,10 @@ enum spool_sight spool_look(const struct spool *spool, const char *name, struct 
     struct disk_place place;
     if (disk_place(&place, spool->in_fd, name, 0) != 0)
         return sight_of(errno);
-    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW), error = errno;
+    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
     disk_place_leave(&place);
     if (result != 0)
-        return sight_of(error);
+        return sight_of(errno);
     if (!S_ISREG(status.st_mode))
         return SPOOL_NO_FILE;
     *identity = identity_of(&status);
@@ -384,10 +369,9 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name, enum s
         return sight_of(errno);
     int fd =
         openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    int error = errno;
     disk_place_leave(&place);
     if (fd < 0)
-        return sight_of(error);
+        return sight_of(errno);
     enum spool_sight sight = SPOOL_UNREADABLE;
     if (fstat(fd, &status) == 0)
         sight = S_ISREG(status.st_mode) ? SPOOL_FILE : SPOOL_NO_FILE;

@@ -13,9 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
-#include "daemon/spool/ledger.h"
 
-#define SECOND     UINT64_C(1000000000)
 #define SCAN_EVERY (60 * SECOND)
 #define POLL_EVERY (2 * SECOND) /* time between scans where there is no inotify */
 
@@ -24,10 +22,9 @@
 #define CHECK_EVERY (3 * SECOND)
 
 /* Limits for a disk that does not answer: how long the opening of a job may take until no further
- * jobs are opened; how long a thread may make no progress until the folder counts as hanging; and
- * until a folder that has to stop is abandoned. The last is how often threads are looked at. */
+ * jobs are opened; how long a thread may make no progress until a folder that has to stop is
+ * abandoned. The last is how often threads are looked at. FOLDER_HANGS_AFTER is another one. */
 #define STALLS_AFTER  (SECOND / 2)
-#define HANGS_AFTER   (6 * SECOND)
 #define ABANDON_AFTER (10 * SECOND)
 #define FEEL_EVERY    (SECOND / 4)
 
@@ -217,8 +214,7 @@ static void after_reopen(struct errand *errand)
     } else {
         if (folder->state == FOLDER_LOST)
             note_refusal(folder, &r->fault);
-        if (r->watch_fd >= 0)
-            close(r->watch_fd);
+        file_close(&r->watch_fd);
     }
     spool_leave(&r->spool);
     free(r);
@@ -294,7 +290,7 @@ static void check_threads(struct folder *folder)
 {
     uint64_t now = clock_now(), since = errands_since(folder->errands);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
-    bool stalled = is_stalled(folder, now), hanging = waits > HANGS_AFTER;
+    bool stalled = is_stalled(folder, now), hanging = waits > FOLDER_HANGS_AFTER;
     if (folder->stalled != stalled)
         queue_hold(folder->queue, folder->queue->held); /* has the queue take a turn: jobs of this
                                                            or another folder may be opened now */
@@ -342,7 +338,7 @@ void folder_arm_timer(struct folder *folder)
         due = now + FEEL_EVERY;
     else if (!open)
         return;
-    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 1, 0);
+    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 1, 0);
 }
 
 void folder_pump(struct folder *folder)
@@ -512,139 +508,4 @@ bool folder_is_quiet(const struct folder *folder)
     const struct candidates *c = &folder->candidates;
     return folder->scanned && !folder->scanning &&
            c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
-}
-
-/* True for faults of a directory, as opposed to those of the device or the worker. */
-static bool is_directory_fault(enum fault_code code)
-{
-    return code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
-           code == FAULT_PERMISSION;
-}
-
-/* Counts jobs. `stuck` becomes the one that is tried again first among those that wait for a
- * directory. */
-static void count_jobs(const struct folder *folder, const struct job_list *list, size_t *count,
-                       const struct job **stuck)
-{
-    const struct job *job;
-    TAILQ_FOREACH(job, list, in_list)
-    {
-        if (job->owner != folder)
-            continue;
-        ++*count;
-        if (job->state == JOB_WAITING && is_directory_fault(job->trouble.code) &&
-            (!*stuck || job->not_before < (*stuck)->not_before))
-            *stuck = job;
-    }
-}
-
-const char *folder_trouble(const struct folder *folder, const char **text)
-{
-    const struct folder_trouble *trouble = folder->lost.since       ? &folder->lost
-                                           : folder->no_space.since ? &folder->no_space
-                                           : folder->unread.since   ? &folder->unread
-                                                                    : NULL;
-    *text = folder->hanging ? "its folder does not answer; it is taken up again when it does"
-            : trouble       ? trouble->text
-                            : "";
-    return folder->hanging                ? "folder-hanging"
-           : !trouble                     ? NULL
-           : trouble == &folder->no_space ? "no-space"
-           : trouble == &folder->unread   ? "folder-unreadable"
-           : folder->unusable             ? "folder-unusable"
-                                          : "folder-gone";
-}
-
-static void tell_hanging(const struct folder *folder, struct folder_census *census)
-{
-    uint64_t now = clock_now(), since = errands_since(folder->errands);
-    census->since = since ? since : now;
-    snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
-             folder->settings->input, folder->settings->output,
-             number_duration((now - census->since) / SECOND * SECOND));
-}
-
-/* True when the folder depends on the ledger, which does not answer, so that no file can end. */
-static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
-{
-    uint64_t since = ledger_since(folder->world->spools.ledger);
-    if (folder->settings->originals != ORIGINALS_KEEP || since == 0 || now - since <= HANGS_AFTER)
-        return false;
-    census->state = "hanging";
-    census->reason = "folder-hanging";
-    census->since = since;
-    snprintf(census->message, sizeof census->message, "%s: no answer for %s",
-             folder->world->spools.state_path, number_duration((now - since) / SECOND * SECOND));
-    return true;
-}
-
-/* Chooses the worst of the folder's troubles for the status. */
-static void judge(const struct folder *folder, const struct job *stuck,
-                  struct folder_census *census)
-{
-    const char *text;
-    if (hangs_by_ledger(folder, clock_now(), census))
-        return;
-    census->reason = folder_trouble(folder, &text);
-    if (census->reason) {
-        bool gone = folder->lost.since && !folder->unusable;
-        census->state = folder->hanging ? "hanging" : gone ? "lost" : "degraded";
-        census->since = folder->lost.since       ? folder->lost.since
-                        : folder->no_space.since ? folder->no_space.since
-                                                 : folder->unread.since;
-        census->next_try = folder->no_space.since ? folder->next_check : folder->next_scan;
-        snprintf(census->message, sizeof census->message, "%s", text);
-        if (folder->hanging) {
-            census->next_try = 0;
-            tell_hanging(folder, census);
-        }
-    } else if (stuck) {
-        census->state = "degraded";
-        census->reason = fault_name(stuck->trouble.code);
-        census->since = stuck->since;
-        census->next_try = stuck->not_before;
-        snprintf(census->message, sizeof census->message, "%s", stuck->trouble.text);
-    }
-}
-
-void folder_count(const struct folder *folder, struct folder_census *census)
-{
-    const struct candidates *c = &folder->candidates;
-    const struct queue *queue = folder->queue;
-    const struct job *stuck = NULL;
-    *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
-                                     .done = folder->n_done,
-                                     .failed = folder->n_failed,
-                                     .ended_done = folder->n_ended_done,
-                                     .ended_failed = folder->n_ended_failed,
-                                     .mode = !folder->spool  ? "gone"
-                                             : folder->watch ? "inotify"
-                                                             : "poll",
-                                     .overflows = folder->n_overflows,
-                                     .state = "ok",
-                                     .since = folder->well_since};
-    for (int lane = 0; lane < JOB_LANES; lane++)
-        count_jobs(folder, &queue->queued[lane], &census->queued, &stuck);
-    for (int state = 0; state < JOB_STATES; state++)
-        count_jobs(folder, &queue->lists[state],
-                   state < JOB_SENT      ? &census->queued
-                   : state < JOB_WAITING ? &census->running
-                                         : &census->retrying,
-                   &stuck);
-    if (folder->failure.name[0])
-        census->failure = &folder->failure;
-    judge(folder, stuck, census);
-}
-
-void folder_log_state(const struct folder *folder)
-{
-    static const char *const states[] = {"not started", "watching", "gone",
-                                         "stopping",    "stopped",  "left behind"};
-    const struct candidates *c = &folder->candidates;
-    size_t ready = c->counts[CANDIDATE_READY], taken = c->counts[CANDIDATE_TAKEN];
-    log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "
-             "%u overflows",
-             folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
-             folder->n_jobs, ready, folder->no_space.since ? "space" : "room",
-             c->count - ready - taken, folder->n_overflows);
 }

@@ -1,11 +1,15 @@
-/* Answers about files of a watched folder that have not ended. */
+/* What people are told of a watched folder: its state, how many files it has, and what becomes of
+ * those that have not ended. */
 #include "daemon/watch/folder_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "daemon/spool/fate.h"
+#include "daemon/spool/ledger.h"
 
 struct spool *folder_use_spool(const struct folder *folder)
 {
@@ -49,6 +53,140 @@ static void each_job(const struct folder *folder, bool (*visit)(void *context, c
             return;
     }
 }
+
+/* ---- the folder ---- */
+
+/* True for faults of a directory, as opposed to those of the device or the worker. */
+static bool is_directory_fault(enum fault_code code)
+{
+    return code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
+           code == FAULT_PERMISSION;
+}
+
+/* The folder's worst trouble: its code and its text; NULL: there is none. */
+static const char *trouble_of(const struct folder *folder, const char **text)
+{
+    const struct folder_trouble *trouble = folder->lost.since       ? &folder->lost
+                                           : folder->no_space.since ? &folder->no_space
+                                           : folder->unread.since   ? &folder->unread
+                                                                    : NULL;
+    *text = folder->hanging ? "its folder does not answer; it is taken up again when it does"
+            : trouble       ? trouble->text
+                            : "";
+    return folder->hanging                ? "folder-hanging"
+           : !trouble                     ? NULL
+           : trouble == &folder->no_space ? "no-space"
+           : trouble == &folder->unread   ? "folder-unreadable"
+           : folder->unusable             ? "folder-unusable"
+                                          : "folder-gone";
+}
+
+static void tell_hanging(const struct folder *folder, struct folder_census *census)
+{
+    uint64_t now = clock_now(), since = errands_since(folder->errands);
+    census->since = since ? since : now;
+    snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
+             folder->settings->input, folder->settings->output,
+             number_duration((now - census->since) / SECOND * SECOND));
+}
+
+/* True when the folder depends on the ledger, which does not answer, so that no file can end. */
+static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct folder_census *census)
+{
+    uint64_t since = ledger_since(folder->world->spools.ledger);
+    if (folder->settings->originals != ORIGINALS_KEEP || since == 0 ||
+        now - since <= FOLDER_HANGS_AFTER)
+        return false;
+    census->state = "hanging";
+    census->reason = "folder-hanging";
+    census->since = since;
+    snprintf(census->message, sizeof census->message, "%s: no answer for %s",
+             folder->world->spools.state_path, number_duration((now - since) / SECOND * SECOND));
+    return true;
+}
+
+/* Chooses the worst of the folder's troubles for the status. */
+static void judge(const struct folder *folder, const struct job *stuck,
+                  struct folder_census *census)
+{
+    const char *text;
+    if (hangs_by_ledger(folder, clock_now(), census))
+        return;
+    census->reason = trouble_of(folder, &text);
+    if (census->reason) {
+        bool gone = folder->lost.since && !folder->unusable;
+        census->state = folder->hanging ? "hanging" : gone ? "lost" : "degraded";
+        census->since = folder->lost.since       ? folder->lost.since
+                        : folder->no_space.since ? folder->no_space.since
+                                                 : folder->unread.since;
+        census->next_try = folder->no_space.since ? folder->next_check : folder->next_scan;
+        snprintf(census->message, sizeof census->message, "%s", text);
+        if (folder->hanging) {
+            census->next_try = 0;
+            tell_hanging(folder, census);
+        }
+    } else if (stuck) {
+        census->state = "degraded";
+        census->reason = fault_name(stuck->trouble.code);
+        census->since = stuck->since;
+        census->next_try = stuck->not_before;
+        snprintf(census->message, sizeof census->message, "%s", stuck->trouble.text);
+    }
+}
+
+struct tally {
+    struct folder_census *census;
+    const struct job *stuck; /* of those that wait for a directory: the one that is next */
+};
+
+static bool count_job(void *context, const struct job *job)
+{
+    struct tally *tally = context;
+    struct folder_census *census = tally->census;
+    ++*(job->state < JOB_SENT      ? &census->queued
+        : job->state < JOB_WAITING ? &census->running
+                                   : &census->retrying);
+    if (job->state == JOB_WAITING && is_directory_fault(job->trouble.code) &&
+        (!tally->stuck || job->not_before < tally->stuck->not_before))
+        tally->stuck = job;
+    return true;
+}
+
+void folder_count(const struct folder *folder, struct folder_census *census)
+{
+    const struct candidates *c = &folder->candidates;
+    struct tally tally = {.census = census};
+    *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
+                                     .done = folder->n_done,
+                                     .failed = folder->n_failed,
+                                     .ended_done = folder->n_ended_done,
+                                     .ended_failed = folder->n_ended_failed,
+                                     .mode = !folder->spool  ? "gone"
+                                             : folder->watch ? "inotify"
+                                                             : "poll",
+                                     .overflows = folder->n_overflows,
+                                     .state = "ok",
+                                     .since = folder->well_since};
+    each_job(folder, count_job, &tally);
+    if (folder->failure.name[0])
+        census->failure = &folder->failure;
+    judge(folder, tally.stuck, census);
+}
+
+void folder_log_state(const struct folder *folder)
+{
+    static const char *const states[] = {"not started", "watching", "gone",
+                                         "stopping",    "stopped",  "left behind"};
+    const struct candidates *c = &folder->candidates;
+    size_t ready = c->counts[CANDIDATE_READY], taken = c->counts[CANDIDATE_TAKEN];
+    log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "
+             "%u overflows",
+             folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
+             folder->n_jobs, ready, folder->no_space.since ? "space" : "room",
+             c->count - ready - taken, folder->n_overflows);
+}
+
+/* ---- a file ---- */
 
 struct search {
     const char *name;
@@ -149,7 +287,7 @@ static void explain_candidate(const struct folder *folder, const struct candidat
 
 static void explain_trouble(const struct folder *folder, struct fate *fate)
 {
-    const char *text, *reason = folder_trouble(folder, &text), *end = "";
+    const char *text, *reason = trouble_of(folder, &text), *end = "";
     if (folder->lost.since && !folder->hanging)
         end = folder->unusable ? "; it is taken up when that is mended"
                                : "; it is taken up again when it returns";

@@ -10,6 +10,9 @@
 #include "daemon/watch/folder.h"
 #include "daemon/watch/watch.h"
 
+/* A folder hangs when one of its threads has made no progress for so long. */
+#define FOLDER_HANGS_AFTER (6 * SECOND)
+
 #define LOOKS_AT_ONCE 64 /* names that one look (an errand) takes */
 
 enum folder_state {
@@ -128,9 +131,6 @@ struct folder_job {
 
 /* folder.c. `path` is that of the input, the output, or the hidden folder. */
 void folder_lose(struct folder *folder, const char *path, const char *why);
-
-/* The folder's worst trouble: its code and its text; NULL: there is none. */
-const char *folder_trouble(const struct folder *folder, const char **text);
 
 /* Notes a trouble, or its end with `text` NULL. Returns true when that is a change. */
 bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text);

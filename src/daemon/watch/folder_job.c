@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/recovery.h"
 #include "worker/message.h"
@@ -53,9 +54,8 @@ static void do_open(struct folder_job *fj)
 {
     struct fault *fault = &fj->step_fault;
     struct claim *claim = fj->claim;
-    if (fj->job.in_fd >= 0)
-        close(fj->job.in_fd);
-    fj->job.in_fd = fj->job.out_fd = -1;
+    file_close(&fj->job.in_fd);
+    fj->job.out_fd = -1;
     folder_discard_drafts(fj);
     int result = update_note(fj, fault);
     if (result == 0 && claim->note.verdict != NOTE_OPEN)
@@ -359,8 +359,7 @@ bool folder_leave_behind(struct folder_job *fj)
 static void do_close(struct errand *errand)
 {
     struct folder_job *fj = job_of_errand(errand);
-    if (fj->job.in_fd >= 0)
-        close(fj->job.in_fd);
+    file_close(&fj->job.in_fd);
     for (size_t i = 0; i < fj->n_drafts; i++)
         draft_forget(&fj->drafts[i]);
 }

@@ -16,8 +16,9 @@
 
 #include "base/clock.h"
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/log.h"
-#include "daemon/spool/reason.h"
+#include "daemon/spool/fate.h"
 #include "daemon/spool/record.h"
 
 struct settling {
@@ -32,13 +33,6 @@ struct settling {
 static bool has_changed(const struct folder_job *fj)
 {
     return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
-}
-
-static void close_input(struct folder_job *fj)
-{
-    if (fj->job.in_fd >= 0)
-        close(fj->job.in_fd);
-    fj->job.in_fd = -1;
 }
 
 /* Gives the drafts the names of the planes that the worker reported. They must be those for which
@@ -75,15 +69,15 @@ static void commit(struct folder_job *fj)
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    struct reason reason = {.file = claim->name,
-                            .fault = &fj->job.fault,
-                            .step = fj->step,
-                            .attempts = fj->job.attempts,
-                            .chain = fj->job.chain,
-                            .format = fj->job.format};
+    struct fate_reason reason = {.file = claim->name,
+                                 .fault = &fj->job.fault,
+                                 .step = fj->step,
+                                 .attempts = fj->job.attempts,
+                                 .chain = fj->job.chain,
+                                 .format = fj->job.format};
     folder_discard_drafts(fj);
     claim->note.attempts = fj->job.attempts;
-    char *text = reason_print(&reason);
+    char *text = fate_print_reason(&reason);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
     else
@@ -136,7 +130,7 @@ static void settle_one(struct folder_job *fj)
 {
     if ((fj->end == END_DONE || fj->end == END_FAILED) && has_changed(fj))
         fj->end = END_CHANGED;
-    close_input(fj);
+    file_close(&fj->job.in_fd);
     switch (fj->end) {
     case END_DONE:
         commit(fj);

@@ -13,7 +13,7 @@
 #include "daemon/spool/recovery.h"
 #include "daemon/spool/retention.h"
 
-#define MINUTE UINT64_C(60000000000)
+#define MINUTE (60 * SECOND)
 
 /* ---- the scan ---- */
 

@@ -7,15 +7,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/spool/json_text.h"
+#include "worker/json_text.h"
 
 #define WAITING_MAX 64
-#define TRIES_MAX                                                                                  \
-    4 /* a file may be on its way from one folder to another while it is looked for                \
-       */
 
-/* Nanoseconds after which further questions no longer wait for one that is being answered. */
-#define LONG UINT64_C(1000000000)
+/* A file may be on its way from one folder to another while it is looked for. */
+#define TRIES_MAX 4
+
+/* Time after which further questions no longer wait for one that is being answered. */
+#define LONG SECOND
 
 #define HANGS "its folder does not answer; it is taken up again when it does"
 
@@ -29,8 +29,6 @@ static void answer_without(struct inquiry *inquiry);
 
 /* ---- which question is answered next ---- */
 
-static struct folder *folder_of(const struct inquiry *inquiry, size_t index);
-
 static size_t asked_target(const struct inquiry *inquiry)
 {
     return inquiry->kind == INQUIRY_LIST ? inquiry->cursor.target : inquiry->at;
@@ -43,7 +41,7 @@ static void on_timer(uv_timer_t *timer)
     for (inquiry = TAILQ_FIRST(&inquiries->begun); inquiry; inquiry = next) {
         next = TAILQ_NEXT(inquiry, next);
         const struct folder *folder =
-            inquiry->away ? folder_of(inquiry, asked_target(inquiry)) : NULL;
+            inquiry->away ? inquiry_folder(inquiry, asked_target(inquiry)) : NULL;
         if (inquiry->away && (!folder || folder_hangs(folder)))
             answer_without(inquiry);
         else if (inquiries->running == inquiry && clock_now() - inquiry->begun > LONG)
@@ -119,8 +117,7 @@ static bool take_targets(struct inquiry *inquiry)
     return true;
 }
 
-/* The folder of a target, if it still exists. */
-static struct folder *folder_of(const struct inquiry *inquiry, size_t index)
+struct folder *inquiry_folder(const struct inquiry *inquiry, size_t index)
 {
     const struct inquiries *all = inquiry->all;
     struct folder *folder;
@@ -233,6 +230,15 @@ static void end(struct inquiry *inquiry, json_t *answer)
     pump(inquiries);
 }
 
+static json_t *explanation(const struct inquiry *inquiry, const struct fate *fate,
+                           const char *folder)
+{
+    json_t *answer = fate_json(fate, folder);
+    if (answer)
+        json_object_set_new(answer, "file", json_text(inquiry->asked));
+    return answer;
+}
+
 /* Answers an inquiry whose errand hangs. The errand keeps the memory it writes to. */
 static void answer_without(struct inquiry *inquiry)
 {
@@ -245,9 +251,7 @@ static void answer_without(struct inquiry *inquiry)
         fate_init(&fate);
         snprintf(fate.name, sizeof fate.name, "%s", inquiry->place.name);
         fate_set(&fate, "waiting", "folder-hanging", HANGS);
-        answer = fate_json(&fate, target->settings->input);
-        if (answer)
-            json_object_set_new(answer, "file", json_text(inquiry->asked));
+        answer = explanation(inquiry, &fate, target->settings->input);
     } else {
         fault_set(&fault, FAULT_IO, "%s does not answer", target->settings->input);
     }
@@ -266,14 +270,6 @@ static const char *input_of(const struct inquiry *inquiry)
                                                 : NULL;
 }
 
-static json_t *explanation(struct inquiry *inquiry)
-{
-    json_t *answer = fate_json(&inquiry->fate, input_of(inquiry));
-    if (answer)
-        json_object_set_new(answer, "file", json_text(inquiry->asked));
-    return answer;
-}
-
 static void go_on(struct inquiry *inquiry);
 
 /* Looks at the jobs again: while the disk was read the file may have become a job, or its job may
@@ -281,7 +277,7 @@ static void go_on(struct inquiry *inquiry);
 static bool explain(struct inquiry *inquiry)
 {
     struct folder *folder =
-        inquiry->chosen < inquiry->n_targets ? folder_of(inquiry, inquiry->chosen) : NULL;
+        inquiry->chosen < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
     bool in_input = inquiry->place.kind == SPOT_INPUT || inquiry->place.kind == SPOT_WORK;
     return folder && in_input && folder_explain(folder, &inquiry->fate);
 }
@@ -302,13 +298,13 @@ static void after_why(struct inquiry *inquiry)
         inquiry->chosen = inquiry->n_targets;
         go_on(inquiry);
     } else {
-        end(inquiry, explanation(inquiry));
+        end(inquiry, explanation(inquiry, &inquiry->fate, input_of(inquiry)));
     }
 }
 
 static void after_requeue(struct inquiry *inquiry)
 {
-    struct folder *folder = inquiry->put_back ? folder_of(inquiry, inquiry->chosen) : NULL;
+    struct folder *folder = inquiry->put_back ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
     bool failed = strcmp(inquiry->fate.state, "failed") == 0;
     bool waits = inquiry->fate.where == FATE_IN_PLACE || inquiry->busy;
     if (!inquiry->put_back && !waits && inquiry->fault.code == FAULT_NONE)
@@ -331,7 +327,7 @@ static void look_at_requeued(struct inquiry *inquiry)
 {
     struct requeued *requeued = &inquiry->requeued;
     struct folder *folder =
-        inquiry->at < inquiry->n_targets ? folder_of(inquiry, inquiry->at) : NULL;
+        inquiry->at < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->at) : NULL;
     for (size_t i = 0; i < requeued->n_names; i++) {
         if (folder) {
             folder_count_requeued(folder, true);
@@ -420,7 +416,7 @@ static void after_disk(struct errand *errand)
 static void answer_for_target(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
-    const struct folder *folder = folder_of(inquiry, asked_target(inquiry));
+    const struct folder *folder = inquiry_folder(inquiry, asked_target(inquiry));
     bool hangs = folder && folder_hangs(folder);
     switch (inquiry->kind) {
     case INQUIRY_WHY:
@@ -461,7 +457,7 @@ static void go_on(struct inquiry *inquiry)
         return;
     }
     struct target *target = &inquiry->targets[asked_target(inquiry)];
-    struct folder *folder = folder_of(inquiry, asked_target(inquiry));
+    struct folder *folder = inquiry_folder(inquiry, asked_target(inquiry));
     if (!folder || folder_hangs(folder))
         spool_leave(&target->spool);
     if (!target->spool) {

@@ -73,6 +73,9 @@ struct inquiry {
     TAILQ_ENTRY(inquiry) next; /* in the list of waiting ones, or of those being answered */
 };
 
+/* inquiry.c: the folder of target number `index`; NULL: it does not exist any more. */
+struct folder *inquiry_folder(const struct inquiry *inquiry, size_t index);
+
 /* inquiry_list.c: reads a cursor; returns false for a damaged one. */
 bool inquiry_read_cursor(const char *text, struct cursor *cursor);
 

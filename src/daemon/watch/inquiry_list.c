@@ -9,8 +9,8 @@
 
 #include "base/name.h"
 #include "base/walk.h"
-#include "daemon/spool/json_text.h"
 #include "daemon/spool/ledger.h"
+#include "worker/json_text.h"
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 
@@ -89,23 +89,13 @@ static bool is_at(struct inquiry *inquiry, enum part part)
 
 /* ---- files under way, on the loop ---- */
 
-static struct folder *folder_there(const struct inquiry *inquiry)
-{
-    const struct inquiries *all = inquiry->all;
-    struct folder *folder;
-    for (size_t i = 0; (folder = all->folder(all->context, i)); i++)
-        if (folder == target_of(inquiry)->folder)
-            return folder;
-    return NULL;
-}
-
 void inquiry_list_live(struct inquiry *inquiry)
 {
     if (!is_at(inquiry, PART_LIVE))
         return;
     size_t wanted = room(inquiry);
     struct folder_file *files = calloc(wanted, sizeof *files);
-    const struct folder *folder = folder_there(inquiry);
+    const struct folder *folder = inquiry_folder(inquiry, inquiry->cursor.target);
     char after[PATH_MAX];
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
     size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
@@ -172,18 +162,8 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
 
 static json_t *failed_json(const struct target *target, const char *name)
 {
-    const struct spool *spool = target->spool;
-    struct spot place = {.kind = SPOT_FAILED};
     struct fate fate;
-    if (spool->in_place) {
-        json_t *told = fate_read_reason(spool->failed_fd, name);
-        fate_name_of(told, name, place.name);
-        json_decref(told);
-        place.kind = SPOT_INPUT;
-    } else {
-        snprintf(place.name, sizeof place.name, "%s", name);
-    }
-    fate_find(&fate, spool, &place);
+    fate_find_failed(&fate, target->spool, name);
     json_t *json =
         strcmp(fate.state, "failed") == 0 ? fate_json(&fate, target->settings->input) : NULL;
     fate_finish(&fate);

@@ -149,8 +149,7 @@ int watch_descriptor(const char *path, bool insist, struct fault *fault)
     if (fd >= 0 && inotify_add_watch(fd, path, MASK) >= 0)
         return fd;
     refused(fault);
-    if (fd >= 0)
-        close(fd);
+    file_close(&fd);
     return -1;
 }
 

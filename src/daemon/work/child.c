@@ -57,7 +57,7 @@ static void on_closed(uv_handle_t *handle)
         free(child);
 }
 
-static void close_socket(struct child *child)
+void child_hang_up(struct child *child)
 {
     while (!STAILQ_EMPTY(&child->outgoing)) {
         struct outgoing *message = STAILQ_FIRST(&child->outgoing);
@@ -90,7 +90,7 @@ static bool receive_one(struct child *child)
         if (fault.code == FAULT_DATA)
             blame(child, fault.text);
         if (fault.code == FAULT_NO_INPUT || fault.code == FAULT_IO) {
-            close_socket(child);
+            child_hang_up(child);
             child->events->hung_up(child->context);
         }
         return false;
@@ -135,7 +135,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
         while (receive_one(child))
             ;
         if (!child->forgotten && child->socket >= 0) {
-            close_socket(child);
+            child_hang_up(child);
             child->events->hung_up(child->context);
         }
         return;
@@ -158,7 +158,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
         ;
     if (child->forgotten)
         return;
-    close_socket(child);
+    child_hang_up(child);
     if (signal)
         snprintf(end.text, sizeof end.text, "by signal %d (%s)", signal, strsignal(signal));
     else
@@ -309,11 +309,6 @@ void child_send(struct child *child, const struct message *message)
     text_finish(&json);
 }
 
-void child_hang_up(struct child *child)
-{
-    close_socket(child);
-}
-
 void child_kill(struct child *child)
 {
     if (!child->exited)
@@ -332,7 +327,7 @@ void child_forget(struct child **child)
     if (!w)
         return;
     w->forgotten = true;
-    close_socket(w);
+    child_hang_up(w);
     if (!w->exited) {
         w->exited = true;
         uv_close((uv_handle_t *)&w->process, on_closed);

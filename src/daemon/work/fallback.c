@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define SECOND UINT64_C(1000000000)
+#include "base/clock.h"
 
 /* A device that has worked for so long since its worker became ready counts as sound again. */
 #define PROVEN_AFTER (600 * SECOND)

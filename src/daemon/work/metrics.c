@@ -23,78 +23,9 @@ static const struct {
     const char *name, *help;
     enum metric_kind kind;
 } kinds[METRICS] = {
-    [METRIC_BUILD_INFO] = {"sluice_build_info", "Which sluice this is; the value is 1.",
-                           KIND_GAUGE},
-    [METRIC_JOBS] = {"sluice_jobs_total", "Jobs that have ended.", KIND_COUNTER},
-    [METRIC_JOB_DURATION] = {"sluice_job_duration_seconds", "Time of a job in the worker.",
-                             KIND_HISTOGRAM},
-    [METRIC_SPAN_DURATION] = {"sluice_span_duration_seconds", "Time of the parts of jobs.",
-                              KIND_SUMMARY},
-    [METRIC_STAGE_DURATION] = {"sluice_stage_duration_seconds", "Time of stages on the device.",
-                               KIND_SUMMARY},
-    [METRIC_PIXELS] = {"sluice_pixels_total", "Pixels of inputs.", KIND_COUNTER},
-    [METRIC_BYTES_READ] = {"sluice_bytes_read_total", "Bytes of inputs.", KIND_COUNTER},
-    [METRIC_BYTES_WRITTEN] = {"sluice_bytes_written_total", "Bytes of results.", KIND_COUNTER},
-    [METRIC_BYTES_COPIED] = {"sluice_bytes_copied_total",
-                             "Bytes that had to be copied on the way to a device or back.",
-                             KIND_COUNTER},
-    [METRIC_CROSSINGS] = {"sluice_device_crossings_total",
-                          "Pictures handed over to the device (in) and back (out).", KIND_COUNTER},
-    [METRIC_QUEUE_JOBS] = {"sluice_queue_jobs", "Jobs that are held now.", KIND_GAUGE},
-    [METRIC_CONNECTIONS] = {"sluice_connections", "Clients that are connected.", KIND_GAUGE},
-    [METRIC_USERS] = {"sluice_users", "Users that are connected or have jobs.", KIND_GAUGE},
-    [METRIC_CLIENT_BYTES] = {"sluice_client_bytes", "Bytes of clients' inputs and unread results.",
-                             KIND_GAUGE},
-    [METRIC_CLIENT_BYTES_MAX] = {"sluice_client_bytes_limit", "What these may be together.",
-                                 KIND_GAUGE},
-    [METRIC_RECEIVERS] = {"sluice_receivers", "Processes that receive clients' descriptors.",
-                          KIND_GAUGE},
-    [METRIC_FILES] = {"sluice_files", "Files of a watched folder by state.", KIND_GAUGE},
-    [METRIC_FOLDER_STATE] = {"sluice_folder_state", "How a watched folder is; the value is 1.",
-                             KIND_GAUGE},
-    [METRIC_WATCH_MODE] = {"sluice_watch_mode", "How a folder is watched; the value is 1.",
-                           KIND_GAUGE},
-    [METRIC_WATCH_OVERFLOWS] = {"sluice_watch_overflows_total",
-                                "Times that more happened than inotify could tell.", KIND_COUNTER},
-    [METRIC_RELOAD_SUCCESS] = {"sluice_config_reload_success",
-                               "1 when the configuration that was read last is in force.",
-                               KIND_GAUGE},
-    [METRIC_BUFFER_BYTES] = {"sluice_buffer_bytes", "Bytes of device memory that the worker holds.",
-                             KIND_GAUGE},
-    [METRIC_JOB_RETRIES] = {"sluice_job_retries_total",
-                            "Jobs put off for trouble that is not their own.", KIND_COUNTER},
-    [METRIC_JOB_QUARANTINES] = {"sluice_job_quarantines_total",
-                                "Jobs that were given a worker of their own, after trouble in one.",
-                                KIND_COUNTER},
-    [METRIC_DEVICE_FALLBACK] = {"sluice_device_fallback_total",
-                                "Times that work went to the fallback device.", KIND_COUNTER},
-    [METRIC_DEVICE_ON_FALLBACK] = {"sluice_device_on_fallback",
-                                   "1 while the fallback device does the work.", KIND_GAUGE},
-    [METRIC_CHAINS] = {"sluice_chains", "Configured chains by the kind of device that runs them.",
-                       KIND_GAUGE},
-    [METRIC_DEVICES_LOST] = {"sluice_devices_lost_total",
-                             "Workers stuck in the kernel: a reboot is due.", KIND_COUNTER},
-    [METRIC_KERNEL_BUILDS] = {"sluice_kernel_builds_total", "Programs compiled.", KIND_COUNTER},
-    [METRIC_KERNEL_CACHE_HITS] = {"sluice_kernel_cache_hits_total",
-                                  "Programs taken from the cache.", KIND_COUNTER},
-    [METRIC_CLIENT_KERNELS] = {"sluice_client_kernels",
-                               "Kernels made for chains that are not configured, in the worker.",
-                               KIND_GAUGE},
-    [METRIC_CACHE_WIPES] = {"sluice_kernel_cache_wipes_total",
-                            "Times that the kernel caches were emptied.", KIND_COUNTER},
-    [METRIC_WORKER_STARTS] = {"sluice_worker_starts_total", "Worker processes started.",
-                              KIND_COUNTER},
-    [METRIC_WORKER_ENDS] = {"sluice_worker_ends_total", "Worker processes ended.", KIND_COUNTER},
-    [METRIC_CPU_SECONDS] = {"process_cpu_seconds_total", "Processor time of this process.",
-                            KIND_COUNTER},
-    [METRIC_RESIDENT_MEMORY] = {"process_resident_memory_bytes", "Memory of this process.",
-                                KIND_GAUGE},
-    [METRIC_VIRTUAL_MEMORY] = {"process_virtual_memory_bytes", "Address space of this process.",
-                               KIND_GAUGE},
-    [METRIC_OPEN_FDS] = {"process_open_fds", "Open descriptors of this process.", KIND_GAUGE},
-    [METRIC_MAX_FDS] = {"process_max_fds", "Descriptors that it may have.", KIND_GAUGE},
-    [METRIC_START_TIME] = {"process_start_time_seconds", "When it started, in Unix time.",
-                           KIND_GAUGE},
+#define METRIC(constant, kind, name, help) [METRIC_##constant] = {name, help, KIND_##kind},
+#include "daemon/work/metrics_list.h"
+#undef METRIC
 };
 
 static const double bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
@@ -204,6 +135,15 @@ void metrics_add(struct metrics *metrics, enum metric metric, const char *labels
     struct series *series = find_or_add(metrics, metric, labels);
     if (series)
         series->value += value;
+}
+
+void metrics_count(struct metrics *metrics, enum metric metric, const char *label,
+                   const char *value)
+{
+    struct text labels = {0};
+    metrics_label(&labels, label, value);
+    metrics_add(metrics, metric, text_string(&labels), 1);
+    text_finish(&labels);
 }
 
 void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value)

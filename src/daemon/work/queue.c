@@ -11,8 +11,6 @@
 #include "daemon/work/supervise.h"
 #include "worker/message.h"
 
-#define SECOND UINT64_C(1000000000)
-
 /* Jobs that are opened before a worker has room, so that it never waits for a disk. */
 #define AHEAD 2
 
@@ -194,7 +192,10 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void on_timer(uv_timer_t *timer);
+static void on_timer(uv_timer_t *timer)
+{
+    queue_want_turn(timer->data);
+}
 
 static void arm_timer(struct queue *queue, uint64_t now)
 {
@@ -212,15 +213,33 @@ static void arm_timer(struct queue *queue, uint64_t now)
     if (due == UINT64_MAX)
         uv_timer_stop(&queue->timer);
     else
-        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / 1000000 + 1 : 0, 0);
+        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
-static void on_timer(uv_timer_t *timer)
+void queue_give_back(struct queue *queue, struct job *job)
 {
-    queue_want_turn(timer->data);
+    queue_enter(queue, job, JOB_SETTLING);
+    job->source->give_back(job);
 }
 
-static void give_back_queued(struct queue *queue);
+static void give_back_from(struct queue *queue, struct job_list *list, const void *owner)
+{
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(list); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (!owner || job->owner == owner)
+            queue_give_back(queue, job);
+    }
+}
+
+/* Gives back the jobs that no worker has: those of one owner or, for NULL, all. */
+static void give_back(struct queue *queue, const void *owner)
+{
+    for (int lane = 0; lane < JOB_LANES; lane++)
+        give_back_from(queue, &queue->queued[lane], owner);
+    give_back_from(queue, &queue->lists[JOB_OPEN], owner);
+    give_back_from(queue, &queue->lists[JOB_WAITING], owner);
+}
 
 static void on_turn(uv_check_t *check)
 {
@@ -232,7 +251,7 @@ static void on_turn(uv_check_t *check)
     uv_idle_stop(&queue->idle);
     check_deadlines(queue, now);
     if (queue->draining) {
-        give_back_queued(queue);
+        give_back(queue, NULL);
     } else {
         wake_jobs(queue, now);
         if (!queue->held) {
@@ -294,11 +313,6 @@ unsigned queue_room(const struct queue *queue)
 unsigned queue_client_room(const struct queue *queue)
 {
     return room_beside(queue, queue->n_client_jobs);
-}
-
-unsigned queue_count(const struct queue *queue, enum job_state state)
-{
-    return queue->counts[state];
 }
 
 unsigned queue_in_quarantine(const struct queue *queue)
@@ -422,51 +436,15 @@ void queue_give_up(struct queue *queue, struct job *job)
 
 /* ---- the end ---- */
 
-void queue_give_back(struct queue *queue, struct job *job)
-{
-    queue_enter(queue, job, JOB_SETTLING);
-    job->source->give_back(job);
-}
-
-static void give_back_all(struct queue *queue, struct job_list *list)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(list); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        queue_give_back(queue, job);
-    }
-}
-
-static void give_back_queued(struct queue *queue)
-{
-    for (int lane = 0; lane < JOB_LANES; lane++)
-        give_back_all(queue, &queue->queued[lane]);
-    give_back_all(queue, &queue->lists[JOB_OPEN]);
-    give_back_all(queue, &queue->lists[JOB_WAITING]);
-}
-
 void queue_drain(struct queue *queue)
 {
     queue->draining = true;
     queue_want_turn(queue);
 }
 
-static void withdraw_from(struct queue *queue, struct job_list *list, const void *owner)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(list); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (job->owner == owner)
-            queue_give_back(queue, job);
-    }
-}
-
 void queue_withdraw(struct queue *queue, const void *owner)
 {
-    for (int lane = 0; lane < JOB_LANES; lane++)
-        withdraw_from(queue, &queue->queued[lane], owner);
-    withdraw_from(queue, &queue->lists[JOB_OPEN], owner);
-    withdraw_from(queue, &queue->lists[JOB_WAITING], owner);
+    give_back(queue, owner);
     queue_want_turn(queue);
 }
 

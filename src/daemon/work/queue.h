@@ -97,10 +97,7 @@ void queue_cancel(struct queue *queue);
 /* True when every job has left. */
 bool queue_is_empty(const struct queue *queue);
 
-/* How many jobs are in that state, for the log. */
-unsigned queue_count(const struct queue *queue, enum job_state state);
-
-/* Of all of them those that wait for the worker in quarantine, or are with it. */
+/* Of all jobs those that wait for the worker in quarantine, or are with it. */
 unsigned queue_in_quarantine(const struct queue *queue);
 
 #endif

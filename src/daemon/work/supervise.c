@@ -10,9 +10,6 @@
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
-#define MILLISECOND UINT64_C(1000000)
-#define SECOND      UINT64_C(1000000000)
-
 #define PAUSE_FIRST     (100 * MILLISECOND)
 #define PAUSE_LAST      (10 * SECOND)
 #define FIRST_FAILURES  3 /* failed starts until the daemon's own start counts as failed */
@@ -25,13 +22,6 @@ static void on_timer(uv_timer_t *timer);
 static struct slot *main_slot(struct supervisor *s)
 {
     return &s->slots[SLOT_MAIN];
-}
-
-static void add_reason(struct supervisor *s, enum metric metric, const char *reason)
-{
-    char labels[60];
-    snprintf(labels, sizeof labels, "reason=\"%s\"", reason);
-    metrics_add(s->metrics, metric, labels, 1);
 }
 
 /* ---- timers ---- */
@@ -143,7 +133,7 @@ static bool step_down(struct supervisor *s, const struct worker *worker, const c
         log_error("device %s: %s; there is no other to fall back to", device_of(worker), why);
         return false;
     }
-    add_reason(s, METRIC_DEVICE_FALLBACK, reason);
+    metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", reason);
     if (s->fallback.retry_at > now)
         log_error("device %s: %s; FALLING BACK to '%s'; it is tried again in %s", device_of(worker),
                   why, fallback_device(&s->fallback), number_duration(s->fallback.retry_at - now));
@@ -183,16 +173,12 @@ static void say_where(struct supervisor *s, const struct worker *worker)
 static void count_tiers(struct supervisor *s)
 {
     const struct worker *worker = supervisor_main(s);
-    char labels[60];
     if (!worker)
         return;
     metrics_clear(s->metrics, METRIC_CHAINS);
-    for (size_t i = 0; i < worker->n_checks; i++) {
-        if (!worker->tiers[i].kind[0])
-            continue;
-        snprintf(labels, sizeof labels, "tier=\"%s\"", worker->tiers[i].kind);
-        metrics_add(s->metrics, METRIC_CHAINS, labels, 1);
-    }
+    for (size_t i = 0; i < worker->n_checks; i++)
+        if (worker->tiers[i].kind[0])
+            metrics_count(s->metrics, METRIC_CHAINS, "tier", worker->tiers[i].kind);
 }
 
 static void came_up(struct supervisor *s, struct slot *slot, struct worker *worker)
@@ -228,15 +214,15 @@ static void count_end(struct supervisor *s, const struct worker *worker)
 {
     bool lost = worker->state == WORKER_LOST;
     bool orderly = !lost && worker->end.status == 0 && worker->end.signal == 0;
-    add_reason(s, METRIC_WORKER_ENDS,
-               lost                            ? "stuck"
-               : worker->trouble.code          ? "replaced"
-               : worker->killed                ? "killed"
-               : worker->cause == WORKER_TAKEN ? "taken"
-               : !orderly                      ? "crashed"
-               : s->stopping                   ? "stopped"
-               : worker->came_up               ? "recycled"
-                                               : "refused");
+    metrics_count(s->metrics, METRIC_WORKER_ENDS, "reason",
+                  lost                            ? "stuck"
+                  : worker->trouble.code          ? "replaced"
+                  : worker->killed                ? "killed"
+                  : worker->cause == WORKER_TAKEN ? "taken"
+                  : !orderly                      ? "crashed"
+                  : s->stopping                   ? "stopped"
+                  : worker->came_up               ? "recycled"
+                                                  : "refused");
     s->n_jobs += worker->n_jobs;
     if (lost) {
         s->n_lost++;
@@ -363,7 +349,7 @@ static void on_passed(struct worker *worker, struct worker_check *check,
     check->passed = true;
     if (!answer->fallback)
         return;
-    add_reason(s, METRIC_DEVICE_FALLBACK, "check");
+    metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
     log_error("chain %s does NOT RUN on device %s: %s", check->chain, worker->name,
               answer->fallback);
 }
@@ -379,7 +365,7 @@ static void on_moved(struct worker *worker, const struct worker_check *check)
         s->events->moved(s->context);
         return;
     }
-    add_reason(s, METRIC_DEVICE_FALLBACK, "check");
+    metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
     log_error("chain %s does NOT RUN on the device that was chosen and stays on %s: %s",
               check->chain, tier->kind, tier->why);
 }

@@ -1,6 +1,5 @@
 #include "daemon/work/worker.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
@@ -25,7 +25,7 @@
 #define KILL_LIMIT  10000
 #define SILENT_MAX  2
 
-#define RESIDENT_EVERY  UINT64_C(1000000000) /* nanoseconds */
+#define RESIDENT_EVERY  SECOND
 #define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
 
 /* ---- states ---- */
@@ -172,14 +172,8 @@ static uint64_t resident_bytes(const struct worker *worker)
     char path[40], text[100];
     unsigned long long size, resident;
     snprintf(path, sizeof path, "/proc/%d/statm", worker->pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0)
-        return 0;
-    text[got] = '\0';
-    if (sscanf(text, "%llu %llu", &size, &resident) != 2)
+    if (!file_read_text(path, text, sizeof text) ||
+        sscanf(text, "%llu %llu", &size, &resident) != 2)
         return 0;
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -1,4 +1,4 @@
-#include "daemon/spool/json_text.h"
+#include "worker/json_text.h"
 
 #include <time.h>
 
@@ -7,6 +7,8 @@
 json_t *json_text(const char *string)
 {
     struct text valid = {0};
+    if (!string)
+        return json_null();
     text_append_utf8(&valid, string);
     json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
     text_finish(&valid);

@@ -1,12 +1,12 @@
 /* JSON strings from names and messages, which may hold any byte. */
-#ifndef SLUICE_DAEMON_SPOOL_JSON_TEXT_H
-#define SLUICE_DAEMON_SPOOL_JSON_TEXT_H
+#ifndef SLUICE_WORKER_JSON_TEXT_H
+#define SLUICE_WORKER_JSON_TEXT_H
 
 #include "base/fault.h"
 #include <jansson.h>
 
-/* A JSON string; bytes that are no valid UTF-8 become U+FFFD. Returns a new reference, NULL without
- * memory. */
+/* A JSON string, or null for NULL; bytes that are no valid UTF-8 become U+FFFD. Returns a new
+ * reference, NULL without memory. */
 json_t *json_text(const char *string);
 
 /* The faults as a JSON list; each text gets the key `key`. */
