@@ -181,7 +181,7 @@ def main():
     parser.add_argument('--tree', action='append', default=[])
     parser.add_argument('--cross')
     parser.add_argument('--cache')
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # words may stand behind options, too
     options.build = os.path.abspath(options.build)
     options.stages = options.stages or sorted(
         os.path.basename(path)[5:] for path in glob.glob(os.path.join(options.build, 'tests', 'test_*')) if os.path.isfile(path))
