@@ -51,15 +51,22 @@ def inline(text):
 def lines_of(text):
     """A text as lines of roff: a sentence begins a line, and none is long."""
     lines = []
-    for sentence in re.split(r'(?<=[.:;?!])(?<!e\.g\.) +(?=[A-Z*`])|\n', text):
+    outside = r'(?=[^`]*(?:`[^`]*`[^`]*)*$)'  # of `words` in backquotes
+    for part in re.split(r'(?<=[.:;?!])(?<!e\.g\.) +(?=[A-Z*`])%s|\n' % outside, text):
         line = ''
-        for word in inline(sentence).split():
+        for word in inline(part).split():
             if line and len(line) + 1 + len(word) > 78:
                 lines.append(line)
                 line = ''
             line += (' ' if line else '') + word
         lines.append(line)
     return ['\\&' + line if line.startswith('.') else line for line in lines if line]
+
+
+def sentence(text, values=()):
+    """With a capital, unless it begins with a value, which would not be understood in capitals."""
+    value = re.match(r'(auto|haar)\b|\w*\d|\w:', text) or text.split(' ')[0] in values
+    return (text if value else text[:1].upper() + text[1:]) + '.'
 
 
 class Page:
@@ -136,7 +143,7 @@ def add_options(page, options, but=()):
         default = re.search(r' \[([^\[\]]+)\]$', text)
         text = text[:default.start()] if default else text
         page.item(bold + (' \\fI%s\\fR' % escape(value) if value else ''),
-                  text[:1].upper() + text[1:] + (' (default: `%s`).' % default[1] if default else '.'))
+                  sentence(text + (' (default: `%s`)' % default[1] if default else '')))
 
 
 def add_details(page, details):
@@ -342,7 +349,7 @@ keys. A key that is unknown or there twice is an error. Values with a unit need 
 
     sluice check-config FILE
 
-tells every error at once. `SIGHUP` (systemctl reload sluiced) has the file read again.''')
+lists all errors at once. After `SIGHUP` (systemctl reload sluiced) the file is read again.''')
     page.section('Example')
     page.text('''    version: 1
     chains:
@@ -354,24 +361,24 @@ tells every error at once. `SIGHUP` (systemctl reload sluiced) has the file read
         output: /var/lib/sluice/out
         chain: edges
         format: png
-        done: {keep: 1GiB, age: 7d}''')
+        done: {keep: 1GiB, age: 7d}     # without it all originals are kept''')
     page.section('Sections')
     page.items([
         ('version', '`1`.'),
-        ('chains', 'Chains by name. Each is compiled before the daemon is ready.'),
+        ('chains', 'Chains by name, for folders and clients.'),
         ('kernels', 'Matrices by name, for stages that take `@name`.'),
         ('banks', 'Filter banks by name, likewise.'),
         ('listen', '`http` and `jobs`, each `{unix: PATH, mode: "0660", group: NAME}`.'),
         ('relay', 'What `sluice-relay`(8) and `sluice enqueue` read. `servers`, `get` and `put` are lists; `tls` is '
          '`{ca: FILE}`.'),
         ('watch', 'A list of folders. Besides the keys below: `done` and `failed`, each `{keep: SIZE, age: DURATION}`, '
-         'what of them stays; `ignore`, a list of patterns of names that are left alone.')])
-    for title, sentence, head, rows in table_rows(ask(sluice, 'check-config', '--reference')):
+         'how much is kept; `ignore`, a list of patterns of names that are left alone.')])
+    for title, summary, head, rows in table_rows(ask(sluice, 'check-config', '--reference')):
         page.subsection(title)
-        page.text(sentence)
+        page.text(summary)
         for row in rows:
             cell = dict(zip(head, row))
-            text = row[-1][:1].upper() + row[-1][1:] + '.\nA value of: ' + cell['value'].replace('`', '') + '.'
+            text = sentence(row[-1]) + '\nA value of: ' + cell['value'].replace('`', '') + '.'
             if cell['default']:
                 text += '\nDefault: %s.' % cell['default'].replace(',', ', ')
             for name in ('environment', 'option'):
@@ -410,20 +417,18 @@ do not count. An empty chain only converts formats.
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
 
-An error names the stage, the parameter, the value and what is allowed; all errors of a chain are told at once. `sluice plan` prints a chain with every parameter
+An error names the stage, the parameter, the value and what is allowed; all errors of a chain are reported at once. `sluice plan` prints a chain with every parameter
 written out.
 
-Borders are named as numpy.pad names them: `edge`, `reflect`, `symmetric`, `wrap`, `zero`; with `crop` only those
-positions count whose whole window lies inside.''')
+Borders are named as in numpy.pad: `edge` repeats the last sample, `reflect` and `symmetric` mirror the picture (without the
+last sample, and with it), `wrap` repeats the picture, `zero` is black. With `crop` only positions whose whole window lies inside come out.''')
     page.section('Stages')
     for stage in json.loads(ask(sluice, 'stages', '--json')):
         page.subsection(stage['name'])
-        summary = stage['summary']
-        page.text(summary[:1].upper() + summary[1:] + '.')
+        page.text(sentence(stage['summary']))
         for param in stage['params']:
             allowed = limit(param)
-            text = (param['help'] or '').strip()
-            text = text[:1].upper() + text[1:] + '.'
+            text = sentence((param['help'] or '').strip(), param.get('choices') or ())
             if param['default'] not in (None, ''):
                 text += '\nDefault: `%s`.' % param['default']
             if param.get('required'):

@@ -109,8 +109,8 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
                          "which server? -s URL is missing, or relay.servers in the configuration");
     if (o->server && strchr(o->server, '@'))
         return fault_set(fault, FAULT_USAGE,
-                         "-s: everybody here can see arguments: --credentials FILE in place of a "
-                         "password");
+                         "-s: other users can see a password in the arguments; put it into a file: "
+                         "--credentials FILE");
     if (settings_check_relay(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
         fault_clear(fault);
         fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");

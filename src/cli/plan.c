@@ -132,6 +132,14 @@ static json_t *jpeg_json(const struct chain *chain, const struct plane *in)
                      (int)source.reduce, "stored_luma", (int)source.luma);
 }
 
+static void print_totals(const char *what, const struct plan *plan)
+{
+    size_t launches = plan_total_launches(plan);
+    fprintf(cli_stdout, "%s%zu launch%s, %s moved, %s of memory at the peak\n", what, launches,
+            launches == 1 ? "" : "es", number_size(plan_bytes_moved(plan)),
+            number_size(plan_peak(plan)));
+}
+
 /* Prints the plan. `apart`: the plan with kernels for each stage of its own, to compare; NULL: this
  * is that plan. */
 static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain,
@@ -165,13 +173,9 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
     }
     fputs("out   ", cli_stdout);
     print_frame(plan->out);
-    fprintf(cli_stdout, "%zu launches, %s moved, %s of memory at the peak\n",
-            plan_total_launches(plan), number_size(plan_bytes_moved(plan)),
-            number_size(plan_peak(plan)));
+    print_totals("", plan);
     if (apart)
-        fprintf(cli_stdout, "not fused: %zu launches, %s moved, %s of memory at the peak\n",
-                plan_total_launches(apart), number_size(plan_bytes_moved(apart)),
-                number_size(plan_peak(apart)));
+        print_totals("not fused: ", apart);
     if (board)
         print_board(board, plan);
 }

@@ -229,12 +229,11 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
     npz_member_name(told->name, name);
     zip_int64_t member = zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW);
     if (member < 0)
-        return fault_set(fault, FAULT_DATA, "damaged npz: %s tells of %s, which is not there",
+        return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %s, which is not there",
                          NPZ_META, name);
     for (size_t i = 0; i < state->n_arrays; i++)
         if (state->arrays[i].member == (zip_uint64_t)member)
-            return fault_set(fault, FAULT_DATA, "damaged npz: %s tells of %s twice", NPZ_META,
-                             name);
+            return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %s twice", NPZ_META, name);
     int result = add_array(d, (zip_uint64_t)member, fault);
     if (result != 0)
         return result;
@@ -258,10 +257,10 @@ static int add_frame_of_meta(struct decoder *d, const struct frame *told, struct
     uint64_t there = (uint64_t)zip_get_num_entries(state->zip, 0) - 1;
     int result = 0;
     if (there < told->n_planes)
-        return fault_set(fault, FAULT_DATA, "damaged npz: %s tells of %zu planes, %llu are there",
+        return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %zu planes, %llu are there",
                          NPZ_META, told->n_planes, (unsigned long long)there);
     if (there > told->n_planes)
-        result = decoder_warn(d, fault, "%s tells of %zu planes, %llu are there", NPZ_META,
+        result = decoder_warn(d, fault, "%s lists %zu planes, %llu are there", NPZ_META,
                               told->n_planes, (unsigned long long)there);
     for (size_t i = 0; i < told->n_planes && result == 0; i++)
         result = take_plane_of_meta(d, &told->planes[i], fault);

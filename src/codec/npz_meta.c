@@ -127,18 +127,18 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
     *plane = (struct plane){0};
     if (!get_text(object, "name", plane->name, sizeof plane->name) ||
         (plane->name[0] && !npz_is_name(plane->name, strlen(plane->name))))
-        return damaged("a plane's name is no name", fault);
+        return damaged("a plane's name is not valid", fault);
     if (!get_integer(object, "width", 1, INT32_MAX, &width) ||
         !get_integer(object, "height", 1, INT32_MAX, &height) ||
         !get_integer(object, "channels", 1, PLANE_CHANNELS_MAX, &channels))
-        return damaged("a plane's size is none", fault);
+        return damaged("a plane's size is not valid", fault);
     if (!get_integer(object, "zero_x", INT32_MIN, INT32_MAX, &zero_x) ||
         !get_integer(object, "zero_y", INT32_MIN, INT32_MAX, &zero_y))
-        return damaged("a plane's zero_x or zero_y is none", fault);
+        return damaged("a plane's zero_x or zero_y is not valid", fault);
     if (!get_type(object, &plane->type))
-        return damaged("a plane's type is none", fault);
+        return damaged("a plane's type is not valid", fault);
     if (!get_white(object, &plane->white))
-        return damaged("a plane's white is none", fault);
+        return damaged("a plane's white is not valid", fault);
     if ((uint64_t)width * (uint64_t)height > max_pixels)
         return fault_set(fault, FAULT_LIMIT,
                          "%lld×%lld pixels are more than max_pixels %s (--max-pixels)",
@@ -175,10 +175,10 @@ static int add_origin(const json_t *object, uint64_t max_pixels, struct frame *f
     int64_t first, count, planes = (int64_t)frame->n_planes;
     if (!get_text(object, "stage", origin.stage, sizeof origin.stage) ||
         !get_text(object, "parameters", origin.parameters, sizeof origin.parameters))
-        return damaged("an origin's stage or parameters are none", fault);
+        return damaged("an origin's stage or parameters are not valid", fault);
     if (!get_integer(object, "first", 0, planes - 1, &first) ||
         !get_integer(object, "count", 1, planes - first, &count))
-        return damaged("an origin's first and count are no planes", fault);
+        return damaged("an origin's first and count are not planes of the file", fault);
     int result = parse_plane(json_object_get(object, "plane"), max_pixels, &origin.plane, fault);
     if (result != 0)
         return result;

@@ -292,7 +292,7 @@ class Enqueue(FleetTest):
         self.assertIn('no server answers', self.enqueue('-c', 'sobel', names[0], status=69, server='nats://127.0.0.1:1').stderr)
         self.assertIn('-s: expected nats://', self.enqueue('-c', 'sobel', names[0], status=64, server='hub:4222').stderr)
         run = self.enqueue('-c', 'sobel', names[0], status=64, server='nats://me:%s@hub' % SECRET)
-        self.assertIn('-s: everybody here can see arguments', run.stderr)
+        self.assertIn('-s: other users can see a password', run.stderr)
         self.assertNotIn(SECRET, run.stderr)
         run = self.enqueue('-c', 'sobel', '--wait', 'http://127.0.0.1:1/x.jpg?token=%s' % SECRET, status=77)
         self.assertNotIn(SECRET, run.stdout + run.stderr)

@@ -199,7 +199,7 @@ static void test_twice(void **state)
     decode_bad(&file, NULL, FAULT_DATA, "two arrays are called image.npy");
     file_finish(&file);
     make_zip(&file, parts, 3, false, false);
-    decode_bad(&file, NULL, FAULT_DATA, "tells of image.npy twice");
+    decode_bad(&file, NULL, FAULT_DATA, "lists image.npy twice");
     file_finish(&file);
     file_finish(&array);
 }
@@ -259,7 +259,7 @@ static void test_odd(void **state)
                                      {"meta.json", META(IMAGE), strlen(META(IMAGE))}};
     const struct zip_part one = {"image.npy", longer.data, longer.size};
     check_odd(parts, 2, "read?me.txt is passed over: it is no array");
-    check_odd(parts, 3, "meta.json tells of 1 planes, 2 are there");
+    check_odd(parts, 3, "meta.json lists 1 planes, 2 are there");
     check_odd(&one, 1, "image.npy goes on behind its array");
     file_finish(&array);
     file_finish(&longer);

@@ -80,8 +80,10 @@ static void on_refused(void *context, const struct worker_check *check, const ch
         return;
     for (size_t i = 0; i < faults_count(faults); i++)
         complain(crew, check, subject, &faults->list[i]);
-    if (check && crew->book->config.settings.file)
+    if (check && crew->book->config.settings.file) {
         why.code = FAULT_CONFIG;
+        log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
+    }
     if (crew == crew->front->crew)
         front_refused(crew->front, &why);
     else

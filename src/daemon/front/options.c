@@ -83,11 +83,12 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
         .program = "sluiced",
         .operands = "--config FILE | --watch DIR --output DIR --chain CHAIN [OPTIONS]",
         .summary = "Runs a chain on every picture that is put into a folder.",
-        .details = "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
-                   "sluiced --config /etc/sluice/sluice.yaml\n\n"
-                   "An original goes to DIR/.sluice/done/ when its result is there, to "
-                   "DIR/.sluice/failed/ with\nthe reason when there can be none. Folders that are "
-                   "named here are made when they are missing.\n",
+        .details =
+            "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
+            "sluiced --config /etc/sluice/sluice.yaml\n\n"
+            "An original goes to DIR/.sluice/done/ when its result is there, and to "
+            "DIR/.sluice/failed/\nwith the reason if it fails. Folders that are named here are "
+            "made when they are missing.\n",
         .tables = {rows->watch, rows->others, other_rows},
     };
     int first = options_parse(&usage, options, argc, argv, stdout);

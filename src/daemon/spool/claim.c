@@ -206,7 +206,7 @@ static void count_interruption(struct claim *claim, int folder_fd)
     if (note_write(folder_fd, &claim->note, true, &fault) == 0)
         note_clear_begun(folder_fd);
     else
-        log_warning("%s: its interruption is not noted: %s", claim->name, fault.text);
+        log_warning("%s: that it was interrupted could not be noted: %s", claim->name, fault.text);
 }
 
 static int take_over(struct claim *claim, int other_fd, int folder_fd, const char *folder,

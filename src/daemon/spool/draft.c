@@ -361,7 +361,7 @@ static void take_verdict_back(struct claim *claim)
     struct fault fault = FAULT_INIT;
     claim->note.verdict = NOTE_OPEN;
     if (claim_write_note(claim, &fault) != 0)
-        log_warning("%s: its note is not up to date: %s", claim->name, fault.text);
+        log_warning("%s: its note could not be renewed: %s", claim->name, fault.text);
 }
 
 static int place_all(const struct claim *claim, int fd)

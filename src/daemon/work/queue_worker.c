@@ -140,10 +140,10 @@ static void judge(struct queue *queue, struct job *job)
         fault_set(&job->fault, FAULT_CRASHED,
                   "the worker died at this file %u times while it did nothing else", job->crashes);
     else if (unlucky && ++job->taken > TAKEN_MAX)
-        fault_set(
-            &job->fault, FAULT_BUSY,
-            "the worker was killed %u times while it had it, by somebody or for want of memory",
-            job->taken);
+        fault_set(&job->fault, FAULT_BUSY,
+                  "the worker was killed %u times while it had this file, by somebody else or for "
+                  "want of memory",
+                  job->taken);
     if (job->fault.code == FAULT_BUSY || (guilty && job->fault.code == FAULT_NONE))
         put_in_quarantine(queue, job);
     if (job->fault.code != FAULT_NONE)

@@ -118,8 +118,8 @@ int idwt_read(const struct idwt_config *config, const struct frame *in, size_t i
     }
     if (result == 0 && !(dwt_types(dwt->precision) & 1u << original->type))
         return fault_set(fault, FAULT_SHAPE,
-                         "idwt: dwt:precision=%s makes nothing of %s: say with type= of what the "
-                         "planes came, as in type=u8",
+                         "idwt: dwt:precision=%s does not take %s: say with type= what the planes "
+                         "came from, as in type=u8",
                          param_choice_name(dwt_precision_choices, dwt->precision),
                          sample_name(original->type));
     return result;

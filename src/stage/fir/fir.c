@@ -133,8 +133,8 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         double sum = is_number ? sum_of(&config->k) : named[config->k.choice].divisor;
         if (fabs(sum) > NUMBER_MAX)
             return fault_set(fault, FAULT_CHAIN,
-                             "fir: the sum of k, %g, is beyond what divides, -1e9 to 1e9: "
-                             "give a divisor",
+                             "fir: the sum of k is %g, and a divisor is from -1e9 to 1e9: "
+                             "give another one",
                              sum);
         config->divisor = sum != 0 ? sum : 1;
         *given |= divisor;
