@@ -55,7 +55,7 @@ run_once() { # TARGET SECONDS LOG
     done
     [ ! -f "$build/tests/seeds-text/$1.dict" ] || seeds="$seeds -dict=$build/tests/seeds-text/$1.dict"
     # shellcheck disable=SC2086
-    SLUICE_RECEIVER="$build/tests/fuzz_$1" "$build/tests/fuzz_$1" -max_total_time="$2" -max_len=65536 -timeout=120 \
+    "$build/tests/fuzz_$1" -max_total_time="$2" -max_len=65536 -timeout=120 \
         -rss_limit_mb=2048 -print_final_stats=1 -reload=$((jobs > 1)) -artifact_prefix="$build/findings/$1-" \
         "$build/corpus/$1" $seeds >"$3" 2>&1
 }

@@ -22,6 +22,7 @@
 
 #define CACHE_MAGIC    "sluicebin1"
 #define CACHE_FILE_MAX (UINT64_C(64) << 20)
+#define WIPED          "pocl-wiped-" /* and a process */
 
 struct entry_header {
     char magic[16];
@@ -84,7 +85,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     (void)status;
     (void)type;
     (void)at;
-    return remove(path);
+    remove(path);
+    return 0; /* what cannot be removed keeps nothing else */
 }
 
 static void remove_tree(const char *path)
@@ -267,27 +269,27 @@ void device_learn(const struct device *device, const char *fact)
     text_finish(&key);
 }
 
-/* PoCL's folder is renamed before it is removed, so that no other process sees half of it. */
-static void wipe_pocl(void)
-{
-    char path[4096], aside[4096];
-    snprintf(path, sizeof path, "%.3000s/pocl", cache_directory);
-    snprintf(aside, sizeof aside, "%.3000s/pocl-wiped-%d", cache_directory, (int)getpid());
-    if (rename(path, aside) == 0)
-        remove_tree(aside);
-}
-
+/* PoCL's folder is renamed before it is removed, so that no other process sees half of it. One that
+ * is there already is of a worker that was killed meanwhile. */
 void device_cache_wipe(void)
 {
+    char path[4096], aside[4096];
     const char *directory = device_cache_directory();
     DIR *stream = directory ? opendir(directory) : NULL;
     if (!stream)
         return;
+    snprintf(path, sizeof path, "%.3000s/pocl", directory);
+    snprintf(aside, sizeof aside, "%.3000s/" WIPED "%d", directory, (int)getpid());
+    (void)rename(path, aside);
     struct dirent *entry;
-    while ((entry = readdir(stream)) != NULL)
-        if (is_entry(entry->d_name))
+    while ((entry = readdir(stream)) != NULL) {
+        if (is_entry(entry->d_name)) {
             unlinkat(dirfd(stream), entry->d_name, 0);
+        } else if (strncmp(entry->d_name, WIPED, sizeof WIPED - 1) == 0) {
+            snprintf(path, sizeof path, "%.3000s/%s", directory, entry->d_name);
+            remove_tree(path);
+        }
+    }
     closedir(stream);
-    wipe_pocl();
     log_warning("kernel caches emptied: %s", directory);
 }

@@ -29,7 +29,8 @@ EMULATED = os.environ.get('SLUICE_EMULATED') == '1'
 SLUICED_FILE = os.environ.get('SLUICED_FILE', SLUICED)
 # What the product falls back to unless it is told: it depends on how it was built.
 FALLBACK = os.environ.get('DEFAULT_FALLBACK', 'native')
-PATIENCE = 600 if EMULATED else 90  # seconds
+SANITIZED = 'TSAN_OPTIONS' in os.environ
+PATIENCE = 600 if EMULATED else 300 if SANITIZED else 90  # seconds
 
 
 def wait_for(what, condition, seconds=PATIENCE, pause=0.02):

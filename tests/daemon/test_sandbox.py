@@ -128,7 +128,8 @@ class Probes(SandboxTest):
     def test_caches_are_wiped_inside(self):
         crash, cold = os.path.join(self.dir, 'crash'), os.path.join(self.dir, 'cache')
         open(crash, 'wb').close()
-        os.makedirs(os.path.join(cold, 'pocl'))
+        for name in ('pocl', 'pocl-wiped-1'):  # the second one of a worker that was killed meanwhile
+            os.makedirs(os.path.join(cold, name, 'AB'))
         os.environ, before = dict(os.environ, SLUICE_CACHE_DIR=cold, SLUICE_PROBE_CRASH=crash), os.environ
         self.addCleanup(setattr, os, 'environ', before)
         daemon = self.serve_probed('--device', 'cpu', '--jobs', '1', chain='')

@@ -1,28 +1,23 @@
-/* Clients of the jobs socket: messages with descriptors, received by real receivers, which are this
- * program once more. A message is a byte that says which descriptors go with it, its bytes, and a
- * newline; a newline more ends the client's sending. All that is answered is JSON, and nothing is
- * left of a client that has gone. */
+/* Clients of the jobs socket: messages with descriptors, received by real receivers. A message is a
+ * byte that says which descriptors go with it, its bytes, and a newline; a newline more ends the
+ * client's sending. All that is answered is JSON, and nothing is left of a client that has gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "daemon/serve/jobs_socket_internal.h"
-#include "daemon/serve/receiver.h"
 #include "front.h"
 #include "fuzz.h"
+#include "receivers.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
-#define TURNS_MAX 30000 /* of half a millisecond: longer than receivers are waited for */
+#define TURNS_MAX 1000
 
 static struct fuzz_front front;
 static struct jobs_socket *jobs;
@@ -38,19 +33,12 @@ static void remove_socket(void)
     unlink(address.sun_path);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+static void turn(unsigned turns)
 {
-    if (*argc > 1 && strcmp((*argv)[1], RECEIVER_ARGUMENT) == 0)
-        _exit(receiver_run());
-    return 0;
-}
-
-/* In place of libc's: a receiver waits 20 ms for a client's next message, in which nothing is done.
- * Here it waits 0.2. */
-int poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-    struct timespec time = {timeout / 1000, timeout % 1000 * 10000L};
-    return (int)syscall(SYS_ppoll, fds, count, timeout < 0 ? NULL : &time, NULL, 0);
+    for (unsigned i = 0; i < turns; i++) {
+        front_turn(&front, 1);
+        receivers_turn();
+    }
 }
 
 static void start(void)
@@ -138,14 +126,10 @@ static bool waits(const struct jobs_socket *socket)
     return client && (client->reception || client->n_requests > 0);
 }
 
-/* Receivers are processes: they are waited for, for a second at the most. */
 static void settle(int client)
 {
-    for (int i = 0; i < 1000 && read_answers(client) && waits(jobs); i++) {
-        front_turn(&front, 2);
-        if (waits(jobs) && i > 20)
-            usleep(i < 100 ? 20 : 1000);
-    }
+    for (int i = 0; i < TURNS_MAX && read_answers(client) && waits(jobs); i++)
+        turn(1);
 }
 
 static bool is_empty(void)
@@ -161,24 +145,21 @@ void fuzz_one(const uint8_t *data, size_t size)
     int client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (client < 0 || connect(client, (struct sockaddr *)&address, sizeof address) != 0)
         fuzz_fail("the daemon takes no connection: %s", strerror(errno));
-    front_turn(&front, 2);
+    turn(2);
     for (int i = 0; i < 16 && bytes.size > 0; i++) {
         uint8_t how = fuzz_take_byte(&bytes);
         size_t length;
         char *text = fuzz_take_text(&bytes, '\n', &length);
         send_message(client, how >= '@' ? how - '@' : 0, text, length);
         free(text);
-        front_turn(&front, 1);
+        turn(1);
         if (how & 0x80)
             settle(client);
     }
     settle(client);
     close(client);
-    for (int i = 0; i < TURNS_MAX && !is_empty(); i++) {
-        front_turn(&front, 2);
-        if (i > 50)
-            usleep(500);
-    }
+    for (int i = 0; i < TURNS_MAX && !is_empty(); i++)
+        turn(1);
     if (!is_empty())
         fuzz_fail("something is left of a client that has gone");
 }

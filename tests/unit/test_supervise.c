@@ -198,6 +198,12 @@ static void crash(unsigned index)
     become(index, WORKER_ENDED);
 }
 
+static void late(unsigned index)
+{
+    worker_kill(started[index], WORKER_LATE);
+    become(index, WORKER_ENDED);
+}
+
 static void spoil(unsigned index)
 {
     fault_set(&started[index]->trouble, FAULT_DEVICE, "it failed");
@@ -419,6 +425,44 @@ static void test_quarantine_without_room_on_the_device(void **state)
     end(&world);
 }
 
+static void test_late(void **state)
+{
+    struct world world;
+    struct supervisor *s = begin(&world, "reference");
+    (void)state;
+    become(0, WORKER_READY);
+    supervisor_quarantine(s);
+    next(&world);
+    become(1, WORKER_READY);
+    late(0); /* maybe in a call of the device's driver */
+    assert_int_equal(started[1]->state, WORKER_LEAVING);
+    assert_string_equal(next(&world)->device, "gpu");
+    assert_null(supervisor_quarantine(s));
+    assert_string_equal(next(&world)->device, "reference");
+    assert_true(started[3]->quarantine);
+    become(3, WORKER_READY);
+    started[3]->used -= UINT64_C(40000000000); /* it is not needed any more */
+    become(2, WORKER_READY);
+    while (started[3]->state == WORKER_READY)
+        uv_run(&world.loop, UV_RUN_ONCE);
+    supervisor_quarantine(s);
+    assert_string_equal(next(&world)->device, "gpu");
+    end(&world);
+}
+
+static void test_late_again_and_again(void **state)
+{
+    struct world world;
+    begin(&world, "reference");
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) { /* in a row, without a job that was done */
+        become(i, WORKER_READY);
+        late(i);
+        assert_string_equal(next(&world)->device, i < 3 ? "gpu" : "reference");
+    }
+    end(&world);
+}
+
 static void test_quarantine_leaves_when_it_is_not_needed(void **state)
 {
     struct world world;
@@ -477,6 +521,8 @@ int main(void)
         cmocka_unit_test(test_leaving_by_itself_is_not_ready),
         cmocka_unit_test(test_quarantine),
         cmocka_unit_test(test_quarantine_without_room_on_the_device),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_late_again_and_again),
         cmocka_unit_test(test_quarantine_leaves_when_it_is_not_needed),
         cmocka_unit_test(test_stop_waits_for_all),
     };

@@ -267,9 +267,21 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     s->events->refused(s->context, NULL, NULL, &faults);
 }
 
+/* A call of the device's driver may never return, so jobs are tried again on the next device. */
+static void avoid_in_quarantine(struct supervisor *s, const struct worker *worker)
+{
+    struct slot *slot = &s->slots[SLOT_QUARANTINE];
+    if (worker->rung + 1 >= s->fallback.n_rungs || slot->rung > worker->rung)
+        return;
+    slot->rung = worker->rung + 1;
+    retire(s, &slot->worker);
+    retire(s, &slot->next);
+}
+
 /* The worker in the slot has ended. A quarantine worker is started again when a job needs one. */
 static void lose(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
+    bool late = worker->state == WORKER_ENDED && worker->cause == WORKER_LATE;
     bool crashed = worker->state == WORKER_ENDED && worker->cause == WORKER_CRASHED;
     if (worker->n_good > 0)
         slot->failures = 0;
@@ -277,7 +289,10 @@ static void lose(struct supervisor *s, struct slot *slot, const struct worker *w
         slot->failures++;
         return;
     }
-    if (crashed && (slot->failures + 1) % FAILURES_MAX == 0 && s->fallback.rung == worker->rung)
+    if (late)
+        avoid_in_quarantine(s, worker);
+    if ((crashed || late) && (slot->failures + 1) % FAILURES_MAX == 0 &&
+        s->fallback.rung == worker->rung)
         step_down(s, worker, "crash", "workers die at one job after the other");
     if (slot->next || slot->start_at)
         slot->failures++;
@@ -500,8 +515,10 @@ static void on_timer(uv_timer_t *timer)
     if (recycle_time(s) != 0 && recycle_time(s) <= now)
         worker_replace(supervisor_main(s), "its time is over");
     if (is_ready(quarantined) && quarantined->in_flight == 0 &&
-        now >= quarantined->used + QUARANTINE_IDLE)
+        now >= quarantined->used + QUARANTINE_IDLE) {
+        s->slots[SLOT_QUARANTINE].rung = 0;
         retire(s, &s->slots[SLOT_QUARANTINE].worker);
+    }
     arm(s);
 }
 

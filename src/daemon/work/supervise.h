@@ -22,7 +22,8 @@
  * the reason, and sluice_worker_ends_total counts every end by its reason (count_end).
  *
  * The quarantine worker follows the same rules, except that its failures say nothing about the
- * device: if it does not become ready beside the main one, it alone goes down the ladder.
+ * device: if it does not become ready beside the main one, it alone goes down the ladder. It does
+ * also when the main one was killed because of a job that did not end in its time.
  *
  * Whoever has jobs at workers (worker_jobs) is told of each change and of each death. Only the
  * loop's thread calls these functions, and it forks the workers, so that they die with it. */
