@@ -2,7 +2,6 @@
 #include "bench/bench.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"

@@ -1,6 +1,4 @@
 /* sluice devices: lists the devices of this machine. */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "cli/commands.h"

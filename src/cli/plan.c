@@ -1,5 +1,4 @@
 /* sluice plan: prints steps and kernels of the plan that `run` would make. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"

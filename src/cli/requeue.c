@@ -1,6 +1,5 @@
 /* sluice requeue: has files done again. */
 #include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/commands.h"

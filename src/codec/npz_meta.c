@@ -2,7 +2,6 @@
  * every value is checked for type and range; unknown keys are ignored. */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>

@@ -1,7 +1,6 @@
 #include "param/options.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
