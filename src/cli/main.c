@@ -141,14 +141,5 @@ int main(int argc, char **argv)
     const struct command *command = find_command(command_name(argv[1]));
     if (!command)
         return 64;
-    if (cli_move_stdout() != 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    int status = command->run(argc - 1, argv + 1);
-    if (fclose(cli_stdout) != 0 && status == 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    return status;
+    return cli_run(command->run, argc - 1, argv + 1);
 }
