@@ -1,4 +1,4 @@
-#include "param/param_internal.h"
+#include "param/param.h"
 
 #include <stdbool.h>
 #include <string.h>
