@@ -66,9 +66,8 @@ static const struct command *find_command(const char *name)
                 "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
                 name);
     else
-        fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
-                nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                nearest.best ? "'?" : "");
+        fprintf(stderr, "sluice: unknown command '%s'%s (see sluice --help)\n", name,
+                nearest_ask(&nearest, ""));
     return NULL;
 }
 
