@@ -77,9 +77,8 @@ static int unknown_bank(const struct definitions *definitions, const char *word,
         text_printf(&names, ", @%s", definitions->banks[i]->name);
     }
     int result = fault_set(
-        fault, FAULT_CHAIN, "no bank '%s'%s%s%s (there are %s%s)", word,
-        nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-        nearest.best ? "'?" : "", text_string(&names),
+        fault, FAULT_CHAIN, "no bank '%s'%s (there are %s%s)", word, nearest_ask(&nearest, ""),
+        text_string(&names),
         definitions && definitions->n_banks ? "" : "; --config FILE defines others under banks");
     text_finish(&names);
     return result;

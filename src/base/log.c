@@ -1,6 +1,5 @@
 #include "base/log.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,9 +1,8 @@
 #include "base/nearest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
-
-#define LONGEST 63
 
 static unsigned least(unsigned a, unsigned b, unsigned c)
 {
@@ -14,7 +13,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 /* Edit distance in which swapping two neighbours counts one (optimal string alignment). */
 static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
-    unsigned rows[3][LONGEST + 2];
+    unsigned rows[3][NEAREST_WORD_MAX + 2];
     unsigned *before = rows[0], *above = rows[1], *row = rows[2];
     for (size_t j = 0; j <= m; j++)
         above[j] = (unsigned)j;
@@ -37,7 +36,7 @@ static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 void nearest_offer(struct nearest *nearest, const char *word, size_t length, const char *candidate)
 {
     size_t candidate_length = strlen(candidate);
-    if (length == 0 || length > LONGEST || candidate_length > LONGEST)
+    if (length == 0 || length > NEAREST_WORD_MAX || candidate_length > NEAREST_WORD_MAX)
         return;
     unsigned distance = edit_distance(word, length, candidate, candidate_length);
     size_t longer = length > candidate_length ? length : candidate_length;
@@ -47,6 +46,14 @@ void nearest_offer(struct nearest *nearest, const char *word, size_t length, con
         nearest->best = candidate;
         nearest->distance = distance;
     }
+}
+
+const char *nearest_ask(struct nearest *nearest, const char *mark)
+{
+    if (nearest->best)
+        snprintf(nearest->question, sizeof nearest->question, "; did you mean '%s%s'?", mark,
+                 nearest->best);
+    return nearest->question;
 }
 
 bool nearest_lists(const char *words, const char *word, size_t length)

@@ -2,7 +2,6 @@
 #include "bench/bench.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -91,20 +90,8 @@ static bool is_known_word(const char *word)
     for (size_t i = 0; stage_registry[i]; i++)
         if (!stage_registry[i]->internal)
             nearest_offer(&nearest, word, strlen(word), stage_registry[i]->name);
-    fprintf(stderr, "sluice: bench: no stage '%s'%s%s%s (see sluice stages, sluice bench --help)\n",
-            word, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "");
-    return false;
-}
-
-static bool parse_type(const char *text, enum sample_type *type)
-{
-    for (int t = 0; t < SAMPLE_TYPES; t++) {
-        if (strcmp(text, sample_name(t)) == 0) {
-            *type = (enum sample_type)t;
-            return true;
-        }
-    }
+    fprintf(stderr, "sluice: bench: no stage '%s'%s (see sluice stages, sluice bench --help)\n",
+            word, nearest_ask(&nearest, ""));
     return false;
 }
 
@@ -123,7 +110,7 @@ static int check_options(const struct bench_options *o, struct plane *size)
         fprintf(stderr, "sluice: --size=%s: more pixels than --max-pixels allows\n", o->size);
         return 65;
     }
-    if (o->type && !parse_type(o->type, &type)) {
+    if (o->type && !sample_find(o->type, &type)) {
         fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
         return 64;
     }
@@ -140,7 +127,7 @@ static struct plane shape_for(const struct bench_options *o, const char *text)
     if (first && first->bench_channels > 0 && !strchr(strchr(o->size, 'x') + 1, 'x'))
         shape.channels = first->bench_channels;
     if (o->type)
-        parse_type(o->type, &shape.type);
+        sample_find(o->type, &shape.type);
     else if (first)
         shape.type = first->bench_type;
     return shape;

@@ -2,10 +2,8 @@
  * every angle. */
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "codec/output.h"

@@ -51,9 +51,8 @@ const struct board *board_find(const char *name, struct fault *fault)
         nearest_offer(&nearest, name, strlen(name), boards[i].name);
         text_printf(&names, "%s%s", i ? ", " : "", boards[i].name);
     }
-    fault_set(fault, FAULT_USAGE, "--board=%s: expected one of %s%s%s%s", name, text_string(&names),
-              nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-              nearest.best ? "'?" : "");
+    fault_set(fault, FAULT_USAGE, "--board=%s: expected one of %s%s", name, text_string(&names),
+              nearest_ask(&nearest, ""));
     text_finish(&names);
     return NULL;
 }

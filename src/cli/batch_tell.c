@@ -2,7 +2,6 @@
 #include "cli/batch_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"

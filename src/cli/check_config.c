@@ -13,7 +13,6 @@
 #include "codec/codec.h"
 #include "config/config.h"
 #include "config/loops.h"
-#include "stage/stage.h"
 
 #define AT(member) offsetof(struct check_options, member)
 

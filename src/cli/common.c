@@ -98,6 +98,14 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
+void cli_complain_lines(const char *lines)
+{
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        fprintf(stderr, "sluice: %.*s\n", (int)length, lines);
+    }
+}
+
 void cli_tell_warnings(const char *file, const char *lines)
 {
     for (size_t length; lines && *lines; lines += length + (lines[length] == '\n')) {
@@ -127,13 +135,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     int status = 0;
     int result = config_read(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
-        for (const char *line = text_string(&errors); *line;) {
-            size_t length = strcspn(line, "\n");
-            fputs("sluice: ", stderr);
-            fwrite(line, 1, length, stderr);
-            fputc('\n', stderr);
-            line += length + (line[length] == '\n');
-        }
+        cli_complain_lines(text_string(&errors));
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);
@@ -148,7 +150,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     return status;
 }
 
-int cli_move_stdout(void)
+static int move_stdout(void)
 {
     fflush(stdout);
     int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -156,6 +158,16 @@ int cli_move_stdout(void)
         return -1;
     cli_stdout = fdopen(aside, "w");
     return cli_stdout ? 0 : -1;
+}
+
+int cli_run(int (*run)(int argc, char **argv), int argc, char **argv)
+{
+    int status = move_stdout() == 0 ? run(argc, argv) : 0;
+    if ((!cli_stdout || fclose(cli_stdout) != 0) && status == 0) {
+        perror("sluice: stdout");
+        return 74;
+    }
+    return status;
 }
 
 void cli_print_json(json_t *json)

@@ -33,6 +33,9 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 /* Prints `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
 
+/* Prints `sluice: LINE` on stderr for each of the lines. */
+void cli_complain_lines(const char *lines);
+
 /* Reads the file that --config or SLUICE_CONFIG names, if there is one. Returns 0, or the exit
  * status after a complaint about each mistake. If `chain` is the name of a chain in the file it
  * becomes that chain's text. */
@@ -53,9 +56,10 @@ int cli_parse_chain(struct chain *chain, const char *text, const struct definiti
 /* Complains about one mistake. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);
 
-/* Moves the real stdout to another descriptor, before drivers print to it; descriptor 1 then leads
- * to stderr. cli_stdout is a stream for the real one. */
-int cli_move_stdout(void);
+/* Runs a program, and returns its exit status. The real stdout is moved to another descriptor
+ * before drivers print to it; descriptor 1 then leads to stderr. cli_stdout is a stream for the
+ * real one. */
+int cli_run(int (*run)(int argc, char **argv), int argc, char **argv);
 extern FILE *cli_stdout;
 
 /* Prints the answer to --json on cli_stdout, and releases it. docs/schemas has a schema for each

@@ -1,6 +1,4 @@
 /* sluice devices: lists the devices of this machine. */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "cli/commands.h"
@@ -47,7 +45,7 @@ static void print_device(const struct device_info *info, bool taken)
 static void print_all(const struct devices_options *o, const struct device_info *const *list,
                       size_t count, const struct device_info *taken)
 {
-    json_t *array = json_array();
+    json_t *array = o->common.json ? json_array() : NULL;
     for (size_t i = 0; i < count; i++) {
         if (o->common.json)
             json_array_append_new(array, describe_device(list[i], list[i] == taken));
@@ -56,8 +54,6 @@ static void print_all(const struct devices_options *o, const struct device_info 
     }
     if (o->common.json)
         cli_print_json(array);
-    else
-        json_decref(array);
 }
 
 int command_devices(int argc, char **argv)

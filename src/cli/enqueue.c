@@ -224,7 +224,7 @@ static int read_settings(const struct enqueue_options *o, struct config *config)
         settings_defaults(&config->settings);
     settings_read_environment(&config->settings, false, &errors);
     if (errors.length > 0) {
-        fprintf(stderr, "sluice: %s", text_string(&errors));
+        cli_complain_lines(text_string(&errors));
         status = fault_exit_status(FAULT_CONFIG);
         config_finish(config);
     }
@@ -263,14 +263,5 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (cli_move_stdout() != 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    int status = run(argc, argv);
-    if (fclose(cli_stdout) != 0 && status == 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    return status;
+    return cli_run(run, argc, argv);
 }

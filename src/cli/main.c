@@ -66,9 +66,8 @@ static const struct command *find_command(const char *name)
                 "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
                 name);
     else
-        fprintf(stderr, "sluice: unknown command '%s'%s%s%s (see sluice --help)\n", name,
-                nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                nearest.best ? "'?" : "");
+        fprintf(stderr, "sluice: unknown command '%s'%s (see sluice --help)\n", name,
+                nearest_ask(&nearest, ""));
     return NULL;
 }
 
@@ -141,14 +140,5 @@ int main(int argc, char **argv)
     const struct command *command = find_command(command_name(argv[1]));
     if (!command)
         return 64;
-    if (cli_move_stdout() != 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    int status = command->run(argc - 1, argv + 1);
-    if (fclose(cli_stdout) != 0 && status == 0) {
-        perror("sluice: stdout");
-        return 74;
-    }
-    return status;
+    return cli_run(command->run, argc - 1, argv + 1);
 }

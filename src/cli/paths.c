@@ -1,11 +1,9 @@
 #include "cli/paths.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/name.h"
 
 char *paths_result(const char *path, unsigned number, const char *plane)

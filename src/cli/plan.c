@@ -1,5 +1,4 @@
 /* sluice plan: prints steps and kernels of the plan that `run` would make. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -43,17 +42,6 @@ static const struct options_usage usage = {
     .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
                cli_output_options},
 };
-
-static bool parse_type(const char *text, enum sample_type *type)
-{
-    for (int t = 0; t < SAMPLE_TYPES; t++) {
-        if (strcmp(text, sample_name(t)) == 0) {
-            *type = t;
-            return true;
-        }
-    }
-    return false;
-}
 
 static void print_frame(const struct frame *frame)
 {
@@ -444,7 +432,7 @@ int command_plan(int argc, char **argv)
                 argc - first == 1 ? ", not " : "", argc - first == 1 ? argv[first] : "");
         return 64;
     }
-    if (!parse_type(o.type, &plane.type)) {
+    if (!sample_find(o.type, &plane.type)) {
         fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o.type);
         return 64;
     }

@@ -1,6 +1,5 @@
 /* sluice requeue: has files done again. */
 #include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -72,7 +71,7 @@ static int requeue_all(const struct requeue_options *o, int socket)
 
 static int requeue_files(const struct requeue_options *o, int socket, char **files, int count)
 {
-    json_t *all = json_array();
+    json_t *all = o->common.json ? json_array() : NULL;
     int status = 0, failed = 0;
     for (int i = 0; i < count; i++) {
         struct fault fault = FAULT_INIT;
@@ -90,8 +89,6 @@ static int requeue_files(const struct requeue_options *o, int socket, char **fil
     }
     if (o->common.json)
         cli_print_json(all);
-    else
-        json_decref(all);
     return count > 1 && failed > 0 ? 1 : status;
 }
 

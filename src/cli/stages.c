@@ -54,14 +54,12 @@ int command_stages(int argc, char **argv)
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    json_t *list = json_array();
     for (int i = first; i < argc; i++) {
         const struct stage *stage = stage_find(argv[i], strlen(argv[i]));
-        if (!stage || stage->internal) {
-            json_decref(list);
+        if (!stage || stage->internal)
             return unknown(argv[i]);
-        }
     }
+    json_t *list = o.common.json ? json_array() : NULL;
     bool any = false;
     for (const struct stage *const *s = stage_registry; *s; s++) {
         bool wanted = first == argc && !(*s)->internal;
@@ -79,7 +77,5 @@ int command_stages(int argc, char **argv)
     }
     if (o.common.json)
         cli_print_json(list);
-    else
-        json_decref(list);
     return 0;
 }

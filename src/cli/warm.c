@@ -195,7 +195,7 @@ int command_warm(int argc, char **argv)
         return status;
     settings_read_environment(&config.settings, false, &errors);
     if (errors.length > 0) {
-        fprintf(stderr, "sluice: %s", text_string(&errors));
+        cli_complain_lines(text_string(&errors));
         status = fault_exit_status(FAULT_CONFIG);
     } else {
         if (told)

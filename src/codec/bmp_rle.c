@@ -8,7 +8,6 @@
  *
  * Pixels that no run writes have colour 0. Pixels outside of the picture are dropped, with a
  * warning. */
-#include <string.h>
 
 #include "base/deadline.h"
 #include "codec/bmp.h"

@@ -323,8 +323,8 @@ static int unknown_writer(const char *word, size_t length, const char *file, str
         text_printf(&says, "; sluice writes no %s%s%s", foreign->name,
                     foreign->near ? ", what comes nearest is " : "",
                     foreign->near ? foreign->near : "");
-    else if (nearest.best)
-        text_printf(&says, "; did you mean '%s'?", nearest.best);
+    else
+        text_append(&says, nearest_ask(&nearest, ""));
     text_printf(&says, " (there are %s%s)", text_string(&names), file ? "; say --format" : "");
     int result =
         fault_set_at(fault, FAULT_USAGE, file ? -1 : 0, (int)length, "%s", text_string(&says));

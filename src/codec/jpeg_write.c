@@ -2,7 +2,6 @@
 #include "codec/jpeg.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "codec/output.h"
 

@@ -2,7 +2,6 @@
  * every value is checked for type and range; unknown keys are ignored. */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -101,15 +100,7 @@ static bool get_text(const json_t *object, const char *key, char *to, size_t siz
 static bool get_type(const json_t *object, enum sample_type *type)
 {
     char name[8];
-    if (!get_text(object, "type", name, sizeof name))
-        return false;
-    for (int t = 0; t < SAMPLE_TYPES; t++) {
-        if (strcmp(name, sample_name(t)) == 0) {
-            *type = t;
-            return true;
-        }
-    }
-    return false;
+    return get_text(object, "type", name, sizeof name) && sample_find(name, type);
 }
 
 /* The white of a plane of floats; 0 if there is none, as in files of older versions. */

@@ -242,9 +242,8 @@ static void complain_unknown(struct reader *reader, const yaml_node_t *node, con
         nearest_offer(&nearest, name, strlen(name), k->name);
         text_printf(&names, "%s%s", k == keys ? "" : ", ", k->name);
     }
-    reader_complain(reader, node, "%s has no key '%.60s'%s%s%s (there are %s)", what, name,
-                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                    nearest.best ? "'?" : "", text_string(&names));
+    reader_complain(reader, node, "%s has no key '%.60s'%s (there are %s)", what, name,
+                    nearest_ask(&nearest, ""), text_string(&names));
     text_finish(&names);
 }
 

@@ -1,7 +1,6 @@
 /* sluice doctor: finds problems of this machine, with a fix for each. */
 #include "doctor/doctor.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdarg.h>

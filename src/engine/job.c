@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
 #include "chain/reference.h"

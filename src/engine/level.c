@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-
 static struct demoted *find(struct engine *engine, const struct text *text)
 {
     struct demoted *at = engine->demoted;

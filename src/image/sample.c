@@ -1,6 +1,7 @@
 #include "image/sample.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -25,6 +26,17 @@ size_t sample_size(enum sample_type type)
 const char *sample_name(enum sample_type type)
 {
     return types[type].name;
+}
+
+bool sample_find(const char *name, enum sample_type *type)
+{
+    for (int t = 0; t < SAMPLE_TYPES; t++) {
+        if (strcmp(name, types[t].name) == 0) {
+            *type = (enum sample_type)t;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool sample_is_integer(enum sample_type type)

@@ -23,6 +23,9 @@ size_t sample_size(enum sample_type type);
 /* "u8", "f32": as in chains, plans and reports. */
 const char *sample_name(enum sample_type type);
 
+/* The type of that name; false: there is none. */
+bool sample_find(const char *name, enum sample_type *type);
+
 bool sample_is_integer(enum sample_type type);
 
 /* The range of an integer type; 0 and 1 (black and white) for floating types. */

@@ -1,7 +1,6 @@
 #include "param/options.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -86,9 +85,8 @@ static int unknown(const struct options_usage *usage, const struct gathered *g, 
         for (int i = 0; i < g->count; i++)
             nearest_offer(&nearest, word + 2, strcspn(word + 2, "="), g->rows[i]->param.name);
     begin_complaint(usage);
-    fprintf(stderr, "unknown option '%s'%s%s%s (see %s%s%s --help)\n", word,
-            nearest.best ? "; did you mean '--" : "", nearest.best ? nearest.best : "",
-            nearest.best ? "'?" : "", usage->program, command_separator(usage),
+    fprintf(stderr, "unknown option '%s'%s (see %s%s%s --help)\n", word,
+            nearest_ask(&nearest, "--"), usage->program, command_separator(usage),
             command_name(usage));
     return -64;
 }

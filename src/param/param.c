@@ -1,4 +1,4 @@
-#include "param/param_internal.h"
+#include "param/param.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -61,10 +61,9 @@ static int refuse(const struct param *param, struct span value, const char *what
     const char *words = text_string(&allowed);
     if (allowed.length > 250) /* too long for a fault's text: the list of wavelets */
         words = "one of those that sluice stages lists";
-    int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
-                              "%s: %s=%.*s: expected %s%s%s%s", what, param->name, shown,
-                              value.text, words, nearest.best ? "; did you mean '" : "",
-                              nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    int result =
+        fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s", what,
+                     param->name, shown, value.text, words, nearest_ask(&nearest, ""));
     text_finish(&allowed);
     return result;
 }
@@ -240,13 +239,12 @@ static int refuse_argument(const struct param *table, struct span given, bool is
         text_printf(&names, "%s%s", p == table ? "" : ", ", p->name);
     }
     int shown = given.length > 60 ? 60 : (int)given.length;
-    int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)given.length,
-                              names.length == 0 ? "%s takes no parameters, not '%.*s'"
-                              : is_name         ? "%s has no parameter '%.*s'%s%s%s (it has %s)"
-                                        : "%s: one value too many: '%.*s'%s%s%s (it has %s)",
-                              what, shown, given.text, nearest.best ? "; did you mean '" : "",
-                              nearest.best ? nearest.best : "", nearest.best ? "'?" : "",
-                              text_string(&names));
+    int result =
+        fault_set_at(fault, FAULT_CHAIN, 0, (int)given.length,
+                     names.length == 0 ? "%s takes no parameters, not '%.*s'"
+                     : is_name         ? "%s has no parameter '%.*s'%s (it has %s)"
+                                       : "%s: one value too many: '%.*s'%s (it has %s)",
+                     what, shown, given.text, nearest_ask(&nearest, ""), text_string(&names));
     text_finish(&names);
     return result;
 }

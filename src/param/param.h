@@ -79,6 +79,11 @@ struct param {
 #define RANGE(low, high) .min = low, .max = high
 #define DEFAULT(text)    .fallback = text
 
+static inline bool param_is_limited(const struct param *param)
+{
+    return param->min != 0 || param->max != 0;
+}
+
 /* Which parameters were given: bit i for entry i. A table has at most 64 entries. */
 typedef uint64_t param_given;
 

@@ -1,5 +1,5 @@
 /* Parameters as text: what they hold, and what they accept. */
-#include "param/param_internal.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "relay/hub_internal.h"
 
 #define ASK_TIME    5000 /* milliseconds to wait for an answer */

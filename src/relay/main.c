@@ -1,7 +1,6 @@
 /* sluice-relay: takes jobs of a fleet from NATS JetStream to this machine's sluiced, and returns
  * results (docs/fleet.md). */
 #include <curl/curl.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

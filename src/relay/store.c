@@ -1,11 +1,9 @@
 #include "relay/store.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

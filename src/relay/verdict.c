@@ -1,7 +1,6 @@
 /* How a job ends for the whole fleet: with its result in DONE, or with the job in DEAD. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,15 +1,11 @@
-#include "worker/sandbox.h"
+#include "worker/sandbox_internal.h"
 
 #include <dirent.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "device/device.h"
-#include "worker/landlock.h"
-#include "worker/sandbox_calls.h"
-#include "worker/sandbox_paths.h"
 
 #define FILE_SIZE_FLOOR (UINT64_C(1) << 30) /* drivers write caches of this size */
 

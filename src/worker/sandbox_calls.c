@@ -5,7 +5,7 @@
  * The list is a part of systemd's @system-service, under which services with GPUs commonly run
  * (ours among them), without what Landlock does not cover: sockets, and changes of mode, owner,
  * times and attributes by path. */
-#include "worker/sandbox_calls.h"
+#include "worker/sandbox_internal.h"
 
 #include <asm/sockios.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "worker/sandbox_paths.h"
+#include "worker/sandbox_internal.h"
 
 #include <glob.h>
 #include <stdio.h>

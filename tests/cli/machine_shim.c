@@ -3,6 +3,8 @@
  * "PATH=WORD …", where a word is readonly, noexec, full or nfs. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +40,14 @@ static int is_on(const char *path, const char *word)
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-FILE *fopen(const char *path, const char *mode)
+int open(const char *path, int flags, ...)
 {
     char buffer[4096];
-    return REAL(fopen)(moved(path, buffer), mode);
+    va_list args;
+    va_start(args, flags);
+    int mode = va_arg(args, int);
+    va_end(args);
+    return REAL(open)(moved(path, buffer), flags, mode);
 }
 
 int stat(const char *path, struct stat *status)

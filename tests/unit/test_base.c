@@ -96,6 +96,10 @@ static void test_nearest(void **state)
     assert_string_equal(nearest_of("sboel"), "sobel");
     assert_string_equal(nearest_of("luminnce"), "luminance");
     assert_string_equal(nearest_of("treshold"), "threshold");
+    struct nearest nearest = {0};
+    assert_string_equal(nearest_ask(&nearest, ""), "");
+    nearest_offer(&nearest, "dvice", 5, "device");
+    assert_string_equal(nearest_ask(&nearest, "--"), "; did you mean '--device'?");
     assert_null(nearest_of("gaussian"));
     assert_null(nearest_of(""));
 }

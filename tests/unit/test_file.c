@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -60,6 +61,32 @@ static void test_read(void **state)
     assert_int_equal(file_read(fd, 9, &bytes, &fault), FAULT_LIMIT);
     assert_non_null(strstr(fault.text, "--max-file"));
     close(fd);
+}
+
+static void test_read_text(void **state)
+{
+    char text[8];
+    (void)state;
+    write_file("ten", "0123456789", 10);
+    assert_int_equal(file_read_text(in_directory("ten"), text, sizeof text), 7);
+    assert_string_equal(text, "0123456");
+    assert_int_equal(file_read_text(in_directory("none"), text, sizeof text), 0);
+    assert_string_equal(text, "");
+}
+
+/* Closing tells nothing: errno stays what the caller is about to report. */
+static void test_close(void **state)
+{
+    (void)state;
+    int none = -1, fd = open("/dev/null", O_RDONLY | O_CLOEXEC), copy = fd;
+    errno = EXDEV;
+    file_close(&none);
+    file_close(&fd);
+    assert_int_equal(fd, -1);
+    assert_int_equal(fcntl(copy, F_GETFD), -1);
+    errno = EXDEV;
+    file_close(&copy);
+    assert_int_equal(errno, EXDEV);
 }
 
 static void test_read_pipe(void **state)
@@ -267,6 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_read_text),
+        cmocka_unit_test(test_close),
         cmocka_unit_test(test_read_pipe),
         cmocka_unit_test(test_read_directory),
         cmocka_unit_test(test_draft),

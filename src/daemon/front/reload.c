@@ -3,7 +3,6 @@
  * may fail, and the old configuration stays in force. */
 #include "daemon/front/front_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,12 +2,9 @@
 #include "daemon/serve/jobs_socket_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/ask.h"
 #include "daemon/work/metrics.h"

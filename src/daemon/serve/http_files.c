@@ -1,9 +1,7 @@
 /* Requests about files of watched folders, and requeuing. */
 #include "daemon/serve/http_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/number.h"

@@ -8,9 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/name.h"
 
 void ledger_row_finish(struct ledger_row *row)

@@ -4,7 +4,6 @@
 #include "daemon/spool/ledger_internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,12 +2,9 @@
 
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/disk.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/spool/draft.h"

@@ -3,14 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/disk.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/walk.h"

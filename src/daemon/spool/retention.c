@@ -1,13 +1,11 @@
 #include "daemon/spool/retention.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,7 +14,6 @@
 #include "base/name.h"
 #include "base/number.h"
 #include "base/walk.h"
-#include "daemon/spool/identity.h"
 
 struct tidying {
     int root_fd;

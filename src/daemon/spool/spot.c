@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/name.h"
 #include "daemon/spool/spool.h"
 

@@ -1,7 +1,6 @@
 #include "daemon/watch/folder_internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/fate.h"

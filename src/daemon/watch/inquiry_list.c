@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/name.h"
 #include "base/walk.h"
 #include "daemon/spool/ledger.h"
-#include "worker/json_text.h"
 
 static const char *const parts[PARTS] = {"live", "failed", "done"};
 

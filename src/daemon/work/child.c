@@ -1,6 +1,5 @@
 #include "daemon/work/child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
  * of one launch visible to the threads that run the next one. */
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/deadline.h"
