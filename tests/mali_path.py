@@ -22,6 +22,7 @@ VALHALL_SFU = re.compile(r'(POPCOUNT|BITREV|NOT_OLD|FRCP|FRSQ|FLOGD|FPCLASS|FLOG
                          r'CLPER|[LRA]+SHIFT_(AND|OR|XOR)|MUX|CUBE)')
 VALHALL_FMA = re.compile(r'(FADD|LDEXP|FMA(?!X)|IDP)')
 MEMORY = re.compile(r'(LOAD|STORE|ATOM|ACMPXCHG|AXCHG|LD_|ST_|LEA_)')
+TURNS_MAX = 1 << 17  # of a loop: no loop over the values of 16 bits takes as many
 NOT_COUNTED = re.compile(r'(BARRIER|BLEND|ATEST|ZS_EMIT)')
 
 
@@ -244,14 +245,15 @@ class Continue(Exception):
 
 
 class WorkItem:
-    """A work-item at `group` and `local`, with `arguments` as the kernel's argument memory holds them."""
+    """A work-item at `group` and `local`, with `arguments` as the kernel's argument memory holds them, and `known` as
+    the words at some addresses."""
 
-    def __init__(self, body, arguments, sizes, group, local):
+    def __init__(self, body, arguments, sizes, group, local, known=None):
         self.body, self.arguments, self.sizes = body, arguments, sizes
         self.group, self.local = group, local
         self.values, self.bits_of, self.why = {}, {}, {}
         self.visits, self.accesses, self.scratch = {}, [], {}
-        self.block = None
+        self.block, self.known = None, known or {}
 
     def run(self):
         self.execute(self.body)
@@ -265,11 +267,12 @@ class WorkItem:
                 self.execute(node[2] if self.condition(node[1]) else node[3])
             elif node[0] == 'loop':
                 try:
-                    while True:
+                    for _ in range(TURNS_MAX):
                         try:
                             self.execute(node[1])
                         except Continue:
                             pass
+                    raise Unknown(f'a loop takes more than {TURNS_MAX} turns')
                 except Break:
                     pass
             elif node[0] == 'break':
@@ -353,7 +356,7 @@ class WorkItem:
             size = i.bits // 8
             address = self.address(i, i.sources[0])
             self.accesses.append(('read', address, size * i.count))
-            return [made_up(address + k * size, size) for k in range(i.count)]
+            return [self.known.get(address + k * size, made_up(address + k * size, size)) for k in range(i.count)]
         if name == 'load_scratch':
             address, size = self.source(i.sources[0])[0], i.bits // 8
             return [self.scratch.get((address + k * size, size)) for k in range(i.count)]

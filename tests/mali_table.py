@@ -215,6 +215,29 @@ def whole(statistics):
 MEMORY_APART = 1 << 34
 
 
+RESIZED = 4  # source samples for each of the result, in each direction, in all cases that resize
+RESIZE_TAPS = 6 * RESIZED  # of lanczos3, which is what resize takes for them
+
+
+def address_of(memory):
+    return (1 + sum(ord(c) * 131 ** k for k, c in enumerate(memory)) % 9973) * MEMORY_APART
+
+
+def known_words(launch):
+    """{address: word} of a table that loops depend on: that of resize says where each sum begins and how many samples
+    it adds (cl/resize/resize_across.cl). Sums of pixels with alpha have two such parts."""
+    args, words = launch['args'], {}
+    table = next((i for i, arg in enumerate(args) if isinstance(arg, dict) and arg.get('memory', '').startswith('table')), None)
+    if table is None or not launch['kernel'].startswith(('resize_across', 'resize_down', 'resize_wide')):
+        return {}
+    begin = address_of(args[table]['memory'])
+    for at, n in [args[table + 1:table + 3], args[table + 4:table + 6]][:2 if '_c4_' in launch['kernel'] else 1]:
+        words.update((begin + 4 * (at + i), RESIZED * i) for i in range(n))
+        if not launch['kernel'].startswith('resize_wide'):
+            words.update((begin + 4 * (at + n + i), RESIZE_TAPS) for i in range(n))
+    return words
+
+
 def pack_arguments(launch, offsets):
     """A launch's argument memory, the grid's three first; each memory object has addresses of its own."""
     values = [('i', launch['grid'][0]), ('i', 0), ('i', launch['grid'][1])]
@@ -222,8 +245,7 @@ def pack_arguments(launch, offsets):
         if not isinstance(arg, dict):
             values.append(('i' if arg < 1 << 31 else 'I', arg))
         elif 'memory' in arg:
-            number = sum(ord(c) * 131 ** k for k, c in enumerate(arg['memory'])) % 9973
-            values.append(('q', (1 + number) * MEMORY_APART))
+            values.append(('q', address_of(arg['memory'])))
             if 'stride' in arg:
                 values += [('i', arg['offset']), ('i', arg['stride'])]
         else:
@@ -240,7 +262,7 @@ def run_item(kernel, launch, x, y):
     group = launch['group']
     place = [(x // group[0], y // group[1], 0), (x % group[0], y % group[1], 0)]
     arguments = pack_arguments(launch, kernel.offsets)
-    return mali_path.WorkItem(kernel.body, arguments, (group[0], group[1], 1), *place).run()
+    return mali_path.WorkItem(kernel.body, arguments, (group[0], group[1], 1), *place, known_words(launch)).run()
 
 
 def items_of(launch):

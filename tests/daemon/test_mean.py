@@ -16,12 +16,16 @@ AHEAD = 601  # seconds: the longest time until a device is tried again
 
 
 class Mean(DaemonTest):
+    cache = {}
+
     def mean(self, *options, env=None, **keywords):
         return self.start('--device', 'mali', '--fallback', 'native', *options, chain=CHAIN,
-                          env=dict({'OPENCL_LAYERS': CL_MEAN}, **(env or {})), **keywords)
+                          env=dict({'OPENCL_LAYERS': CL_MEAN}, **self.cache, **(env or {})), **keywords)
 
     def learn(self):
-        """From here on a worker knows the kernels, and launches none before its first job."""
+        """From here on a worker knows the kernels, and launches none before its first job: also when another test's daemon
+        empties the cache that they share."""
+        self.cache = {'SLUICE_CACHE_DIR': os.path.join(self.dir, 'cache')}
         self.mean().stop()
 
     def expected(self, data):

@@ -133,7 +133,7 @@ def implementations(options, work):
 
 def run_stages(one, options, work):
     """The row: what came of every stage's tests."""
-    tests = failed = differences = reports = n = 0
+    tests = failed = differences = reports = 0
     for stage in options.stages:
         print('%s: %s' % (one.name, stage), file=sys.stderr, flush=True)
         log = one.env.get('OCLGRIND_LOG')
@@ -145,7 +145,6 @@ def run_stages(one, options, work):
             text, status = done.stdout + done.stderr, done.returncode
         except subprocess.TimeoutExpired as late:
             text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
-        n += 1
         tests += len(re.findall(r'(?m)^\[ +(?:OK|FAILED) +\] \w', text))
         bad = len(re.findall(r'(?m)^\[  FAILED  \] \w+$', text)) // 2 or status != 0 or 'skipped: no device' in text
         failed += bad
@@ -155,8 +154,9 @@ def run_stages(one, options, work):
                 reports += len([line for line in file if line.strip()])
         if bad:
             print('%s: %s: %s\n%s' % (one.name, stage, status, text[-3000:]), file=sys.stderr, flush=True)
-    return '| %s | %s | %s | %d | %d | %d | %d | %s |' % (
-        one.name, one.version, datetime.date.today(), n, tests, failed, differences, reports if one.env.get('OCLGRIND_LOG') else '—')
+    stages = 'all %d' % len(options.stages) if options.stages == options.every else ', '.join(options.stages)
+    return '| %s | %s | %s | %s | %d | %d | %d | %s |' % (
+        one.name, one.version, datetime.date.today(), stages, tests, failed, differences, reports if one.env.get('OCLGRIND_LOG') else '—')
 
 
 def write_page(rows):
@@ -183,8 +183,9 @@ def main():
     parser.add_argument('--cache')
     options = parser.parse_intermixed_args()  # words may stand behind options, too
     options.build = os.path.abspath(options.build)
-    options.stages = options.stages or sorted(
+    options.every = sorted(
         os.path.basename(path)[5:] for path in glob.glob(os.path.join(options.build, 'tests', 'test_*')) if os.path.isfile(path))
+    options.stages = options.stages or options.every
     with tempfile.TemporaryDirectory(prefix='sluice-opencl-') as work:
         rows = [run_stages(one, options, work) for one in implementations(options, work)]
     print('\n'.join([TITLE, *rows]))

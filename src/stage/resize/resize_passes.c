@@ -216,8 +216,11 @@ static void add_down(struct task *task, const struct sums *sums)
     const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
     enum kernel_form form = form_of(task);
+    /* Sums of wider samples need more registers than Mali has. */
+    if (task->plan->profile->takes_columns && sums->plane.type == SAMPLE_U8 && !alpha)
+        form = FORM_VECTOR;
     struct pass *pass =
-        pass_begin(task->plan, "resize_down", "", form, 0,
+        pass_begin(task->plan, "resize_down", "", form, form == FORM_VECTOR ? 16 : 0,
                    layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
     describe_pass(pass, sums);
     if (form == FORM_ROWS)
