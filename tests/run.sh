@@ -99,18 +99,29 @@ EOF
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
-# Half of the tests wait for a daemon most of their time.
-processes=$(($(nproc) * 2))
+# Of what is in a run when CPUs would be idle, the most waits for a daemon, a timer or a disk.
+processes=$(($(nproc) * 3))
 status=0
 total=0
 report=
-for kind in $which; do
-    build=$root/build-$kind
-    case $kind in
+
+build() { # KIND
+    build=$root/build-$1
+    case $1 in
     native) options= ;;
     sanitize) options='-Db_sanitize=address,undefined -Db_lundef=false' ;;
     tsan) options='-Db_sanitize=thread -Db_lundef=false -Dnative=enabled' ;;
     esac
+    # shellcheck disable=SC2086
+    [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null || return
+    [ -z "$spec" ] || meson configure "$build" "$spec" || return
+    ninja -C "$build" --quiet
+}
+
+[ "$which" = cross ] || build "${which%% *}"
+next=
+for kind in $which; do
+    build=$root/build-$kind
     if [ "$kind" = cross ]; then
         options=
         [ $install = 1 ] || options=--no-install
@@ -118,10 +129,17 @@ for kind in $which; do
         sh cross/build.sh --work "$build" $options ${suite:+--tests ${suite#--suite }} || status=1
         build=$build/bookworm
     else
-        # shellcheck disable=SC2086
-        [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null
-        [ -z "$spec" ] || meson configure "$build" "$spec"
-        ninja -C "$build" --quiet
+        [ -z "$next" ] || wait "$next" || {
+            cat "$build.log" >&2
+            exit 1
+        }
+        next=
+        # The second build is made of what time the first one's tests leave.
+        if [ "$kind" = native ] && [ "$which" != native ]; then
+            (build sanitize) >"$root/build-sanitize.log" 2>&1 &
+            next=$!
+            renice -n 19 -p "$next" >/dev/null
+        fi
         rm -f "$build/meson-logs/testlog.json" "$build/meson-logs/again.json"
         # shellcheck disable=SC2086
         meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \

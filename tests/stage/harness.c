@@ -277,27 +277,46 @@ static void parse(const char *text, struct chain *chain)
         fail_msg("chain %s: %s", text, fault.text);
 }
 
-static void compare_profile(const char *text, const struct chain *chain, const struct picture *in,
-                            const struct device_profile *profile, size_t alignment,
-                            const char *what, int expected_code, const struct plan *plan,
-                            const struct picture *expected)
+/* What the references make of one input: only for what the device runs, as some take long. */
+struct reference {
+    const struct chain *chain;
+    const struct picture *in;
+    bool done;
+    int code;
+    struct plan *plan;
+    struct picture picture;
+};
+
+static void run_reference_once(struct reference *expected)
+{
+    struct fault fault = FAULT_INIT;
+    if (expected->done)
+        return;
+    expected->code = run_reference(expected->chain, expected->in, &expected->plan,
+                                   &expected->picture, &fault);
+    expected->done = true;
+}
+
+static void compare_profile(struct reference *expected, const struct device_profile *profile,
+                            size_t alignment, const char *what)
 {
     struct fault fault = FAULT_INIT;
     struct picture got = {0};
-    int result = run_device(chain, in, profile, alignment, what, &got, &fault);
+    int result =
+        run_device(expected->chain, expected->in, profile, alignment, what, &got, &fault);
     if (is_excused(result, profile))
         return;
-    if (result != expected_code)
+    run_reference_once(expected);
+    if (result != expected->code)
         fail_msg("%s: device says %s (%s), reference %s", what, fault_name(result), fault.text,
-                 fault_name(expected_code));
+                 fault_name(expected->code));
     if (result == 0) {
-        if (!frame_same_shape(&got.frame, &expected->frame))
+        if (!frame_same_shape(&got.frame, &expected->picture.frame))
             fail_msg("%s: device and reference disagree on the shape", what);
-        if (reference_compare(plan, expected, &got, &(double){0}, &fault) != 0)
+        if (reference_compare(expected->plan, &expected->picture, &got, &(double){0}, &fault) != 0)
             fail_msg("%s: %s", what, fault.text);
     }
     picture_destroy(&got);
-    (void)text;
 }
 
 /* Whether a generic plan has other kernels than the one for this chain alone; else there is nothing
@@ -334,31 +353,27 @@ void harness_check(const char *text, enum sample_type type, uint32_t width, uint
     for (int odd = 0; odd < 2; odd++) {
         /* Rows as we lay them out, or packed: odd strides wherever the width is odd. */
         size_t alignment = odd ? sample_size(type) : FRAME_ALIGNMENT;
-        struct picture in = {0}, expected = {0};
-        struct plan *plan = NULL;
-        struct fault fault = FAULT_INIT;
+        struct picture in = {0};
+        struct reference expected = {.chain = &chain, .in = &in};
         uint32_t seed = width * 7919 + height * 104729 + channels * 31 + type * 7 + pattern;
         make_input(&in, &plane, alignment);
         fill(&in, pattern, seed);
-        int code = run_reference(&chain, &in, &plan, &expected, &fault);
         for (size_t i = 0; i < n_profiles; i++) {
             char what[400];
             snprintf(what, sizeof what, "%.200s on %ux%ux%u %s, %s strides, pattern %d, profile %s",
                      text, width, height, channels, sample_name(type), odd ? "packed" : "aligned",
                      pattern, profiles[i].name);
-            compare_profile(text, &chain, &in, &profiles[i], odd ? 8 : FRAME_ALIGNMENT, what, code,
-                            plan, &expected);
+            compare_profile(&expected, &profiles[i], odd ? 8 : FRAME_ALIGNMENT, what);
             struct device_profile generic = profiles[i];
             generic.generic = true;
             if (!generic_differs(&chain, &in.frame, &profiles[i], &generic))
                 continue;
             snprintf(what + strlen(what), sizeof what - strlen(what), ", generic");
-            compare_profile(text, &chain, &in, &generic, odd ? 8 : FRAME_ALIGNMENT, what, code,
-                            plan, &expected);
+            compare_profile(&expected, &generic, odd ? 8 : FRAME_ALIGNMENT, what);
         }
-        picture_destroy(&expected);
+        picture_destroy(&expected.picture);
         picture_destroy(&in);
-        plan_destroy(&plan);
+        plan_destroy(&expected.plan);
     }
     chain_finish(&chain);
 }
@@ -398,7 +413,7 @@ void harness_split(const char *text, enum sample_type type, uint32_t width, uint
     harness_check(text, type, width, height, channels, HARNESS_RANDOM);
     programs_leave_out(true);
     size_t launches = count_launches() - before;
-    if (launches < least)
+    if (launches < least && !programs_lists())
         fail_msg("%.200s: only %zu launches", text, launches);
     memcpy(profiles, own, sizeof own);
     frame_finish(&frame);

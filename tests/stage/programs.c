@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "chain/source.h"
+#include "stage/stage.h"
 
 #define PROGRAMS_MAX 8192       /* what comes after the last is run */
 #define CHOICES_MAX  128        /* of one pass */
@@ -27,26 +28,60 @@ static bool none_left_out;
 
 /* ---- choices ---- */
 
-/* Large numbers and long texts are a stage's coefficients and what is computed with them: that
- * there are some is the choice, not which ones. */
-static size_t choice_length(const char *define, size_t length)
+/* Whether a line of the template asks for the definition's value (#if) or makes a name of it (CAT).
+ * Other numbers are constants of one and the same code. */
+static bool is_asked_in(const char *file, const char *name, size_t length)
 {
-    const char *value = memchr(define, ' ', length);
-    size_t name = value ? (size_t)(value - define) : length;
-    bool is_number = value && (isdigit((unsigned char)value[1]) || strchr("-(.", value[1]));
-    return length - name > (is_number ? 3 : 17) ? name : length;
+    const char *content = stage_source(file), *line = content;
+    for (const char *at = content; at && (at = strstr(at, name)); at += length) {
+        for (const char *next; (next = strchr(line, '\n')) && next < at;)
+            line = next + 1;
+        size_t before = (size_t)(at - line);
+        bool asks = strncmp(line, "#if", 3) == 0 || strncmp(line, "#elif", 5) == 0 ||
+                    memmem(line, before, "CAT", 3);
+        if (asks && !isalnum((unsigned char)at[length]) && at[length] != '_' &&
+            !isalnum((unsigned char)at[-1]) && at[-1] != '_')
+            return true;
+    }
+    return false;
 }
 
-/* The pass's definitions, what it is an instance of, and for which class of device. */
-static size_t choices_of(const struct pass *pass, const struct device_profile *profile,
-                         uint64_t choices[CHOICES_MAX])
+static bool is_asked(const struct pass *pass, const char *name)
+{
+    char pixel[64] = "";
+    const char *at = strstr(pass->defines, "PIXEL_SOURCE ");
+    if (at)
+        sscanf(at, "PIXEL_SOURCE %63s", pixel);
+    return is_asked_in(pass->source, name, strlen(name)) ||
+           (at && is_asked_in(pixel, name, strlen(name)));
+}
+
+/* A definition as a choice. Large numbers and long texts are a stage's coefficients and what is
+ * computed with them, and other numbers the constants of a loop: that there are some is the choice,
+ * not which ones, unless the template asks. */
+static uint64_t choice_of(const struct pass *pass, const char *define, size_t length)
+{
+    const char *value = memchr(define, ' ', length);
+    size_t name = value ? (size_t)(value - define) : length, rest = length - name;
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(define, " (\n"), define);
+    bool is_number = value && (isdigit((unsigned char)value[1]) || strchr("-(.", value[1]));
+    if (rest > (is_number ? 3 : 17) ||
+        (is_number && strcmp(text, "SPAN") != 0 && !is_asked(pass, text)))
+        rest = 0;
+    uint64_t hash = hash_bytes(HASH_INIT, define, name);
+    for (size_t i = 0; i < rest; i++)
+        if (is_number || !isdigit((unsigned char)value[i]))
+            hash = hash_bytes(hash, &value[i], 1);
+    return hash;
+}
+
+static size_t choices_of(const struct pass *pass, uint64_t choices[CHOICES_MAX])
 {
     size_t n = 0;
-    choices[n++] = hash_bytes(HASH_INIT, pass->source, strlen(pass->source));
-    choices[n++] = hash_bytes(HASH_INIT + profile->generic, profile->name, strlen(profile->name));
     for (const char *at = pass->defines; *at && n < CHOICES_MAX; n++) {
         size_t length = strcspn(at, "\n");
-        choices[n] = hash_bytes(HASH_INIT, at, choice_length(at, length));
+        choices[n] = choice_of(pass, at, length);
         at += length + (at[length] == '\n');
     }
     return n;
@@ -54,18 +89,48 @@ static size_t choices_of(const struct pass *pass, const struct device_profile *p
 
 /* ---- the list, which a second process of the same test writes ---- */
 
-static void write_pairs(FILE *list, const struct pass *pass, const struct device_profile *profile)
+static void write_pair(FILE *list, uint64_t in, uint64_t a, uint64_t b)
+{
+    const uint64_t pair[] = {in, a, b};
+    fprintf(list, " %llx", (unsigned long long)hash_bytes(HASH_INIT, pair, sizeof pair));
+}
+
+/* Each choice with the stage, and in a template each with each other and with the class. */
+static void write_pairs(FILE *list, const struct pass *pass, const struct device_profile *profile,
+                        bool singly)
 {
     uint64_t choices[CHOICES_MAX];
-    size_t n = choices_of(pass, profile, choices);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < n; k++)
-            fprintf(list, " %llx",
-                    (unsigned long long)hash_bytes(choices[i], &choices[k], sizeof choices[k]));
+    size_t n = choices_of(pass, choices);
+    uint64_t template = hash_bytes(HASH_INIT, pass->source, strlen(pass->source));
+    uint64_t stage = hash_bytes(HASH_INIT, pass->stage, strlen(pass->stage));
+    uint64_t class = hash_bytes(HASH_INIT + profile->generic, profile->name, strlen(profile->name));
+    write_pair(list, template, class, class);
+    write_pair(list, stage, class, class);
+    for (size_t i = 0; i < n; i++) {
+        write_pair(list, stage, choices[i], choices[i]);
+        for (size_t k = i + 1; k < n && !singly; k++)
+            write_pair(list, template, choices[i], choices[k]);
+    }
+}
+
+/* Whether native has a kernel of the same text for this step: then all its pairs run there. */
+static bool native_has(const struct plan_step *step, const struct pass *pass)
+{
+    struct stage_plan native = {0};
+    struct fault fault = FAULT_INIT;
+    bool has = false;
+    if (!pass->fused &&
+        plan_step_passes(step, device_profile_by_name("native"), &native, &fault) == 0)
+        for (unsigned i = 0; i < native.n_passes && !has; i++)
+            has = strcmp(native.passes[i].source, pass->source) == 0 &&
+                  strcmp(native.passes[i].defines, pass->defines) == 0;
+    stage_plan_finish(&native);
+    fault_clear(&fault);
+    return has;
 }
 
 /* A line for the program: its hash, and those of its pairs. */
-static void write_program(int to, uint64_t text, const struct plan *plan)
+static void write_program(int to, bool beside_native, uint64_t text, const struct plan *plan)
 {
     static FILE *list;
     if (!list && !(list = fdopen(to, "w")))
@@ -73,7 +138,9 @@ static void write_program(int to, uint64_t text, const struct plan *plan)
     fprintf(list, "%llx", (unsigned long long)text);
     for (size_t i = 0; i < plan->n_steps; i++)
         for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
-            write_pairs(list, &plan->steps[i].work.passes[p], plan->profile);
+            write_pairs(list, &plan->steps[i].work.passes[p], plan->profile,
+                        beside_native &&
+                            native_has(&plan->steps[i], &plan->steps[i].work.passes[p]));
     fputc('\n', list);
     fflush(list);
 }
@@ -81,7 +148,7 @@ static void write_program(int to, uint64_t text, const struct plan *plan)
 static void read_program(struct program *program, char *line)
 {
     char *at = line;
-    program->text = strtoull(at, &at, 16);
+    *program = (struct program){.text = strtoull(at, &at, 16)};
     program->pairs = malloc(strlen(line) / 2 * sizeof *program->pairs);
     if (!program->pairs)
         abort();
@@ -89,8 +156,8 @@ static void read_program(struct program *program, char *line)
         program->pairs[program->n_pairs++] = strtoull(at, &at, 16);
 }
 
-/* Has this test run once more, to list the programs; whether it passes is of no interest. */
-static void list_programs(void)
+/* Has a test run to list its programs; whether it passes is of no interest. */
+static void list_programs(const char *test, const char *mode)
 {
     extern char **environ;
     char told[32], *line = NULL;
@@ -101,21 +168,30 @@ static void list_programs(void)
     FILE *list = tmpfile();
     if (!list)
         abort();
-    snprintf(told, sizeof told, "list:%d", fileno(list));
+    snprintf(told, sizeof told, "list:%d:%.8s", fileno(list), mode);
     setenv("HARNESS_PROGRAMS", told, 1);
     posix_spawn_file_actions_init(&silent);
     posix_spawn_file_actions_addopen(&silent, 1, "/dev/null", 1, 0);
     posix_spawn_file_actions_adddup2(&silent, 1, 2);
-    if (posix_spawn(&child, "/proc/self/exe", &silent, NULL, args, environ) != 0 ||
-        waitpid(child, NULL, 0) < 0)
+    if (posix_spawn(&child, test, &silent, NULL, args, environ) != 0 || waitpid(child, NULL, 0) < 0)
         abort();
     posix_spawn_file_actions_destroy(&silent);
-    setenv("HARNESS_PROGRAMS", "pairs", 1);
     rewind(list);
     while (n_programs < PROGRAMS_MAX && getline(&line, &size, list) > 0)
         read_program(&programs[n_programs++], line);
     free(line);
     fclose(list);
+    if (n_programs == 0) {
+        fprintf(stderr, "%s lists no programs\n", test);
+        abort();
+    }
+}
+
+static void forget_programs(void)
+{
+    for (size_t i = 0; i < n_programs; i++)
+        free(programs[i].pairs);
+    n_programs = 0;
 }
 
 /* ---- what is run ---- */
@@ -173,25 +249,48 @@ static struct program *find(uint64_t text)
 }
 
 /* A new program is listed; none runs. */
-static bool list_leaves_out(int to, uint64_t text, const struct plan *plan)
+static bool list_leaves_out(int to, bool beside_native, uint64_t text, const struct plan *plan)
 {
     if (find(text) || n_programs == PROGRAMS_MAX)
         return true;
     programs[n_programs++].text = text;
-    write_program(to, text, plan);
+    write_program(to, beside_native, text, plan);
     return true;
 }
 
-static bool sample_leaves_out(uint64_t text)
+/* First what the others choose, in their order, then what of this test's pairs is not in theirs. */
+static void choose_sample(const char *told)
+{
+    char *words = strdup(told), *rest = NULL;
+    if (!words)
+        abort();
+    const char *mode = strtok_r(words, ":", &rest);
+    for (const char *other; (other = strtok_r(NULL, ":", &rest));) {
+        list_programs(other, mode);
+        choose_programs();
+        forget_programs();
+    }
+    list_programs("/proc/self/exe", mode);
+    choose_programs();
+    setenv("HARNESS_PROGRAMS", mode, 1);
+    free(words);
+}
+
+static bool sample_leaves_out(const char *told, uint64_t text)
 {
     static bool chosen;
     if (!chosen) {
-        list_programs();
-        choose_programs();
+        choose_sample(told);
         chosen = true;
     }
     const struct program *program = find(text);
     return program && !program->runs;
+}
+
+bool programs_lists(void)
+{
+    const char *told = getenv("HARNESS_PROGRAMS");
+    return told && strncmp(told, "list:", 5) == 0;
 }
 
 void programs_leave_out(bool any)
@@ -204,29 +303,29 @@ bool programs_leaves_out(const struct plan *plan)
     const char *told = getenv("HARNESS_PROGRAMS"), *all = getenv("SLUICE_TEST_ALL");
     struct program_source source = {0};
     struct fault fault = FAULT_INIT;
+    char mode[16] = "";
     int to;
-    if (!told || (all && all[0] == '1') || none_left_out ||
+    if (!told || (all && all[0] == '1') || (none_left_out && !programs_lists()) ||
         program_source_create(&source, plan, &fault) != 0)
         return false;
     uint64_t text = hash_bytes(HASH_INIT, source.text.data, source.text.length);
     program_source_finish(&source);
-    if (sscanf(told, "list:%d", &to) == 1)
-        return list_leaves_out(to, text, plan);
-    if (strcmp(told, "pairs") == 0)
-        return sample_leaves_out(text);
-    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs\n", told);
+    if (sscanf(told, "list:%d:%8s", &to, mode) == 2)
+        return list_leaves_out(to, strcmp(mode, "opencl") == 0, text, plan);
+    sscanf(told, "%8[^:]", mode);
+    if (strcmp(mode, "pairs") == 0 || strcmp(mode, "opencl") == 0)
+        return sample_leaves_out(told, text);
+    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs or opencl\n", told);
     abort();
 }
 
 void programs_report(void)
 {
     size_t left_out = 0;
-    for (size_t i = 0; i < n_programs; i++) {
+    for (size_t i = 0; i < n_programs; i++)
         left_out += !programs[i].runs;
-        free(programs[i].pairs);
-    }
     if (left_out > 0)
         printf("%zu of %zu programs were not run on the device (SLUICE_TEST_ALL=1 runs all)\n",
                left_out, n_programs);
-    n_programs = 0;
+    forget_programs();
 }

@@ -1,11 +1,14 @@
-/* Which programs a test has the device run, where compiling all takes too long for the ordinary run:
- * the tests of some stages have hundreds.
+/* Which programs a test has the device run, where compiling all takes too long for the ordinary
+ * run: the tests of some stages have hundreds.
  *
- * Environment HARNESS_PROGRAMS=pairs: as few as hold every two choices that meet in any. The choices
- * are what makes one program another: the kernel's template, its definitions (types of samples,
- * channels, a stage's choices), the class of device, generic or not. A second process of the test
- * lists the programs first, and runs none. Unset, or with SLUICE_TEST_ALL=1: all. The references run
- * for all. */
+ * Environment HARNESS_PROGRAMS=pairs: as few as hold every two choices that meet in a template, and
+ * every choice of the stage. The choices are what makes one program another: definitions (types of
+ * samples, channels, a stage's choices), the class of device, generic or not; a number is one only
+ * where the template asks for its value. A second process of the test lists the programs first, and
+ * runs none. HARNESS_PROGRAMS=opencl: of kernels whose text is the same for native, which the tests
+ * run in full there, each choice alone. Behind either, :TEST:… leaves out what the samples of these
+ * other tests hold, each of which leaves out those before it. Unset, or with SLUICE_TEST_ALL=1: all
+ * programs. References run for what the device runs. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
 
@@ -15,6 +18,9 @@
 
 /* False: from here on none is left out, for what counts launches. True: some are again. */
 void programs_leave_out(bool any);
+
+/* This process lists programs and runs none. */
+bool programs_lists(void);
 
 /* The same for every plan with the same program. */
 bool programs_leaves_out(const struct plan *plan);
