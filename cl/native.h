@@ -2,8 +2,8 @@
  * functions of sluice itself: Clang does so with -x cl, but has no OpenCL library. This text stands in front of
  * cl/prelude.cl. A kernel that uses a built-in function that is missing here does not compile.
  *
- * A kernel becomes a function that is inlined into its native_function, which loops over rows and work-items and is
- * written by src/kernels/make_kernels.c. NATIVE tells kernels that they are compiled so. */
+ * A kernel becomes a function that its native_function calls, which loops over rows and work-items and is written by
+ * src/kernels/make_kernels.c. NATIVE tells kernels that they are compiled so. */
 #define NATIVE
 
 typedef unsigned char uchar;
@@ -243,5 +243,11 @@ STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float
 #define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
 #define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)
 
-#define __kernel static __attribute__((always_inline))
-#define inline   static inline
+/* A kernel is not part of the function that calls it, nor are borders of the functions that ask for them: Clang would
+ * optimize each copy again, which takes a third of all its time. */
+#define OUT_OF_LINE static __attribute__((noinline))
+#define __kernel    OUT_OF_LINE
+#define inline      static inline
+OUT_OF_LINE int border_index(int i, int n, int border);
+OUT_OF_LINE int border_near(int i, int n, int border);
+OUT_OF_LINE int border_run(int p, int end, int n, int border, int *first, int *step);
