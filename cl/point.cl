@@ -51,13 +51,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
             out[x] = SAMPLE(x, in[x]);
         return;
     }
-    while (x < end) {
-        x = min(x, end - LANES);
+    for (int i = x; i < end; i += LANES) { /* x must not wait for the x before */
+        x = min(i, end - LANES);
         V(SRC) v = UNALIGNED_IN(SRC, LANES, in + x);
         V(DST) w = PIXEL(v);
         COPY_ALPHA(w, v);
         UNALIGNED_OUT(DST, LANES, out + x) = w;
-        x += LANES;
     }
 #else
     for (int end = SPAN_END(x); x < end; x++)
