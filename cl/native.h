@@ -239,6 +239,48 @@ SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
     }
 STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float) STORES(double)
 
+/* Each lane of v looked up in a table; a table of 256 bytes lies in registers where that is faster. */
+#define LOOK_UP_IN(type, index)                                                                    \
+    BUILT_IN type##16 look_up(__global const type *t, index##16 v) { EACH_LANE(type##16, t[v[k]]); }
+LOOK_UP_IN(ushort, ushort) LOOK_UP_IN(int, uint)
+#if defined(__AVX512BW__)
+/* The table as 128 words of two bytes; each permutation selects out of 64. (Bytes cannot be selected at this level.) */
+typedef short __attribute__((vector_size(64))) table_part;
+typedef table_part __attribute__((aligned(1))) any_table_part;
+BUILT_IN uchar16 look_up(__global const uchar *t, uchar16 v)
+{
+    __global const any_table_part *part = (__global const any_table_part *)t;
+    ushort16 wide = convert_ushort16(v);
+    ushort32 words = 0;
+    words.lo = wide >> (ushort16)(1);
+    table_part at = __builtin_astype(words, table_part);
+    ushort32 low = __builtin_astype(__builtin_ia32_vpermi2varhi512(part[0], at, part[1]), ushort32);
+    ushort32 high = __builtin_astype(__builtin_ia32_vpermi2varhi512(part[2], at, part[3]), ushort32);
+    ushort16 pair = wide > (ushort16)(127) ? high.lo : low.lo;
+    return convert_uchar16(pair >> ((wide & (ushort16)(1)) << (ushort16)(3)));
+}
+#elif defined(__AVX2__)
+/* The table as 16 rows of 16 bytes: a vector holds rows k and k + 8, of which the upper four bits choose one. */
+typedef char __attribute__((vector_size(32))) table_part;
+BUILT_IN uchar16 look_up(__global const uchar *t, uchar16 v)
+{
+    uchar32 found = 0, upper, lower, part;
+    lower.lo = lower.hi = v & (uchar16)(15);
+    upper.lo = v >> (uchar16)(4);
+    upper.hi = upper.lo ^ (uchar16)(8);
+    _Pragma("clang loop unroll(full)")
+    for (int k = 0; k < 8; k++) {
+        part.lo = vload16(k, t);
+        part.hi = vload16(k + 8, t);
+        table_part row = __builtin_ia32_pshufb256(__builtin_astype(part, table_part), __builtin_astype(lower, table_part));
+        found |= __builtin_astype(row, uchar32) & __builtin_astype(upper == (uchar32)(k), uchar32);
+    }
+    return found.lo | found.hi;
+}
+#else
+LOOK_UP_IN(uchar, uchar)
+#endif
+
 #define atomic_add(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
 #define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)

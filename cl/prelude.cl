@@ -139,7 +139,11 @@ inline uint hidden(uint w)
 #define LOOK_UP_4(type, t, v)                                                                      \
     (CAT(type, 4))((t)[(v).s0], (t)[(v).s1], (t)[(v).s2], (t)[(v).s3])
 #define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
+#ifdef NATIVE
+#define LOOK_UP_16(type, t, v)  look_up(t, v)
+#else
 #define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
+#endif
 
 /* FIRST takes the first lane: for one sample that is computed by a function of LANES lanes. */
 #define FIRST_(v)   (v)

@@ -124,7 +124,15 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
     __global int *counts = state + COUNTS_AT + band * 4 * BINS;
     for (int y = band * rows; y < until; y++) {
         __global const SRC *in = ROW(src, y);
-        for (int x = begin; x < SPAN_END(begin); x++)
+        int x = begin;
+#if !defined(LUMA) && !defined(ALPHA)
+        for (; x + 8 <= SPAN_END(begin); x += 8) {
+            uchar8 v = vload8(0, in + x);
+            counts[v.s0]++, counts[BINS + v.s1]++, counts[2 * BINS + v.s2]++, counts[3 * BINS + v.s3]++;
+            counts[v.s4]++, counts[BINS + v.s5]++, counts[2 * BINS + v.s6]++, counts[3 * BINS + v.s7]++;
+        }
+#endif
+        for (; x < SPAN_END(begin); x++)
             if (!SKIPPED(x))
                 counts[(x & 3) * BINS + AT(in, x)]++;
     }
