@@ -173,8 +173,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #ifdef FORM_VECTOR
     if (fits) {
 #else
-    for (x = inner; x < inner_end; x += LANES) {
-        x = min(x, inner_end - LANES);
+    for (int next = inner; next < inner_end; next += LANES) {
+        x = min(next, inner_end - LANES);
 #endif
         V(NUM) sum = 0;
 #if defined(TAPS)

@@ -239,6 +239,22 @@ SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
     }
 STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float) STORES(double)
 
+/* fir computes 32 samples in 16 bits at once: what it uses of such vectors, here and in cl/prelude.cl. */
+VECTOR(char, 32) VECTOR(uchar, 32) VECTOR(short, 32) VECTOR(ushort, 32) VECTOR(uint, 32)
+ORDER(short32) ORDER(ushort32)
+typedef char32 __attribute__((aligned(1))) unaligned_char_32;
+typedef uchar32 __attribute__((aligned(1))) unaligned_uchar_32;
+#define convert_char32(v)     __builtin_convertvector(v, char32)
+#define convert_uchar32(v)    __builtin_convertvector(v, uchar32)
+#define convert_short32(v)    __builtin_convertvector(v, short32)
+#define convert_ushort32(v)   __builtin_convertvector(v, ushort32)
+#define convert_uint32(v)     __builtin_convertvector(v, uint32)
+#define as_short32(v)         __builtin_astype(v, short32)
+#define as_ushort32(v)        __builtin_astype(v, ushort32)
+#define FIRST_32(v)           (v).s0
+#define TAKE_ALPHA_32_2(v, a) (v).odd = (a).odd
+#define TAKE_ALPHA_32_4(v, a) (v).odd.odd = (a).odd.odd
+
 /* Each lane of v looked up in a table; a table of 256 bytes lies in registers where that is faster. */
 #define LOOK_UP_IN(type, index)                                                                    \
     BUILT_IN type##16 look_up(__global const type *t, index##16 v) { EACH_LANE(type##16, t[v[k]]); }

@@ -234,7 +234,8 @@ static void choose_form(struct work *work)
                         work->window.rows <= ROWS_MAX;
     work->sized = work->profile->prebuilt && has_size(work);
     work->form = pass_form_for(work->profile, work->in, work->out);
-    work->lanes = work->form == FORM_ROWS ? 16 : 0;
+    if (work->form == FORM_ROWS) /* vectors of 32 are in native's texts alone */
+        work->lanes = work->sized && work->exact && work->quotient.bits == 16 ? 32 : 16;
     if (work->form == FORM_VECTOR) {
         work->lanes = work->written_out
                           ? pass_vector_length(work->profile, work->in->type, work->out->type)
