@@ -45,7 +45,7 @@ def main():
         build, sluice = os.path.join(tree, 'build'), os.path.join(tree, 'build/src/sluice')
         env = dict(os.environ, CCACHE_BASEDIR=tree, CCACHE_NOHASHDIR='1', SLUICE_CACHE_DIR=cache)
         copy_with_toys(source, tree)
-        run('meson', 'setup', build, tree, *features, '-Drelay=disabled', '-Dlibsystemd=disabled', '-Doptimization=0',
+        run('meson', 'setup', build, tree, *features, '-Drelay=disabled', '-Dlibsystemd=disabled', '-Doptimization=0', '-Ddebug=false',
             '-Dkernel_cache=' + cache, env=env)
         run('ninja', '-C', build, 'src/sluice', *('tests/test_' + name for name in TOYS), env=env)
         run('python3', os.path.join(tree, 'docs/pictures/make.py'), sluice, env=env)

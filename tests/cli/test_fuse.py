@@ -3,7 +3,7 @@
 are those that `sluice plan` names; a second run copies, compiles and allocates nothing. Programs for GPUs are only
 compiled, by clang, which is installed because PoCL needs it.
 
-SLUICE_LONG=1 runs 200 chains a device. Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
+SLUICE_LONG=1 runs 200 chains a device (suite `opencl`). Usage: test_fuse.py SLUICE CL_TRACE [unittest options]"""
 import json
 import os
 import random
@@ -25,7 +25,7 @@ DEVICES = {device['kind'] for device in json.loads(
     subprocess.run([SLUICE, 'devices', '--json'], capture_output=True, text=True).stdout or '[]')}
 # On OpenCL each chain is programs to compile.
 CHAINS = {'native': 200 if LONG else 60, 'cpu': 200 if LONG else 6}
-TEXTS = 800 if LONG else 80
+TEXTS = 800 if LONG else 40
 BORDERS = ('edge', 'reflect', 'symmetric', 'wrap', 'zero', 'crop')
 TYPES = {'u8': ('|u1', 'B'), 'u16': ('<u2', 'H'), 'f32': ('<f4', 'f')}
 
