@@ -158,8 +158,13 @@ void fuzz_one(const uint8_t *data, size_t size)
     }
     settle(client);
     close(client);
-    for (int i = 0; i < TURNS_MAX && !is_empty(); i++)
+    for (int i = 0; i < 10 * TURNS_MAX && !is_empty(); i++) {
         turn(1);
+        if (i > 100) /* every 250 ms the front looks whether a result was read */
+            usleep(500);
+    }
     if (!is_empty())
-        fuzz_fail("something is left of a client that has gone");
+        fuzz_fail("of a client that has gone are left: %u requests, %u jobs of %u, %llu bytes",
+                  jobs->n_requests, front.queue.n_client_jobs, front.queue.n_jobs,
+                  (unsigned long long)front.service.bytes);
 }
