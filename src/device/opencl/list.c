@@ -35,7 +35,8 @@ static void query_text(cl_device_id id, cl_device_info what, char *text, size_t 
 
 static const char *profile_class(const struct device_info *info)
 {
-    if (info->kind == DEVICE_CPU)
+    /* Kernels for CPUs use vectors of Clang's own, at which Mesa's translator to SPIR-V aborts. */
+    if (info->kind == DEVICE_CPU && strcmp(info->platform, "rusticl") != 0)
         return "cpu";
     bool mali = strcasestr(info->name, "mali") || strcasestr(info->vendor, "arm") ||
                 strcasestr(info->platform, "arm platform");
