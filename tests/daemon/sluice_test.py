@@ -108,10 +108,11 @@ class Daemon:
         except subprocess.TimeoutExpired:
             raise AssertionError('sluiced does not end:\n' + self.log()) from None
         self.reader.join(10)
-        self.test.assertEqual(got, status, self.log())
+        log = self.log()
+        self.test.assertEqual(got, status, log)
         for line in self.lines:
-            self.test.assertNotRegex(line, 'Sanitizer|runtime error:', self.log())
-        return self.log()
+            self.test.assertNotRegex(line, 'Sanitizer|runtime error:', log)
+        return log
 
     def kill(self):
         """SIGKILL, and the end of the worker that dies with it."""
