@@ -353,8 +353,11 @@ static void test_lost(void **state)
     struct supervisor *s = begin(&world, "reference");
     (void)state;
     become(0, WORKER_READY);
+    assert_int_equal(supervisor_down_for(s, UINT64_MAX), 0);
+    s->down_since = 0;
     become(0, WORKER_KILLED);
     assert_null(supervisor_main(s));
+    assert_true(supervisor_down_for(s, clock_now()) < clock_now()); /* since then, not since the start */
     expect_none_planned(&world); /* until it is gone: it may hold the device */
     become(0, WORKER_LOST);
     assert_int_equal(n_died, 1);

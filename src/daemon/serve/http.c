@@ -78,6 +78,7 @@ static void cut_late(struct http_connection *connection)
 
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
+    const struct queue *queue = c->http->service->queue;
     bool over = c->deadline != 0 && now >= c->deadline;
     switch (c->phase) {
     case HTTP_HEADER:
@@ -94,9 +95,9 @@ static void check_deadline(struct http_connection *c, uint64_t now)
             http_cut(c, NULL);
         break;
     case HTTP_RUNNING: /* once a worker has it the job has a deadline of its own */
-        if (now - c->since > c->http->service->queue->job_time && c->request->job &&
+        if (now - c->since > queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
-            !supervisor_main(c->http->service->queue->supervisor))
+            supervisor_down_for(queue->supervisor, now) > queue->job_time)
             http_process_give_up(c->request);
         break;
     case HTTP_CUT:

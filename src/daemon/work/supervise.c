@@ -329,6 +329,14 @@ static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
     return NULL;
 }
 
+static void note_down(struct supervisor *s)
+{
+    bool took_jobs = s->takes_jobs;
+    s->takes_jobs = supervisor_main(s) != NULL;
+    if (took_jobs && !s->takes_jobs)
+        s->down_since = clock_now();
+}
+
 static void on_changed(struct worker *worker)
 {
     struct supervisor *s = worker->context;
@@ -347,6 +355,7 @@ static void on_changed(struct worker *worker)
     default:
         break; /* others are on the way to one of these states */
     }
+    note_down(s);
     arm(s);
     s->jobs->changed(s->jobs_context);
     tell_if_stopped(s);
@@ -545,6 +554,7 @@ void supervisor_close(struct supervisor *supervisor)
 
 void supervisor_start(struct supervisor *supervisor)
 {
+    supervisor->down_since = clock_now();
     launch(supervisor, main_slot(supervisor));
     arm(supervisor);
 }
@@ -588,6 +598,11 @@ struct worker *supervisor_main(const struct supervisor *supervisor)
 {
     struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
     return is_ready(worker) ? worker : NULL;
+}
+
+uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now)
+{
+    return supervisor_main(supervisor) ? 0 : now - supervisor->down_since;
 }
 
 const struct worker *supervisor_at_work(const struct supervisor *supervisor)

@@ -87,6 +87,8 @@ struct supervisor {
     struct fallback fallback;
     bool stopping, stopped;
     bool ever_ready;
+    bool takes_jobs;     /* the main worker did when it changed last */
+    uint64_t down_since; /* when it ceased to, or the start */
     bool wipe;         /* the next worker empties the kernel caches first */
     bool wiped;        /* that has happened, and no worker has become ready since */
     unsigned n_starts; /* processes started so far */
@@ -121,6 +123,9 @@ bool supervisor_is_ready(const struct supervisor *supervisor);
 
 /* The main worker; NULL while none takes jobs. */
 struct worker *supervisor_main(const struct supervisor *supervisor);
+
+/* For how long no main worker has taken jobs; 0 while one does. */
+uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now);
 
 /* The quarantine worker, for a job that waits for it. Where there is none it is started now. NULL
  * until it is ready. */
