@@ -572,7 +572,7 @@ class Planes(Cli):
         self.npz('in.npz', {'a': npy('|u1', (60000, 60000), [1])})
         bad(self.read('in.npz'), '--max-pixels')
         self.npz('in.npz', {'b': npy('|u1', (1, 1), [1])}, self.meta('jpeg2000'))
-        bad(self.read('in.npz'), 'tells of 4 planes, 1 are there')
+        bad(self.read('in.npz'), 'lists 4 planes, 1 are there')
 
     def test_memory_is_bounded(self):
         zeros = npy('|u1', (5000, 1000), bytes(5000000))

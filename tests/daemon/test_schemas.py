@@ -215,7 +215,7 @@ class Commands(SchemaTest):
                                 ('.hidden', b'x', 'rename')):
             d.drop(name, data, how)
         d.expect_done('good')
-        self.assertEqual(self.ask('why', d.in_path('good'))['state'], 'done')
+        wait_for('the end of the job', lambda: self.ask('why', d.in_path('good'))['state'] == 'done')
         waiting = self.ask('why', d.in_path('closed'), d.in_path('empty'), d.in_path('.hidden'))
         self.assertEqual([one['state'] for one in waiting], ['waiting', 'waiting', 'ignored'])
         self.ask('why', d.in_path('nothing'), status=66)

@@ -763,8 +763,8 @@ static void test_against_reference(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    harness_refuses("synthesis", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE, "do not say");
-    harness_refuses("synthesis:haar", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE, "none of the bands");
+    harness_refuses("synthesis", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE, "put analysis in front");
+    harness_refuses("synthesis:haar", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE, "put analysis in front");
     harness_refuses("analysis:haar,synthesis:levels=2", SAMPLE_U8, 9, 9, 1, FAULT_SHAPE,
                     "but there are 1");
     harness_refuses("analysis:haar:precision=double,convert:type=f32,synthesis:precision=single",
