@@ -195,8 +195,8 @@ class Log(DaemonTest):
         told = [re.search(line, one).groups() for one in d.lines if re.search(line, one)]
         work, queue = zip(*((self.milliseconds(w), self.milliseconds(q)) for _, w, q in told))
         self.assertGreaterEqual(min(work), 300)
-        self.assertGreaterEqual(max(queue), 900)
-        self.assertLess(min(queue), 900)
+        self.assertGreaterEqual(max(queue), 890)  # its claim takes a moment of the first one's time
+        self.assertLess(min(queue), 890)
         self.assertLess(max(work), max(queue))
         d.drop('e', b'truncated', 'link')
         d.expect_line(r'e: failed: truncated: .* \(in \S+s, after \S+s in the queue\)$')

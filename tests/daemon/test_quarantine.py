@@ -201,11 +201,12 @@ class Quarantine(DaemonTest):
         d.stop()
 
     def test_the_real_one_stops_between_steps(self):
-        """Twenty windows one after the other, on references; a small picture beside it and one after it."""
+        """Sixty windows one after the other, on references; a small picture beside it and one after it. A step is short
+        also on a busy machine: the worker has a second to react."""
         d = self.start('--device', 'reference', '--jobs', '2', '--job-time', '1s',
-                       chain=','.join(['box:15'] * 20))
+                       chain=','.join(['box:15'] * 60))
         pid = d.worker_pid()
-        d.drop('large.pgm', picture(4000, 3000))
+        d.drop('large.pgm', picture(2000, 1500))
         d.drop('small.pgm', picture(20, 20))
         d.expect('small.pgm')
         reason = d.expect_failed('large.pgm')
