@@ -329,18 +329,12 @@ static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
     return NULL;
 }
 
-static void note_down(struct supervisor *s)
-{
-    bool took_jobs = s->takes_jobs;
-    s->takes_jobs = supervisor_main(s) != NULL;
-    if (took_jobs && !s->takes_jobs)
-        s->down_since = clock_now();
-}
-
 static void on_changed(struct worker *worker)
 {
     struct supervisor *s = worker->context;
     struct slot *slot = slot_of(s, worker);
+    if (worker == main_slot(s)->worker) /* it was ready until now */
+        s->down_since = clock_now();
     switch (worker->state) {
     case WORKER_READY:
         came_up(s, slot, worker);
@@ -355,7 +349,6 @@ static void on_changed(struct worker *worker)
     default:
         break; /* others are on the way to one of these states */
     }
-    note_down(s);
     arm(s);
     s->jobs->changed(s->jobs_context);
     tell_if_stopped(s);

@@ -87,11 +87,10 @@ struct supervisor {
     struct fallback fallback;
     bool stopping, stopped;
     bool ever_ready;
-    bool takes_jobs;     /* the main worker did when it changed last */
-    uint64_t down_since; /* when it ceased to, or the start */
-    bool wipe;         /* the next worker empties the kernel caches first */
-    bool wiped;        /* that has happened, and no worker has become ready since */
-    unsigned n_starts; /* processes started so far */
+    uint64_t down_since; /* when the main worker last ceased to take jobs, or the start */
+    bool wipe;           /* the next worker empties the kernel caches first */
+    bool wiped;          /* that has happened, and no worker has become ready since */
+    unsigned n_starts;   /* processes started so far */
     unsigned n_recycled;
     unsigned n_lost;       /* processes stuck in the kernel: a reboot is due */
     uint64_t n_jobs;       /* finished by workers that have ended */
