@@ -9,12 +9,14 @@
     --stages A,B    only these
     --intel DIR     where pip has put intel-opencl-rt and intel-cmplr-lib-rt (pip install --target, or a virtual environment)
     --tree DIR      a Debian tree with drivers of its own: every one is run in it (root; see docs/opencl.md)
+    --jobs N        that many stages at a time (1)
     --cross DIR     where cross/build.sh has built for arm64
 
 What is installed is found by `sluice devices`; Oclgrind, with its checks for races and bounds, by its library. (Its
 check for memory that nobody has written crashes at correct kernels, see docs/opencl.md.) The exit is 1 when a row is
 not clean."""
 import argparse
+import concurrent.futures
 import datetime
 import glob
 import json
@@ -24,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, 'docs', 'opencl.md')
@@ -133,29 +136,38 @@ def implementations(options, work):
                 yield made
 
 
-def run_stages(one, options, work):
-    """The row: what came of every stage's tests."""
-    tests = failed = differences = reports = 0
-    for stage in options.stages:
-        print('%s: %s' % (one.name, stage), file=sys.stderr, flush=True)
-        log = one.env.get('OCLGRIND_LOG')
-        if log and os.path.exists(log):
-            os.unlink(log)
-        try:
-            done = one.run(os.path.join(one.build, 'tests/test_' + stage), timeout=options.patience,
-                           **({} if options.all else {'HARNESS_PROGRAMS': 'pairs'}))
-            text, status = done.stdout + done.stderr, done.returncode
-        except subprocess.TimeoutExpired as late:
-            text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
-        tests += len(re.findall(r'(?m)^\[ +(?:OK|FAILED) +\] \w', text))
-        bad = len(re.findall(r'(?m)^\[  FAILED  \] \w+$', text)) // 2 or status != 0 or 'skipped: no device' in text
-        failed += bad
-        differences += sum(int(count) for kind, count in DIFFERS.findall(text) if kind[0] != 'f')
-        if log and os.path.exists(log):
-            with open(log, encoding='utf-8', errors='replace') as file:
-                reports += len([line for line in file if line[0].isalpha() and not line.startswith('Oclgrind:')])
-        if bad:
-            print('%s: %s: %s\n%s' % (one.name, stage, status, text[-3000:]), file=sys.stderr, flush=True)
+def run_stage(one, options, stage):
+    """What came of a stage's tests: how many, failed ones, samples that differ, reports."""
+    log = one.env.get('OCLGRIND_LOG', '')
+    env = {'OCLGRIND_LOG': log + '-' + stage} if log else {}
+    if not options.all:
+        env['HARNESS_PROGRAMS'] = 'pairs'
+    begin = time.monotonic()
+    try:
+        done = one.run(os.path.join(one.build, 'tests/test_' + stage), timeout=options.patience, **env)
+        text, status = done.stdout + done.stderr, done.returncode
+    except subprocess.TimeoutExpired as late:
+        text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
+    print('%s: %s, %.0f s' % (one.name, stage, time.monotonic() - begin), file=sys.stderr, flush=True)
+    tests = len(re.findall(r'(?m)^\[ +(?:OK|FAILED) +\] \w', text))
+    bad = len(re.findall(r'(?m)^\[  FAILED  \] \w+$', text)) // 2 or status != 0 or 'skipped: no device' in text
+    differences = sum(int(count) for kind, count in DIFFERS.findall(text) if kind[0] != 'f')
+    reports = 0
+    if log and os.path.exists(env['OCLGRIND_LOG']):
+        with open(env['OCLGRIND_LOG'], encoding='utf-8', errors='replace') as file:
+            reports = len([line for line in file if line[0].isalpha() and not line.startswith('Oclgrind:')])
+    if bad:
+        print('%s: %s: %s\n%s' % (one.name, stage, status, text[-3000:]), file=sys.stderr, flush=True)
+    return tests, int(bad), differences, reports
+
+
+def run_stages(one, options):
+    """The row: what came of every stage's tests, the slow ones first."""
+    slow = ('dwt', 'analysis', 'synthesis', 'idwt', 'box', 'resize', 'fir', 'clahe')
+    stages = sorted(options.stages, key=lambda stage: slow.index(stage) if stage in slow else len(slow))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda stage: run_stage(one, options, stage), stages))
+    tests, failed, differences, reports = map(sum, zip(*results))
     stages = 'all %d' % len(options.stages) if options.stages == options.every else ', '.join(options.stages)
     return '| %s | %s | %s | %s | %d | %d | %d | %s |' % (
         one.name, one.version, datetime.date.today(), stages, tests, failed, differences, reports if one.env.get('OCLGRIND_LOG') else '—')
@@ -183,13 +195,14 @@ def main():
     parser.add_argument('--tree', action='append', default=[])
     parser.add_argument('--cross')
     parser.add_argument('--cache')
+    parser.add_argument('--jobs', type=int, default=1)
     options = parser.parse_intermixed_args()  # words may stand behind options, too
     options.build = os.path.abspath(options.build)
     options.every = sorted(
         os.path.basename(path)[5:] for path in glob.glob(os.path.join(options.build, 'tests', 'test_*')) if os.path.isfile(path))
     options.stages = options.stages or options.every
     with tempfile.TemporaryDirectory(prefix='sluice-opencl-') as work:
-        rows = [run_stages(one, options, work) for one in implementations(options, work)]
+        rows = [run_stages(one, options) for one in implementations(options, work)]
     print('\n'.join([TITLE, *rows]))
     if options.write:
         write_page(rows)
