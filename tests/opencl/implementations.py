@@ -149,7 +149,7 @@ def run_stage(one, options, stage):
     except subprocess.TimeoutExpired as late:
         text, status = (late.stdout or b'').decode() + (late.stderr or b'').decode(), 'not over within %d s' % options.patience
     print('%s: %s, %.0f s' % (one.name, stage, time.monotonic() - begin), file=sys.stderr, flush=True)
-    tests = len(re.findall(r'(?m)^\[ +(?:OK|FAILED) +\] \w', text))
+    tests = len(re.findall(r'(?m)^\[ RUN +\] \w', text))
     bad = len(re.findall(r'(?m)^\[  FAILED  \] \w+$', text)) // 2 or status != 0 or 'skipped: no device' in text
     differences = sum(int(count) for kind, count in DIFFERS.findall(text) if kind[0] != 'f')
     reports = 0
@@ -177,8 +177,8 @@ def write_page(rows):
     with open(PAGE, encoding='utf-8') as file:
         page = file.read()
     begin, end = page.index('<!-- table -->\n') + len('<!-- table -->\n'), page.index('<!-- end -->')
-    kept = {row.split('|')[1]: row for row in page[begin:end].splitlines()[2:]}
-    kept.update({row.split('|')[1]: row for row in rows})
+    key = lambda row: re.split('[|;]', row)[1:3]  # name and version
+    kept = {str(key(row)): row for row in [*page[begin:end].splitlines()[2:], *rows]}
     with open(PAGE, 'w', encoding='utf-8') as file:
         file.write(page[:begin] + '\n'.join([TITLE, *kept.values()]) + '\n' + page[end:])
 
