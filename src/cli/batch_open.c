@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "chain/chain.h"
 #include "cli/interrupt.h"
 #include "cli/paths.h"
 
@@ -151,6 +152,21 @@ static int check_options(const struct batch *batch, struct fault *fault)
     return 0;
 }
 
+/* Finds a chain where the first picture belongs, before anything is done. */
+static int check_operand(const struct batch *batch, const char *operand, struct fault *fault)
+{
+    struct fault no_chain = FAULT_INIT;
+    struct chain chain = {0};
+    struct stat status;
+    if (batch->options->chain || lstat(operand, &status) == 0 || errno != ENOENT)
+        return 0;
+    bool is_chain = chain_parse(&chain, operand, &no_chain) == 0 && chain.n_steps > 0;
+    chain_finish(&chain);
+    return is_chain ? fault_set(fault, FAULT_USAGE,
+                                "%s: there is no such file; a chain is given by -c", operand)
+                    : 0;
+}
+
 static int list_inputs(struct batch *batch, char **operands, size_t count, struct fault *fault)
 {
     struct stat out;
@@ -247,6 +263,8 @@ int batch_open(struct batch *batch, const struct batch_options *options, char **
         result = choose_format(batch, &fault);
     if (result == 0)
         result = check_options(batch, &fault);
+    if (result == 0)
+        result = check_operand(batch, operands[0], &fault);
     if (result == 0)
         result = decode_options_parse(&batch->decode, options->input, "--input", &fault);
     if (result == 0 && batch->to_folder)

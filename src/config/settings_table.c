@@ -144,7 +144,7 @@ static const struct setting limit_settings[] = {
     {PARAM(TEXT, "min_free", AT(min_free),
            "space that stays free where results and claimed files are: a share such as 5% or a "
            "size such as 1GiB; below it nothing new is claimed",
-           DEFAULT("0%")),
+           DEFAULT("5%")),
      .option = "min-free", .value_name = "SPACE", .parse = parse_min_free},
     {{0}},
 };
