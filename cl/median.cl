@@ -7,7 +7,11 @@
  * for all inputs of zeros and ones, which proves it for all others (D. Knuth, The art of computer programming 3,
  * 5.3.4, the zero-one principle). tests/stage/test_median.c tries all of them. */
 #define SIDE (2 * RADIUS + 1)
+#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
 #ifdef KERNEL_words
 #define LEAST(a, b)   FN(least)(a, b)
 #define LARGEST(a, b) FN(largest)(a, b)

@@ -31,7 +31,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
         *(__global CAT(uint, IN_WORDS) *)(out + x) = HIDDEN(w);
         return;
     }
-    _Pragma("unroll 1") for (; x < grid_width; x++)
+#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
+    _Pragma("unroll 1")
+#endif
+    for (; x < grid_width; x++)
         out[x] = SAMPLE(x, in[x]);
 #elif defined(FORM_VECTOR)
     /* Planning chooses another form for rows shorter than a vector. */

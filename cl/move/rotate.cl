@@ -4,7 +4,11 @@
  *
  * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers. At an edge, on
  * CPUs the last square begins earlier and writes some pixels a second time; on GPUs pixels are copied one by one. */
+#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
 
 #if N > 1
 #ifdef FORM_ROWS

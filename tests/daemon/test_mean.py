@@ -28,8 +28,8 @@ class Mean(DaemonTest):
     def expected(self, data):
         return self.run_sluice(data, '--device', 'reference')
 
-    def run_sluice(self, data, *options, **env):
-        done = subprocess.run([SLUICE, 'run', *options, '-c', CHAIN, '-f', 'pgm', '-o', '-', '-'], input=data,
+    def run_sluice(self, data, *options, chain=CHAIN, **env):
+        done = subprocess.run([SLUICE, 'run', *options, '-c', chain, '-f', 'pgm', '-o', '-', '-'], input=data,
                               capture_output=True, check=True, timeout=300, env=dict(os.environ, **env))
         return done.stdout
 
@@ -57,6 +57,11 @@ class Mean(DaemonTest):
     def test_a_result_on_stdout_has_no_banner_in_it(self):
         data = picture(301, 203)
         self.assertEqual(self.run_sluice(data, '--device', 'mali', OPENCL_LAYERS=CL_MEAN), self.expected(data))
+
+    def test_kernels_whose_loops_are_unrolled(self):
+        data, chain = picture(301, 203), 'invert,median:1,rotate:90,resize:by=0.25'
+        self.assertEqual(self.run_sluice(data, '--device', 'mali', chain=chain, OPENCL_LAYERS=CL_MEAN),
+                         self.run_sluice(data, '--device', 'reference', chain=chain))
 
     def test_every_job_runs_on_it(self):
         d = self.mean()

@@ -8,7 +8,8 @@
  *   - The device is a GPU without fp64, images, memory that the host shares, or local memory that
  * is faster. Work-groups have 64 work-items, of kernels with many arguments 32 or 16.
  *   - OpenCL 1.2 and no more. A program with a pragma that is not in the standard, with _Pragma,
- * with double, or with a builtin of Clang's that it did not ask for, does not compile.
+ * with double, or with a builtin of Clang's that it did not ask for, does not compile; and the
+ * compiler does not call itself Clang.
  *   - Banners are printed on stdout.
  *
  * and by the environment:
@@ -362,6 +363,7 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint n, cons
     static const char poor[] = "#define _Pragma(text) this_compiler_has_no_such_operator\n"
                                "#define double this_device_has_no_double\n"
                                "#undef __has_builtin\n"
+                               "#undef __clang__\n"
                                "#line 1\n";
     if (is_lost(error))
         return NULL;
