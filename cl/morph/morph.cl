@@ -5,7 +5,11 @@
  * Rows are first worked on along themselves, by steps that each take four positions together, so that windows grow by
  * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one
  * block and the beginning of the next: of the finished block, row i is the best of rows i to the last; of the one that
- * is being filled, `begun` is the best of all so far. */
+ * is being filled, `begun` is the best of all so far.
+ *
+ * Each row lies in pages of its own, where the processor's prefetching begins anew: so a row of the source and one of
+ * the result are fetched AHEAD rows before they are needed. */
+#define AHEAD 2
 #ifdef TAKE_LEAST
 #define BETTER(a, b) ((a) < (b) ? (a) : (b))
 #else
@@ -27,6 +31,10 @@ typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
 /* The best of four that are `distance` apart, the last ones no further than `last`. */
 VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, int last)
 {
+    if (last <= distance) {
+        WIDE first = AT(in), other = AT(in + last);
+        return BETTER(first, other);
+    }
     int second = min(distance, last), third = min(2 * distance, last);
     WIDE a = AT(in), b = AT(in + second), c = AT(in + third), d = AT(in + last);
     a = BETTER(a, b);
@@ -34,12 +42,45 @@ VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, i
     return BETTER(a, c);
 }
 
+#if defined(NATIVE) && defined(__AVX512BW__) && defined(SRC_IS_uchar)
+/* The samples that begin 4 * `words` after those of v, of v and what follows it. */
+VECTORS_OF_512_BITS inline WIDE FN(later)(WIDE v, WIDE next, int words)
+{
+    typedef int __attribute__((vector_size(64))) lanes;
+    int16 index = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) + words;
+    return __builtin_astype(__builtin_ia32_vpermi2vard512(__builtin_astype(v, lanes), __builtin_astype(index, lanes),
+                                                          __builtin_astype(next, lanes)), WIDE);
+}
+
+/* The first two steps, for n windows of 16 pixels; what the second one sees is in registers. */
+VECTORS_OF_512_BITS inline void FN(sixteen)(struct FN(line) in, __global SRC *buffer, int n, int channels)
+{
+    WIDE next = FN(four)(STRIP_AT(in, 0, COUNT + 3 * channels), channels, 3 * channels);
+    for (int x = 0; x < n; x += COUNT) {
+        WIDE v = next;
+        next = FN(four)(STRIP_AT(in, x + COUNT, COUNT + 3 * channels), channels, 3 * channels);
+        WIDE b = FN(later)(v, next, channels), c = FN(later)(v, next, 2 * channels);
+        WIDE d = FN(later)(v, next, 3 * channels);
+        b = BETTER(v, b);
+        c = BETTER(c, d);
+        PUT(buffer + x) = BETTER(b, c);
+    }
+}
+#define SIXTEEN(in, buffer, n) (FN(sixteen)(in, buffer, n, channels), true)
+#else
+#define SIXTEEN(in, buffer, n) false
+#endif
+
 /* All steps along `in` but the last one, which is `four` with *distance and *last, into `buffer`. Returns what the
  * last one works on. */
 VECTORS_OF_512_BITS inline struct FN(line) FN(along)(struct FN(line) in, __global SRC *buffer, int count, int window,
                                                      int channels, int *distance, int *last)
 {
     int covered = 1;
+    if (window > 16 && SIXTEEN(in, buffer, count + (window - 16) * channels)) {
+        in.row = in.pad = buffer;
+        covered = 16;
+    }
     for (; 4 * covered < window; covered *= 4) {
         int n = count + (window - 4 * covered) * channels, step = covered * channels;
         for (int x = 0; x < n; x += COUNT)
@@ -70,8 +111,11 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         __global SRC *out = y < STRIP_ROW ? begun : ROW(dst, y) + STRIP_BEGIN;
         /* The finished block's rows behind this one; where there are none, the new one's own. */
         __global const SRC *behind = slot + 1 < rows && y >= STRIP_ROW ? own + strip : begun;
+        __global const SRC *ahead = ROW(src, clamp(first + i + AHEAD, 0, height - 1)) + STRIP_BEGIN;
         int x = 0, whole = y < STRIP_ROW ? padded : count;
         for (; x + COUNT <= whole; x += COUNT) {
+            FETCH_AHEAD(ahead + x);
+            FETCH_AHEAD(out + x + AHEAD * dst_stride);
             WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
             if (slot > 0)
                 best = BETTER(v, AT(begun + x));
@@ -93,11 +137,14 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                 out[x + k] = samples[k];
         }
         if (slot + 1 == rows)
-            for (int row = rows - 2; row >= 0; row--)
-                for (x = 0; x < padded; x += COUNT) {
-                    WIDE v = AT(block + row * strip + x), next = AT(block + (row + 1) * strip + x);
-                    PUT(block + row * strip + x) = BETTER(v, next);
+            for (x = 0; x < padded; x += COUNT) {
+                WIDE best = AT(own + x);
+                for (int row = rows - 2; row >= 0; row--) {
+                    WIDE v = AT(block + row * strip + x);
+                    best = BETTER(v, best);
+                    PUT(block + row * strip + x) = best;
                 }
+            }
         if (y >= STRIP_ROW) {
             STRIP_ALPHA(out, y, count)
         }
