@@ -2,8 +2,9 @@
  * pixels of a row of the result in x, and blocks of BLOCK columns of the source in y, so that a work-item touches few
  * rows of either.
  *
- * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers. At an edge, on
- * CPUs the last square begins earlier and writes some pixels a second time; on GPUs pixels are copied one by one. */
+ * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers, on CPUs those of
+ * a tile at a time. At an edge, on CPUs the last tile begins earlier and writes some pixels a second time; on GPUs, where
+ * a work-item takes one square, pixels are copied one by one. */
 #if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
 #else
@@ -48,6 +49,41 @@ inline void FN(round)(CAT(UNIT, N) *v)
 }
 #endif
 
+#if N > 1 && defined(FORM_ROWS)
+/* Turns a tile whose rows are as long as a line of the cache. Rows are gathered in arrays, so that each line of either
+ * plane is touched once: where the stride is a power of 2, lines of one column displace each other. For the same reason
+ * the next tile along the result's rows is fetched into the second cache; the first would not hold it. */
+#define TILE (64 / UNIT_BYTES)
+#ifdef NATIVE
+#define FETCH_NEXT(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
+#else
+#define FETCH_NEXT(p) FETCH_AHEAD(p)
+#endif
+typedef ulong8 __attribute__((aligned(UNIT_BYTES))) FN(tile_row);
+inline void FN(turn_tile)(__global const UNIT *in, long in_step, __global UNIT *out, long out_step)
+{
+    CAT(UNIT, N) __attribute__((aligned(64))) tile[TILE][TILE / N], turned[TILE][TILE / N];
+    CAT(UNIT, N) v[N];
+    for (int i = 0; i < TILE; i++) {
+        FETCH_NEXT(in + (TILE + i) * in_step);
+        *(ulong8 *)tile[i] = *(__global const FN(tile_row) *)(in + i * in_step);
+    }
+    for (int y = 0; y < TILE; y += N)
+        for (int x = 0; x < TILE; x += N) {
+            UNROLLED for (int i = 0; i < N; i++)
+                v[i] = tile[y + i][x / N];
+            UNROLLED for (int n = N; n > 1; n /= 2)
+                FN(round)(v);
+            UNROLLED for (int i = 0; i < N; i++)
+                turned[x + i][y / N] = v[i];
+        }
+    for (int i = 0; i < TILE; i++) {
+        FETCH_NEXT(out + i * out_step + TILE);
+        *(__global FN(tile_row) *)(out + i * out_step) = *(ulong8 *)turned[i];
+    }
+}
+#endif
+
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width, int height,
                      int clockwise)
 {
@@ -56,28 +92,30 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
     if (GRID_Y >= grid_y_end || begin >= grid_width)
         return;
     int end = SPAN_END(begin);
-#if N > 1
-#ifdef FORM_ROWS
-    bool squares = width >= N && height >= N;
-#else
-    bool squares = column + N <= width && begin + N <= height;
-#endif
-    if (squares) {
-        for (; column < end_column; column += N) {
-            int left = min(column, width - N), top = clockwise ? left : width - N - left;
-            for (int x = begin; x < end; x += N) {
-                int to = min(x, height - N);
+#if N > 1 && defined(FORM_ROWS)
+    if (width >= TILE && height >= TILE) {
+        for (int x = begin; x < end; x += TILE) {
+            int to = min(x, height - TILE);
+            for (int c = column; c < end_column; c += TILE) {
+                int left = min(c, width - TILE);
                 __global const UNIT *in = ROW(src, clockwise ? height - 1 - to : to) + left;
-                __global UNIT *out = ROW(dst, top) + to;
-                CAT(UNIT, N) v[N];
-                UNROLLED for (int i = 0; i < N; i++)
-                    v[i] = *(__global const FN(vector) *)(in + (clockwise ? -i : i) * src_stride);
-                UNROLLED for (int n = N; n > 1; n /= 2)
-                    FN(round)(v);
-                UNROLLED for (int i = 0; i < N; i++)
-                    *(__global FN(vector) *)(out + (clockwise ? i : N - 1 - i) * dst_stride) = v[i];
+                __global UNIT *out = ROW(dst, clockwise ? left : width - 1 - left) + to;
+                FN(turn_tile)(in, (clockwise ? -1 : 1) * src_stride, out, (clockwise ? 1 : -1) * dst_stride);
             }
         }
+        return;
+    }
+#elif N > 1
+    if (column + N <= width && begin + N <= height) {
+        __global const UNIT *in = ROW(src, clockwise ? height - 1 - begin : begin) + column;
+        __global UNIT *out = ROW(dst, clockwise ? column : width - N - column) + begin;
+        CAT(UNIT, N) v[N];
+        UNROLLED for (int i = 0; i < N; i++)
+            v[i] = *(__global const FN(vector) *)(in + (clockwise ? -i : i) * src_stride);
+        UNROLLED for (int n = N; n > 1; n /= 2)
+            FN(round)(v);
+        UNROLLED for (int i = 0; i < N; i++)
+            *(__global FN(vector) *)(out + (clockwise ? i : N - 1 - i) * dst_stride) = v[i];
         return;
     }
 #endif
