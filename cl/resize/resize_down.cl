@@ -92,20 +92,8 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
 #endif
 
 #ifdef WITH_ALPHA
-#if LANES + 0
-#define AT_ONCE     LANES
-#define AT(p)       CAT(vload, LANES)(0, p)
-#define STORE(v, p) CAT(vstore, LANES)(v, 0, p)
-#define AS_INT(v)   CAT(as_int, LANES)(v)
-#else
-#define AT_ONCE     1
-#define AT(p)       (*(p))
-#define STORE(v, p) (*(p) = (v))
-#define AS_INT(v)   as_int(v)
-#endif
-
 /* A row of sums has the sums of each channel together, `pitch` apart from those of the next one; the last, for integers,
- * are the exact ones of alpha. Everything is computed for LANES pixels. */
+ * are the exact ones of alpha. */
 #ifdef SRC_IS_float
 #define FIXED_PARAMETERS
 #define COLOUR(c, a) ((c) / (a))
@@ -115,27 +103,27 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
 
 /* sat(rne(c / a)) for a > 0, as a float, rounded once. It corrects a rounded estimate by its remainder, which is exact
  * because it has no more bits than a. */
-inline V(float) FN(rounded)(V(float) c, V(float) a)
+inline float FN(rounded)(float c, float a)
 {
-    V(float) v = c / a, none = 0, one = 1;
+    float v = c / a;
     v = RNE(fmin(fmax(v, -1.0f), SRC_MAX + 1.0f));
-    V(float) odd = CONVERT(float, CONVERT(int, v) & 1), rest = fma(-v, a, c) * 2.0f;
-    v += rest > a ? one : rest == a ? odd : none;
-    v -= rest < -a ? one : rest == -a ? odd : none;
+    float odd = (float)((int)v & 1), rest = fma(-v, a, c) * 2.0f;
+    v += rest > a ? 1 : rest == a ? odd : 0;
+    v -= rest < -a ? 1 : rest == -a ? odd : 0;
     return fmin(fmax(v, 0.0f), SRC_MAX);
 }
 #endif
 
-inline V(float) FN(sum)(__global const float *in, int stride, __global const float *weights,
+inline float FN(sum)(__global const float *in, int stride, __global const float *weights,
                         int count)
 {
-    V(float) block = 0, total = 0, lost = 0;
+    float block = 0, total = 0, lost = 0;
     for (int k = 0; k < count; k++) {
-        block += (V(float))(weights[k]) * AT(in + k * stride);
+        block += weights[k] * in[k * stride];
         if (k % SUM_BLOCK == SUM_BLOCK - 1)
-            ADD_BLOCK(block, total, lost, V(float))
+            ADD_BLOCK(block, total, lost, float)
     }
-    ADD_BLOCK(block, total, lost, V(float))
+    ADD_BLOCK(block, total, lost, float)
     return total;
 }
 
@@ -151,32 +139,25 @@ __kernel void KERNEL(GRID, PLANE_IN(float, middle), PLANE_OUT(SRC, dst),
     __global SRC *out = ROW(dst, y);
     __global const float *weights = (__global const float *)WEIGHTS_AT(at, n) + y * taps;
     int count = TAP_COUNT(at, n, y);
-    for (int end = SPAN_END(x); x < end; x += AT_ONCE) {
-        SRC pixels[CH * AT_ONCE];
-        V(float) alpha = FN(sum)(in + x + (CH - 1) * pitch, middle_stride, weights, count);
+    for (int end = SPAN_END(x); x < end; x++) {
+        float alpha = FN(sum)(in + x + (CH - 1) * pitch, middle_stride, weights, count);
         for (int c = 0; c < CH - 1; c++) {
-            V(float) v = FN(sum)(in + x + c * pitch, middle_stride, weights, count);
-            V(float) none = 0;
-            v = alpha > none ? COLOUR(v, alpha) : none;
-            STORE(CONVERT(SRC, v), pixels + c * AT_ONCE);
+            float v = FN(sum)(in + x + c * pitch, middle_stride, weights, count);
+            out[x * CH + c] = CAT(convert_, SRC)(alpha > 0 ? COLOUR(v, alpha) : 0);
         }
 #ifdef SRC_IS_float
-        STORE(alpha, pixels + (CH - 1) * AT_ONCE);
+        out[x * CH + CH - 1] = alpha;
 #else
         __global const short *fixed =
             (__global const short *)WEIGHTS_AT(fixed_at, fixed_n) + y * fixed_taps;
-        V(int) high = 0, low = 1 << 19;
+        int high = 0, low = 1 << 19;
         for (int k = 0; k < count; k++) {
-            V(int) v = AS_INT(AT(in + x + CH * pitch + k * middle_stride));
-            high += (v >> 12) * (V(int))(fixed[k]);
-            low += (v & 4095) * (V(int))(fixed[k]);
+            int v = as_int(in[x + CH * pitch + k * middle_stride]);
+            high += (v >> 12) * fixed[k];
+            low += (v & 4095) * fixed[k];
         }
-        STORE(CAT4(convert_, SRC, LANES, _sat)((high + (low >> 12)) >> 8),
-              pixels + (CH - 1) * AT_ONCE);
+        out[x * CH + CH - 1] = CAT3(convert_, SRC, _sat)((high + (low >> 12)) >> 8);
 #endif
-        for (int i = 0; i < min(AT_ONCE, end - x); i++)
-            for (int c = 0; c < CH; c++)
-                out[(x + i) * CH + c] = pixels[c * AT_ONCE + i];
     }
 }
 #endif

@@ -1,9 +1,10 @@
 /* Passes of resize: along rows into scratch memory (cl/resize/resize_across.cl), then down columns
- * (resize_down.cl). First samples, counts and weights of all axes of a plan are one table, because
- * a frame may have planes of many sizes. */
+ * (resize_down.cl); on CPUs both at once (resize_bands.cl). First samples, counts and weights of
+ * all axes of a plan are one table, because a frame may have planes of many sizes. */
 #include "stage/resize/resize.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "stage/common.h"
@@ -17,9 +18,10 @@ enum arithmetic {
     ALPHA, /* in f32, colours times alpha; alpha itself exact if it is an integer */
 };
 
-/* Rows and pixels that resize_rows takes at once. */
-#define ROWS_AT_ONCE 8
-#define COLUMN_BYTES 32
+/* Rows that resize_bands takes at once, and columns of its scratch memory for a block it copies. */
+#define ROWS_AT_ONCE   16
+#define COLUMN_BYTES   64
+#define COPIED_COLUMNS 4
 
 /* Rows for each work-item of resize_wide, by channels: as many as fit into registers on Mali. */
 static const uint32_t wide_rows[PLANE_CHANNELS_MAX + 1] = {[1] = 4, [3] = 2};
@@ -66,11 +68,25 @@ static void pass_weights(struct task *task, struct pass *pass, const struct resi
                          const struct sums *sums, bool pairs)
 {
     bool fixed = sums->arithmetic == FIXED;
-    pass_buffer(pass, task->table_operand);
     if (sample_is_integer(sums->plane.type))
         pass_axis(pass, resize_table_fixed(&task->table, axis, fixed && pairs));
     if (!fixed)
         pass_axis(pass, resize_table_real(&task->table, axis));
+}
+
+/* Between the two directions a sample is in units of 2^-6: in 16 bits for u8, in 32 bits for u16;
+ * or it is f32. If alpha is an integer, a pixel has its exact sum as one more word. */
+static enum sample_type middle_type(const struct sums *sums)
+{
+    return sums->arithmetic != FIXED            ? SAMPLE_F32
+           : sample_size(sums->plane.type) == 1 ? SAMPLE_I16
+                                                : SAMPLE_I32;
+}
+
+static uint32_t middle_channels(const struct sums *sums)
+{
+    bool exact_alpha = sums->arithmetic == ALPHA && sample_is_integer(sums->plane.type);
+    return sums->plane.channels + exact_alpha;
 }
 
 /* Scratch memory as a plane of that shape. */
@@ -96,6 +112,8 @@ static void describe_pass(struct pass *pass, const struct sums *sums)
     pass_define_type(pass, "SRC", sums->plane.type);
     pass_channels(pass, sums->plane.channels, sums->plane.channels);
     pass_define(pass, names[sums->arithmetic], "1");
+    if (sums->arithmetic == ALPHA)
+        pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
     pass_name(pass, kernel_form_name(pass->form));
 }
 
@@ -111,6 +129,11 @@ static struct pass *begin_pass(struct task *task, const char *kernel, enum kerne
     return pass;
 }
 
+static double work_down(const struct sums *sums)
+{
+    return (double)sums->plane.height / sums->layout->y.count * 6 + 6;
+}
+
 static enum kernel_form form_of(const struct task *task)
 {
     return task->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
@@ -124,23 +147,28 @@ static uint32_t rows_needed(const struct resize_axis *axis, uint32_t *first)
     return last + count - *first;
 }
 
-/* Rows for each work-item of resize_rows: a few items for each core, none longer than a launch may
- * be. */
-static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work)
+/* Rows of the result for each work-item of resize_bands: up to four items for each core, none
+ * longer than a launch may be. Neighbouring bands both compute the sums along rows that they have
+ * in common, so fewer items are made if these were more than a sixteenth, and with many cores never
+ * so many that they were more than the others. */
+static uint32_t rows_of_band(const struct device_profile *profile, const struct resize_axis *axis,
+                             double common, double row_work)
 {
     double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
-    uint32_t band = (rows + 4 * profile->units - 1) / (4 * profile->units);
-    if (band > most)
-        band = most < 1 ? 1 : (uint32_t)most;
-    return up_to(band, ROWS_AT_ONCE);
+    double each = (double)axis->count / profile->units, items = 4;
+    while (items > 1 && each / items < 16 * common)
+        items--;
+    double band = ceil(fmin(fmax(each / items, common), most));
+    return band < 1 ? 1 : band > axis->count ? axis->count : (uint32_t)band;
 }
 
 /* The most source samples that eight neighbouring results need. */
 static uint32_t largest_stretch(const struct resize_axis *axis)
 {
     uint32_t largest = 0;
-    for (uint32_t i = 0; i < axis->count; i += ROWS_AT_ONCE) {
-        uint32_t end = i + ROWS_AT_ONCE < axis->count ? i + ROWS_AT_ONCE : axis->count, first, last;
+    for (uint32_t i = 0; i < axis->count; i += RESIZE_AT_ONCE) {
+        uint32_t end = i + RESIZE_AT_ONCE, first, last;
+        end = end < axis->count ? end : axis->count;
         resize_support(axis, axis->begin + i, &first);
         uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
         largest = last + count - first > largest ? last + count - first : largest;
@@ -148,31 +176,52 @@ static uint32_t largest_stretch(const struct resize_axis *axis)
     return largest;
 }
 
-/* Along rows on CPUs, eight rows at a time, whose columns are kept in scratch memory: three times
- * the length that eight sums need, so that they are rarely moved; this fits the nearest cache. */
-static struct pass *add_rows(struct task *task, const struct sums *sums)
+/* Both directions on CPUs, by bands of the result. Scratch memory has, for each band, columns of
+ * three times the length that eight sums need, so that they are rarely moved; this fits the nearest
+ * cache. Behind them it has rows of sums, twice as many as a row of the result needs. */
+static void add_bands(struct task *task, const struct sums *sums)
 {
-    const struct plane *source = &sums->source;
-    const struct resize_axis *axis = &sums->layout->x;
-    double row_work = sums->work * axis->count;
-    uint32_t band = rows_of_band(task->plan->profile, source->height, row_work);
-    uint32_t items = (source->height + band - 1) / band;
-    uint32_t columns = 3 * (largest_stretch(axis) + 2 * ROWS_AT_ONCE) * source->channels;
-    if (columns < 512)
-        columns = 512;
-    stage_plan_memory(task->plan, &task->columns, (uint64_t)items * columns * COLUMN_BYTES);
-    task->too_large |= (uint64_t)items * columns > INT_MAX;
-    struct pass *pass = begin_pass(task, "resize_rows", FORM_ROWS, 1, sums, 1, items);
+    const struct plane *source = &sums->plane;
+    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    bool alpha = sums->arithmetic == ALPHA;
+    uint32_t stretch = largest_stretch(x) / (sums->arithmetic == FIXED ? 2 : 1);
+    uint32_t columns = 3 * (stretch + 2 * RESIZE_AT_ONCE) * source->channels;
+    if (columns < 256)
+        columns = 256;
+    uint32_t support = resize_table_largest(y), rows = 2 * (support + ROWS_AT_ONCE);
+    enum sample_type type = middle_type(sums);
+    uint32_t pitch = up_to(x->count, alpha ? 16 : RESIZE_AT_ONCE);
+    uint32_t stride = up_to(pitch * middle_channels(sums), COLUMN_BYTES / sample_size(type));
+    uint64_t size = columns + COPIED_COLUMNS +
+                    (rows + 1) * ((uint64_t)stride * sample_size(type) / COLUMN_BYTES);
+    double scale = (double)y->from / y->to;
+    double row_work = (sums->work * scale + work_down(sums) * source->channels) * x->count;
+    double common = (support + ROWS_AT_ONCE / 2) / scale; /* a band begins and ends with 16 rows */
+    uint32_t band = rows_of_band(task->plan->profile, y, common, row_work);
+    uint32_t items = (y->count + band - 1) / band;
+    stage_plan_memory(task->plan, &task->columns, items * size * COLUMN_BYTES);
+    task->too_large |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
+    struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
+    describe_pass(pass, sums);
     pass->work = row_work * band;
+    pass->bytes_read = plane_bytes(source);
+    pass->bytes_written = plane_bytes(&sums->out.plane);
+    pass_plane_at(pass, sums->operand, source);
+    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
     pass_buffer(pass, task->columns);
+    pass_int(pass, (int32_t)size);
     pass_int(pass, (int32_t)columns);
+    pass_int(pass, (int32_t)rows);
+    pass_int(pass, (int32_t)stride);
+    pass_int(pass, (int32_t)pitch);
     pass_int(pass, (int32_t)band);
+    pass_int(pass, (int32_t)x->count);
+    pass_int(pass, (int32_t)y->count);
     pass_int(pass, (int32_t)(source->width * source->channels));
     pass_int(pass, (int32_t)source->height);
-    pass_int(pass, (int32_t)axis->count);
-    pass_int(pass, (int32_t)sums->middle.plane.width);
-    pass_weights(task, pass, axis, sums, true);
-    return pass;
+    pass_buffer(pass, task->table_operand);
+    pass_weights(task, pass, x, sums, true);
+    pass_weights(task, pass, y, sums, false);
 }
 
 /* Along rows on GPUs by words; NULL for planes that cannot be read in this way. With one channel,
@@ -205,6 +254,7 @@ static struct pass *add_across(struct task *task, const struct sums *sums)
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
                                    sums->layout->x.count, sums->source.height);
     pass->work = sums->work;
+    pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &sums->layout->x, sums, false);
     if (sums->arithmetic == ALPHA)
         pass_int(pass, (int32_t)sums->middle.plane.width);
@@ -215,7 +265,7 @@ static void add_down(struct task *task, const struct sums *sums)
 {
     const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
-    enum kernel_form form = form_of(task);
+    enum kernel_form form = FORM_SCALAR;
     /* Sums of wider samples need more registers than Mali has. */
     if (task->plan->profile->takes_columns && sums->plane.type == SAMPLE_U8 && !alpha)
         form = FORM_VECTOR;
@@ -223,34 +273,24 @@ static void add_down(struct task *task, const struct sums *sums)
         pass_begin(task->plan, "resize_down", "", form, form == FORM_VECTOR ? 16 : 0,
                    layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
     describe_pass(pass, sums);
-    if (form == FORM_ROWS)
-        pass->lanes = alpha ? 8 : 16;
-    if (alpha)
-        pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
-    pass->work =
-        ((double)sums->plane.height / layout->y.count * 6 + 6) * (alpha ? sums->plane.channels : 1);
+    pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
     pass->bytes_read = plane_bytes(&sums->middle.plane);
     pass->bytes_written = plane_bytes(&sums->out.plane);
     pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
     pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &layout->y, sums, false);
     pass_int(pass, (int32_t)sums->first_row);
     if (alpha)
         pass_int(pass, (int32_t)sums->middle.plane.width);
 }
 
-/* Between the two directions a sample is in units of 2^-6: in 16 bits for u8, in 32 bits for u16;
- * or it is f32. If alpha is an integer, a pixel has its exact sum as one more word. */
 static struct move_view middle_of(struct task *task, const struct sums *sums)
 {
-    enum sample_type type = sums->plane.type;
-    struct plane shape = {.width = up_to(sums->layout->x.count, ROWS_AT_ONCE),
+    struct plane shape = {.width = up_to(sums->layout->x.count, RESIZE_AT_ONCE),
                           .height = up_to(sums->source.height, ROWS_AT_ONCE),
-                          .channels = sums->plane.channels,
-                          .type = SAMPLE_F32};
-    if (sums->arithmetic == FIXED)
-        shape.type = sample_size(type) == 1 ? SAMPLE_I16 : SAMPLE_I32;
-    shape.channels += sums->arithmetic == ALPHA && sample_is_integer(type);
+                          .channels = middle_channels(sums),
+                          .type = middle_type(sums)};
     return scratch(task, &task->middle, &shape);
 }
 
@@ -263,11 +303,15 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
                         .plane = in->plane,
                         .source = in->plane,
                         .out = *out};
+    sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
+    if (form_of(task) == FORM_ROWS) {
+        add_bands(task, &sums);
+        return;
+    }
     sums.source.height = rows_needed(&layout->y, &sums.first_row);
     sums.source.offset += sums.first_row * in->plane.stride;
-    sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
     sums.middle = middle_of(task, &sums);
-    struct pass *pass = form_of(task) == FORM_ROWS ? add_rows(task, &sums) : add_wide(task, &sums);
+    struct pass *pass = add_wide(task, &sums);
     if (!pass)
         pass = add_across(task, &sums);
     pass->bytes_read = plane_bytes(&sums.source);

@@ -31,7 +31,18 @@ static int32_t *grow(struct resize_table *table, size_t count)
     return at;
 }
 
-static uint32_t largest_support(const struct resize_axis *axis)
+static uint32_t padded_count(const struct resize_axis *axis)
+{
+    return (axis->count + RESIZE_AT_ONCE - 1) / RESIZE_AT_ONCE * RESIZE_AT_ONCE;
+}
+
+/* The sample of the result that entry i of a table is for. */
+static uint32_t sample_of(const struct resize_axis *axis, uint32_t i)
+{
+    return axis->begin + (i < axis->count ? i : axis->count - 1);
+}
+
+uint32_t resize_table_largest(const struct resize_axis *axis)
 {
     uint32_t first, largest = 1;
     for (uint32_t i = 0; i < axis->count; i++) {
@@ -46,16 +57,16 @@ static uint32_t largest_support(const struct resize_axis *axis)
 static int32_t *add_axis(struct resize_table *table, const struct resize_axis *axis, size_t words,
                          struct resize_part *part, struct row *row)
 {
-    uint32_t largest = largest_support(axis);
+    uint32_t largest = resize_table_largest(axis);
     part->at = (uint32_t)table->count;
-    part->n = axis->count;
+    part->n = padded_count(axis);
     *row = (struct row){malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
     int32_t *to = grow(table, (2 + words) * part->n);
     table->out_of_memory |= !row->weights || !row->fixed;
     if (table->out_of_memory)
         return NULL;
     for (uint32_t i = 0; i < part->n; i++)
-        to[part->n + i] = (int32_t)resize_support(axis, axis->begin + i, (uint32_t *)&to[i]);
+        to[part->n + i] = (int32_t)resize_support(axis, sample_of(axis, i), (uint32_t *)&to[i]);
     return to;
 }
 
@@ -67,12 +78,12 @@ static void row_finish(struct row *row)
 
 struct resize_part resize_table_real(struct resize_table *table, const struct resize_axis *axis)
 {
-    struct resize_part part = {.taps = largest_support(axis)};
+    struct resize_part part = {.taps = resize_table_largest(axis)};
     struct row row;
     uint32_t first;
     int32_t *to = add_axis(table, axis, part.taps, &part, &row);
     for (uint32_t i = 0; to && i < part.n; i++) {
-        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        uint32_t count = resize_weights(axis, sample_of(axis, i), &first, row.weights);
         float *weights = (float *)(to + 2 * (size_t)part.n) + (size_t)part.taps * i;
         for (uint32_t k = 0; k < count; k++)
             weights[k] = (float)row.weights[k];
@@ -84,12 +95,12 @@ struct resize_part resize_table_real(struct resize_table *table, const struct re
 struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
                                       bool pairs)
 {
-    uint32_t words = largest_support(axis) / 2 + 1, first;
+    uint32_t words = resize_table_largest(axis) / 2 + 1, first;
     struct resize_part part = {.taps = pairs ? words : 2 * words};
     struct row row;
     int32_t *to = add_axis(table, axis, words, &part, &row);
     for (uint32_t i = 0; to && i < part.n; i++) {
-        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        uint32_t count = resize_weights(axis, sample_of(axis, i), &first, row.weights);
         uint32_t odd = pairs ? first % 2 : 0;
         int16_t *weights = (int16_t *)(to + 2 * (size_t)part.n + (size_t)words * i) + odd;
         resize_fixed_weights(row.weights, count, row.fixed);
@@ -106,14 +117,14 @@ struct resize_part resize_table_fixed(struct resize_table *table, const struct r
 
 uint32_t resize_table_step_count(const struct resize_axis *axis)
 {
-    return (largest_support(axis) + 3 + 3) / 4;
+    return (resize_table_largest(axis) + 3 + 3) / 4;
 }
 
 struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
                                       uint32_t steps, uint32_t room)
 {
     uint32_t first, last = room >= 4 * steps ? (room - 4 * steps) / 4 * 4 : room;
-    struct resize_part part = {.taps = steps, .n = (axis->count + 3) / 4 * 4};
+    struct resize_part part = {.taps = steps, .n = padded_count(axis)};
     struct row row = {malloc(4 * (size_t)steps * sizeof(double)),
                       malloc(4 * (size_t)steps * sizeof(int32_t))};
     grow(table, (4 - table->count % 4) % 4); /* kernels load weights two words at a time */

@@ -12,6 +12,9 @@ struct resize_table {
     bool out_of_memory;
 };
 
+/* Tables have entries for a multiple of these; those behind the last sample repeat it. */
+#define RESIZE_AT_ONCE 8
+
 /* An axis in the table: from word `at` on, `n` first samples; then, with `taps` for each, what the
  * functions below describe. */
 struct resize_part {
@@ -26,12 +29,14 @@ struct resize_part resize_table_real(struct resize_table *table, const struct re
 struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
                                       bool pairs);
 
-/* In steps of four pixels, `steps` for each of n, which is a multiple of 4: the 16-bit weights of
- * the first step for all n, then those of the next. First samples are multiples of 4. `room` is how
- * many pixels may be read; if that equals the length of all steps, no first sample is so late that
- * they would exceed it. */
+/* In steps of four pixels, `steps` for each of n: the 16-bit weights of the first step for all n,
+ * then those of the next. First samples are multiples of 4. `room` is how many pixels may be read;
+ * if that equals the length of all steps, no first sample is so late that they would exceed it. */
 struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
                                       uint32_t steps, uint32_t room);
+
+/* The most source samples that one result needs. */
+uint32_t resize_table_largest(const struct resize_axis *axis);
 
 /* How many steps cover any support of the axis. */
 uint32_t resize_table_step_count(const struct resize_axis *axis);

@@ -1,0 +1,481 @@
+/* resize on CPUs, both passes at once: computes the same as resize_across.cl and then resize_down.cl. A work-item takes
+ * a band of the result's rows. The sums along rows that they need stay in scratch memory of its own, in a near cache,
+ * until the sums down columns have used them; neighbouring bands compute some of them twice.
+ *
+ * Along rows it takes sixteen rows at a time. The lanes of a vector (a column) are the samples that these rows have at
+ * one position, so lanes never depend on each other, whatever the channels and the filter. The source is transposed
+ * into columns, as far as the next sums need them, and the sums are transposed back into rows. FIXED sums add two
+ * samples at a time; then a column holds pairs, and the table's first samples and counts along rows are numbers of
+ * pairs. */
+#define ROWS     16
+#define UNROLLED _Pragma("unroll")
+
+#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
+#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
+#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
+
+#ifdef FIXED
+#define COLUMN      int16
+#define PER_COLUMN  2
+#define WEIGHT_DOWN short
+#define WEIGHT      int /* along rows: for a pair */
+#else
+#define COLUMN      float16
+#define PER_COLUMN  1
+#define WEIGHT_DOWN float
+#define WEIGHT      float
+#endif
+
+#if defined(WITH_ALPHA) && !defined(SRC_IS_float)
+#define SUMS (CH + 1)
+#else
+#define SUMS CH
+#endif
+
+/* The sums of eight pixels are SUMS * 8 vectors: pixel by pixel, or with alpha channel by channel. MIDDLE_AT is where
+ * sum i of the pixels from x on is stored. */
+#ifdef WITH_ALPHA
+#define NEXT_PIXEL      1
+#define NEXT_CHANNEL    8
+#define MIDDLE_AT(x, i) ((x) + (i) % 8 + (i) / 8 * pitch)
+#else
+#define NEXT_PIXEL      CH
+#define NEXT_CHANNEL    1
+#define MIDDLE_AT(x, i) ((x) * CH + (i))
+#endif
+
+/* TO_WORD makes a word of PER_WORD sums in a row. */
+#if defined(FIXED) && defined(SRC_IS_uchar)
+#define MIDDLE     short
+#define PER_WORD   2
+#define TO_WORD(s) (as_uint16((s)[0] >> 8) & 65535 | as_uint16((s)[1] >> 8) << 16)
+#elif defined(FIXED)
+#define MIDDLE     int
+#define PER_WORD   1
+#define TO_WORD(s) as_uint16((s)[0] >> 8)
+#else
+#define MIDDLE     float
+#define PER_WORD   1
+#define TO_WORD(s) as_uint16((s)[0])
+#endif
+
+/* Transposes four matrices of 4 × 4 lanes: lane 4 k + i of vector j becomes lane 4 k + j of vector i. */
+#define LOW(a, b)                                                                                  \
+    (uint16)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5, (a).s8, (b).s8, (a).s9, (b).s9, \
+             (a).sc, (b).sc, (a).sd, (b).sd)
+#define HIGH(a, b)                                                                                 \
+    (uint16)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7, (a).sa, (b).sa, (a).sb, (b).sb, \
+             (a).se, (b).se, (a).sf, (b).sf)
+#define LOW2(a, b)                                                                                 \
+    as_uint16((ulong8)((a).s0, (b).s0, (a).s2, (b).s2, (a).s4, (b).s4, (a).s6, (b).s6))
+#define HIGH2(a, b)                                                                                \
+    as_uint16((ulong8)((a).s1, (b).s1, (a).s3, (b).s3, (a).s5, (b).s5, (a).s7, (b).s7))
+
+inline void FN(turn)(uint16 *v)
+{
+    ulong8 a = as_ulong8(LOW(v[0], v[1])), b = as_ulong8(HIGH(v[0], v[1]));
+    ulong8 c = as_ulong8(LOW(v[2], v[3])), d = as_ulong8(HIGH(v[2], v[3]));
+    v[0] = LOW2(a, c);
+    v[1] = HIGH2(a, c);
+    v[2] = LOW2(b, d);
+    v[3] = HIGH2(b, d);
+}
+
+/* A step takes 16 bytes of each row, of which it converts BLOCK samples to COLUMNS vectors. SAMPLE(k) has the sample of
+ * each row at position k. */
+#define LOADED  (16 / (int)sizeof(SRC))
+#define COLUMNS (BLOCK / PER_COLUMN)
+#ifdef FIXED
+#define BLOCK (LOADED / (2 * CH) * 2 * CH)
+#else
+#define BLOCK LOADED
+#endif
+#ifdef SRC_IS_float
+#define SAMPLE(k) as_float16(words[k])
+#elif defined(SRC_IS_uchar)
+#define SAMPLE(k) (words[(k) / 4] >> 8 * ((k) % 4) & 255)
+#else
+#define SAMPLE(k) (words[(k) / 2] >> 16 * ((k) % 2) & 65535)
+#endif
+#if defined(WITH_ALPHA) && !defined(SRC_IS_float)
+#define VALUE(k) convert_float16(as_int16(SAMPLE(k)))
+#else
+#define VALUE(k) SAMPLE(k)
+#endif
+typedef uint4 __attribute__((aligned(1))) FN(four_words);
+
+/* PAIRS(a, w) is a0 * w0 + a1 * w1 of the pair in each lane. x86 has an instruction for that (LLVM 15 by itself makes
+ * four). On other processors a column holds the first samples of all pairs, then the second ones.
+ * Samples of u16 are made signed by subtracting 2^15. As the sum of weights is 2^14, 2^29 is added to the sums. */
+#ifdef FIXED
+#ifdef SRC_IS_uchar
+#define HALF    ((1 << 7))
+#define PAIR(k) (SAMPLE(k) | SAMPLE((k) + CH) << 16)
+#else
+#define HALF    ((1 << 29) + (1 << 7))
+#define PAIR(k) ((SAMPLE(k) | SAMPLE((k) + CH) << 16) ^ 0x80008000u)
+#endif
+#if defined(__SSE2__) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_pmaddwd128)
+#define HAS_PAIRS
+#endif
+#endif
+#if defined(HAS_PAIRS) && defined(__AVX512BW__)
+#define PART           int16
+#define PRODUCTS(a, w) __builtin_ia32_pmaddwd512(a, w)
+#define PAIRS(a, w)    FN(pairs)(a, w)
+#elif defined(HAS_PAIRS) && defined(__AVX2__)
+#define PART           int8
+#define PRODUCTS(a, w) __builtin_ia32_pmaddwd256(a, w)
+#define PAIRS(a, w)    (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
+#elif defined(HAS_PAIRS)
+#define PART           int4
+#define PRODUCTS(a, w) __builtin_ia32_pmaddwd128(a, w)
+#define PAIRS(a, w)                                                                                \
+    (int16)(FN(pairs)((a).s0123, w), FN(pairs)((a).s4567, w), FN(pairs)((a).s89ab, w),             \
+            FN(pairs)((a).scdef, w))
+#endif
+#ifdef HAS_PAIRS
+#define AS_COLUMN(v) as_int16(v)
+typedef short __attribute__((vector_size(sizeof(PART)))) FN(shorts);
+inline PART FN(pairs)(PART a, int w)
+{
+    return __builtin_astype(PRODUCTS(__builtin_astype(a, FN(shorts)), __builtin_astype((PART)(w), FN(shorts))), PART);
+}
+#else
+#define AS_COLUMN(v) (int16)(as_int8(convert_short16(v)), as_int8(convert_short16(v >> 16)))
+#define PAIRS(a, w)                                                                                \
+    (convert_int16(as_short16((a).lo)) * (int16)(as_short2(w).s0) +                                \
+     convert_int16(as_short16((a).hi)) * (int16)(as_short2(w).s1))
+#endif
+#endif
+
+/* Converts a block of rows that are `stride` samples apart. */
+inline void FN(columns)(__global const SRC *in, int stride, __global COLUMN *to)
+{
+    uint16 words[4];
+#define FOUR_WORDS(r) *(__global const FN(four_words) *)(in + (r) * stride)
+    UNROLLED for (int i = 0; i < 4; i++)
+        words[i] = (uint16)(FOUR_WORDS(i), FOUR_WORDS(i + 4), FOUR_WORDS(i + 8), FOUR_WORDS(i + 12));
+    FN(turn)(words);
+    UNROLLED for (int k = 0; k < COLUMNS; k++) {
+#ifdef FIXED
+        to[k] = AS_COLUMN(PAIR(k / CH * 2 * CH + k % CH));
+#elif defined(WITH_ALPHA)
+        to[k] = k % CH < CH - 1 ? VALUE(k) * VALUE(k / CH * CH + CH - 1) : VALUE(k);
+#else
+        to[k] = VALUE(k);
+#endif
+    }
+}
+
+/* Copies a block with less than 16 bytes or rows, which has `width` samples and ends with row `last`. */
+inline void FN(copy)(__global const SRC *in, int stride, int width, int last, __global SRC *to)
+{
+    for (int r = 0; r < ROWS; r++, to += LOADED)
+        for (int k = 0; k < LOADED; k++)
+            to[k] = in[min(r, last) * stride + min(k, width - 1)];
+}
+
+/* Sums of f32 products are added in blocks of 16, and the blocks by Kahan's compensated summation, so that the error
+ * does not grow with their number. */
+#define ADD_BLOCK(block, total, lost)                                                              \
+    {                                                                                              \
+        float16 y_ = block - lost, t_ = total + y_;                                                \
+        lost = (t_ - total) - y_;                                                                  \
+        total = t_;                                                                                \
+    }
+
+/* The sums of one pixel of the result in sixteen rows, a vector for each channel. `columns` and `weights` are the
+ * pixel's first ones. */
+#ifdef FIXED
+inline void FN(sum)(__global const COLUMN *columns, __global const int *weights, int count,
+                    int16 *sums)
+{
+    int16 sum[CH];
+    UNROLLED for (int c = 0; c < CH; c++)
+        sum[c] = HALF;
+    for (int k = 0; k < count; k++)
+        UNROLLED for (int c = 0; c < CH; c++)
+            sum[c] += PAIRS(columns[k * CH + c], weights[k]);
+    UNROLLED for (int c = 0; c < CH; c++)
+        sums[c] = sum[c];
+}
+#else
+inline void FN(sum)(__global const COLUMN *columns, __global const float *weights, int count,
+                    float16 *sums)
+{
+    float16 total[CH], lost[CH];
+    UNROLLED for (int c = 0; c < CH; c++)
+        total[c] = lost[c] = 0;
+    for (int k = 0; k < count || k == 0; k += 16) {
+        float16 block[CH];
+        UNROLLED for (int c = 0; c < CH; c++)
+            block[c] = 0;
+        for (int i = k; i < min(k + 16, count); i++)
+            UNROLLED for (int c = 0; c < CH; c++)
+                block[c] += (float16)(weights[i]) * columns[i * CH + c];
+        UNROLLED for (int c = 0; c < CH; c++)
+            ADD_BLOCK(block[c], total[c], lost[c])
+    }
+    UNROLLED for (int c = 0; c < CH; c++)
+        sums[c * NEXT_CHANNEL] = total[c];
+}
+#endif
+
+/* What a group of rows needs: an axis of the table, and scratch memory for `capacity` columns and for a block that is
+ * copied. */
+struct FN(line) {
+    __global const int *table;
+    int at, n, taps, fixed_at, fixed_n, fixed_taps;
+    int width, pixels, pitch; /* samples of a source row; pixels of the result's; see MIDDLE_AT */
+    int capacity;
+    __global COLUMN *columns;
+};
+#define COPIED (16 * ROWS / (int)sizeof(COLUMN))
+
+/* The vectors' size: without the attribute LLVM uses two instructions for each operation on 512 bits. And on native a
+ * function that is called: inlined, Clang would optimize it twice. */
+#ifdef __AVX512BW__
+#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
+#else
+#define VECTORS_OF_512_BITS
+#endif
+#ifdef NATIVE
+#define CALLED __attribute__((noinline))
+#else
+#define CALLED
+#endif
+
+/* The sums of sixteen rows, of which `last` is the last one that there is. */
+VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global const SRC *in, int stride, int last,
+                       __global MIDDLE *out, int out_stride)
+{
+    __global const int *table = a.table;
+    __global SRC *copied = (__global SRC *)(a.columns + a.capacity);
+    int base = 0, done = 0; /* scratch memory has columns base … done - 1 */
+    for (int x = 0; x < a.pixels; x += 8) {
+        int begin = FIRST_TAP(a.at, a.n, x) * CH;
+        int end = (FIRST_TAP(a.at, a.n, x + 7) + TAP_COUNT(a.at, a.n, x + 7)) * CH;
+        if (begin >= done) {
+            base = done = begin / COLUMNS * COLUMNS;
+        } else if (end + COLUMNS > base + a.capacity) {
+            for (int k = begin; k < done; k++)
+                a.columns[k - begin] = a.columns[k - base];
+            base = begin;
+        }
+        for (; done < end; done += COLUMNS) {
+            int i = done * PER_COLUMN;
+            bool is_short = last < ROWS - 1 || i + LOADED > a.width;
+            if (is_short)
+                FN(copy)(in + i, stride, a.width - i, last, copied);
+            FN(columns)(is_short ? copied : in + i, is_short ? LOADED : stride,
+                        a.columns + done - base);
+        }
+        COLUMN sums[8 * SUMS];
+        for (int i = 0; i < 8; i++) {
+            int pixel = x + i, count = TAP_COUNT(a.at, a.n, pixel);
+            int first = FIRST_TAP(a.at, a.n, pixel) * CH - base;
+            FN(sum)(a.columns + first,
+                    (__global const WEIGHT *)WEIGHTS_AT(a.at, a.n) + pixel * a.taps, count,
+                    sums + i * NEXT_PIXEL);
+#if SUMS > CH
+            /* Alpha, exact. */
+            __global const short *fixed =
+                (__global const short *)WEIGHTS_AT(a.fixed_at, a.fixed_n) + pixel * a.fixed_taps;
+            int16 alpha = 1 << 7;
+            for (int k = 0; k < count; k++)
+                alpha += convert_int16(a.columns[first + k * CH + CH - 1]) * (int16)(fixed[k]);
+            sums[i + CH * 8] = as_float16(alpha >> 8);
+#endif
+        }
+        int pitch = a.pitch;
+        UNROLLED for (int i = 0; i < 8 * SUMS; i += 4 * PER_WORD) {
+            uint16 words[4];
+            UNROLLED for (int k = 0; k < 4; k++)
+                words[k] = TO_WORD(sums + i + k * PER_WORD);
+            FN(turn)(words);
+            __global MIDDLE *to = out + MIDDLE_AT(x, i);
+            UNROLLED for (int k = 0; k < 4; k++) {
+                *(__global uint4 *)(to + k * out_stride) = words[k].s0123;
+                *(__global uint4 *)(to + (k + 4) * out_stride) = words[k].s4567;
+                *(__global uint4 *)(to + (k + 8) * out_stride) = words[k].s89ab;
+                *(__global uint4 *)(to + (k + 12) * out_stride) = words[k].scdef;
+            }
+        }
+    }
+}
+
+/* Down columns: AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
+ * Of integers a result is sat((sum + 2^19) >> 20). */
+#define RESULT CAT(SRC, 16)
+#if defined(FIXED) && defined(SRC_IS_uchar)
+#define AT_ONCE 32
+/* Two rows at a time; the last weight may be 0. A word has an even sample and the odd one behind it. */
+inline void FN(down)(__global const short *in, int stride, __global const short *weights, int count,
+                     uchar16 *results)
+{
+    int16 even = 1 << 19, odd = 1 << 19;
+    for (int k = 0; k < count; k += 2, in += 2 * stride) {
+        uint16 a = *(__global const uint16 *)in, b = *(__global const uint16 *)(in + stride);
+        int w = *(__global const int *)(weights + k);
+        even += PAIRS(AS_COLUMN(((a & 65535) | b << 16)), w);
+        odd += PAIRS(AS_COLUMN(((a >> 16) | (b & 0xffff0000u))), w);
+    }
+    even = clamp(even >> 20, (int16)(0), (int16)(255));
+    odd = clamp(odd >> 20, (int16)(0), (int16)(255));
+    *(ushort16 *)results = convert_ushort16(even | odd << 8);
+}
+#else
+#define AT_ONCE 16
+#endif
+
+#if SUMS > CH || defined(FIXED) && !defined(SRC_IS_uchar)
+/* Sums of u16 do not fit 32 bits, so they are kept in two parts, 4096 * high + low. */
+inline void FN(down_exact)(__global const MIDDLE *in, int stride, __global const short *weights,
+                           int count, RESULT *result)
+{
+    int16 high = 0, low = 1 << 19;
+    for (int k = 0; k < count; k++) {
+        int16 v = *(__global const int16 *)(in + k * stride);
+        high += (v >> 12) * (int16)(weights[k]);
+        low += (v & 4095) * (int16)(weights[k]);
+    }
+    *result = CAT3(convert_, SRC, 16_sat)((high + (low >> 12)) >> 8);
+}
+#endif
+
+#ifndef FIXED
+inline float16 FN(down_real)(__global const float *in, int stride, __global const float *weights,
+                             int count)
+{
+    float16 block = 0, total = 0, lost = 0;
+    for (int k = 0; k < count; k++) {
+        block += (float16)(weights[k]) * *(__global const float16 *)(in + k * stride);
+        if (k % 16 == 15) {
+            ADD_BLOCK(block, total, lost)
+            block = 0;
+        }
+    }
+    ADD_BLOCK(block, total, lost)
+    return total;
+}
+#endif
+
+#ifdef WITH_ALPHA
+#ifdef SRC_IS_float
+#define COLOUR(c, a) ((c) / (a))
+#else
+#define COLOUR(c, a) FN(rounded)(c, a)
+/* sat(rne(c / a)) for a > 0, as a float, rounded once. It corrects a rounded estimate by its remainder, which is exact
+ * because it has no more bits than a. */
+inline float16 FN(rounded)(float16 c, float16 a)
+{
+    float16 v = c / a, none = 0, one = 1;
+    v = RNE(fmin(fmax(v, -1.0f), SRC_MAX + 1.0f));
+    float16 odd = convert_float16(convert_int16(v) & 1), rest = fma(-v, a, c) * 2.0f;
+    v += rest > a ? one : rest == a ? odd : none;
+    v -= rest < -a ? one : rest == -a ? odd : none;
+    return fmin(fmax(v, 0.0f), SRC_MAX);
+}
+#endif
+#endif
+
+#if SUMS > CH
+#define AXIS(a) int a##_fixed_at, int a##_fixed_n, int a##_fixed_taps, int a##_at, int a##_n, int a##_taps
+#else
+#define AXIS(a) int a##_at, int a##_n, int a##_taps
+#endif
+
+/* Scratch memory has `size` vectors for each item. The result has `pixels` by `lines` pixels, the source `width`
+ * samples by `height` rows. */
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
+                     __global COLUMN *restrict scratch, int size, int capacity, int rows, int stride,
+                     int pitch, int band, int pixels, int lines, int width, int height,
+                     __global const int *restrict table, AXIS(x), AXIS(y))
+{
+    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
+        return;
+    struct FN(line) line = {.table = table, .at = x_at, .n = x_n, .taps = x_taps, .width = width,
+                            .pixels = pixels, .pitch = pitch, .capacity = capacity,
+                            .columns = scratch + GRID_Y * size};
+#if SUMS > CH
+    line.fixed_at = x_fixed_at;
+    line.fixed_n = x_fixed_n;
+    line.fixed_taps = x_fixed_taps;
+#endif
+    __global MIDDLE *middle = (__global MIDDLE *)(line.columns + capacity + COPIED);
+    int y = GRID_Y * band, end = min(y + band, lines);
+    /* There are sums of the source's rows base … done - 1. */
+    int base = FIRST_TAP(y_at, y_n, y), done = base;
+    for (; y < end; y++) {
+        int first = FIRST_TAP(y_at, y_n, y), count = TAP_COUNT(y_at, y_n, y);
+        for (done = max(done, first); done < first + count; done += ROWS) {
+            if (done + ROWS > base + rows) {
+                int moved = (first - base) * stride;
+                for (int i = 0; i < (done - first) * stride; i += 64 / (int)sizeof(MIDDLE))
+                    *(__global COLUMN *)(middle + i) = *(__global COLUMN *)(middle + i + moved);
+                base = first;
+            }
+            FN(across)(line, ROW(src, done), src_stride, height - 1 - done,
+                       middle + (done - base) * stride, stride);
+        }
+        __global const WEIGHT_DOWN *weights =
+            (__global const WEIGHT_DOWN *)WEIGHTS_AT(y_at, y_n) + y * y_taps;
+        __global const MIDDLE *in = middle + (first - base) * stride;
+        __global SRC *out = ROW(dst, y);
+#ifdef WITH_ALPHA
+        for (int x = 0; x < pixels; x += AT_ONCE) {
+            RESULT results[CH];
+            float16 alpha = FN(down_real)(in + x + (CH - 1) * pitch, stride, weights, count), none = 0;
+            for (int c = 0; c < CH - 1; c++) {
+                float16 v = FN(down_real)(in + x + c * pitch, stride, weights, count);
+                v = alpha > none ? COLOUR(v, alpha) : none;
+                results[c] = CAT3(convert_, SRC, 16)(v);
+            }
+#if SUMS > CH
+            FN(down_exact)(in + x + CH * pitch, stride,
+                           (__global const short *)WEIGHTS_AT(y_fixed_at, y_fixed_n) + y * y_fixed_taps,
+                           count, &results[CH - 1]);
+#else
+            results[CH - 1] = alpha;
+#endif
+#if CH == 4 && defined(SRC_IS_float)
+            if (x + AT_ONCE <= pixels) {
+                uint16 words[4];
+                UNROLLED for (int c = 0; c < 4; c++)
+                    words[c] = as_uint16(results[c]);
+                FN(turn)(words);
+                UNROLLED for (int i = 0; i < 4; i++) {
+                    UNALIGNED_OUT(uint, 4, out + (x + i) * 4) = words[i].s0123;
+                    UNALIGNED_OUT(uint, 4, out + (x + i + 4) * 4) = words[i].s4567;
+                    UNALIGNED_OUT(uint, 4, out + (x + i + 8) * 4) = words[i].s89ab;
+                    UNALIGNED_OUT(uint, 4, out + (x + i + 12) * 4) = words[i].scdef;
+                }
+                continue;
+            }
+#endif
+            for (int i = 0; i < min(AT_ONCE, pixels - x); i++)
+                for (int c = 0; c < CH; c++)
+                    out[(x + i) * CH + c] = ((SRC *)&results[c])[i];
+        }
+#else
+        for (int x = 0; x < pixels * CH; x += AT_ONCE) {
+            RESULT results[AT_ONCE / 16] __attribute__((aligned(64)));
+#ifndef FIXED
+            results[0] = FN(down_real)(in + x, stride, weights, count);
+#elif defined(SRC_IS_uchar)
+            FN(down)(in + x, stride, weights, count, results);
+#else
+            FN(down_exact)(in + x, stride, weights, count, results);
+#endif
+            if (x + AT_ONCE <= pixels * CH)
+                for (int i = 0; i < AT_ONCE; i += 16)
+                    UNALIGNED_OUT(SRC, 16, out + x + i) = results[i / 16];
+            else
+                for (int i = 0; x + i < pixels * CH; i++)
+                    out[x + i] = ((SRC *)results)[i];
+        }
+#endif
+    }
+}
