@@ -55,74 +55,82 @@ typedef int __attribute__((ext_vector_type(COUNT / 2))) FN(sums);
 #define BUILT_IN_PACK(v, w)  CAT(__builtin_ia32_packssdw, BITS)(v, w)
 #define TIMES(v, w)                                                                                \
     __builtin_astype(BUILT_IN_PAIRS(__builtin_astype(v, FN(shorts)), __builtin_astype(w, FN(shorts))), FN(sums))
-#define SUM(half)    FN(sums) s0 = (half), s1 = (half)
-#define ADD(a, b, w)                                                                               \
+#define SUM(k, half) FN(sums) low##k = (half), high##k = (half);
+#define ADD(k, a, b, w)                                                                            \
     {                                                                                              \
         FN(sums) pair = *(__global const int *)(w);                                                \
-        s0 += TIMES(__builtin_shufflevector(a, b, LOW), pair);                                     \
-        s1 += TIMES(__builtin_shufflevector(a, b, HIGH), pair);                                    \
+        low##k += TIMES(__builtin_shufflevector(a, b, LOW), pair);                                 \
+        high##k += TIMES(__builtin_shufflevector(a, b, HIGH), pair);                               \
     }
-#define SHIFTED(bits)                                                                              \
-    __builtin_astype(BUILT_IN_PACK(__builtin_astype(s0 >> (bits), FN(ints)),                       \
-                                   __builtin_astype(s1 >> (bits), FN(ints))), FN(wide))
+#define SHIFTED(k, bits)                                                                           \
+    __builtin_astype(BUILT_IN_PACK(__builtin_astype(low##k >> (bits), FN(ints)),                   \
+                                   __builtin_astype(high##k >> (bits), FN(ints))), FN(wide))
 #else
-#define SUM(half)     int16 s = (half)
-#define ADD(a, b, w)                                                                               \
-    s += convert_int16(a) * (int16)((w)[0]) + convert_int16(b) * (int16)((w)[1]);
-#define SHIFTED(bits) convert_short16(s >> (bits))
+#define SUM(k, half) int16 s##k = (half);
+#define ADD(k, a, b, w)                                                                            \
+    s##k += convert_int16(a) * (int16)((w)[0]) + convert_int16(b) * (int16)((w)[1]);
+#define SHIFTED(k, bits) convert_short16(s##k >> (bits))
 #endif
-#define SUM_ACROSS       SUM(1 << 7)
-#define SUM_DOWN         SUM(1 << 19)
+#define SUM_ACROSS(k)    SUM(k, 1 << 7)
+#define SUM_DOWN(k)      SUM(k, 1 << 19)
 #define WIDEN_ACROSS(p)  __builtin_convertvector(IN(p), FN(wide))
 #define WIDEN_DOWN(p)    LINE(p)
 #define ADD_ACROSS       ADD
 #define ADD_DOWN         ADD
-#define RESULT_ACROSS    SHIFTED(8)
-#define RESULT_DOWN      __builtin_convertvector(SHIFTED(20), FN(out_lanes))
+#define RESULT_ACROSS(k) SHIFTED(k, 8)
+#define RESULT_DOWN(k)   __builtin_convertvector(SHIFTED(k, 20), FN(out_lanes))
 
 #elif defined(SRC_IS_ushort)
 typedef int16 FN(wide);
 /* Sums down do not fit 32 bits: one is 4096 * h + l. */
-#define SUM_ACROSS       int16 s = 1 << 7
+#define SUM_ACROSS(k)    int16 s##k = 1 << 7;
 #define WIDEN_ACROSS(p)  convert_int16(IN(p))
-#define ADD_ACROSS(a, b, w) s += a * (int16)((w)[0]) + b * (int16)((w)[1]);
-#define RESULT_ACROSS    (s >> 8)
-#define SUM_DOWN         int16 h = 0, l = 1 << 19
+#define ADD_ACROSS(k, a, b, w) s##k += a * (int16)((w)[0]) + b * (int16)((w)[1]);
+#define RESULT_ACROSS(k) (s##k >> 8)
+#define SUM_DOWN(k)      int16 h##k = 0, l##k = 1 << 19;
 #define WIDEN_DOWN(p)    LINE(p)
-#define ADD_DOWN(a, b, w)                                                                          \
-    h += (a >> 12) * (int16)((w)[0]) + (b >> 12) * (int16)((w)[1]);                                \
-    l += (a & 4095) * (int16)((w)[0]) + (b & 4095) * (int16)((w)[1]);
-#define RESULT_DOWN      convert_ushort16((h + (l >> 12)) >> 8)
+#define ADD_DOWN(k, a, b, w)                                                                       \
+    h##k += (a >> 12) * (int16)((w)[0]) + (b >> 12) * (int16)((w)[1]);                             \
+    l##k += (a & 4095) * (int16)((w)[0]) + (b & 4095) * (int16)((w)[1]);
+#define RESULT_DOWN(k)   convert_ushort16((h##k + (l##k >> 12)) >> 8)
 
 #else
 typedef float16 FN(wide);
-#define SUM_ACROSS       float16 s = 0
+#define SUM_ACROSS(k)    float16 s##k = 0;
 #define WIDEN_ACROSS(p)  IN(p)
-#define ADD_ACROSS(a, b, w)                                                                        \
-    s += a * (float16)((w)[0]);                                                                    \
-    s += b * (float16)((w)[1]);
-#define RESULT_ACROSS    s
+#define ADD_ACROSS(k, a, b, w)                                                                     \
+    s##k += a * (float16)((w)[0]);                                                                 \
+    s##k += b * (float16)((w)[1]);
+#define RESULT_ACROSS(k) s##k
 #define SUM_DOWN         SUM_ACROSS
 #define WIDEN_DOWN(p)    LINE(p)
 #define ADD_DOWN         ADD_ACROSS
-#define RESULT_DOWN      s
+#define RESULT_DOWN(k)   s##k
 #endif
 
-/* The sums around `at`, of what lies low[i] and high[i] samples from there, i being the distance. */
-#define DEFINE_SUM(name, from, to, SUM_, WIDEN, ADD_, RESULT)                                      \
-    VECTORS_OF_512_BITS inline FN(to) FN(name)(__global const from *at, const int *low,            \
-                                               const int *high, __global const WEIGHT *table,      \
-                                               int pairs)                                          \
+/* The sums around `at` and around the samples COUNT behind, of what lies low[i] and high[i] samples from there, i being
+ * the distance. Two vectors share the loads of weights and distances. */
+#define BOTH(WIDEN, at, i) (WIDEN((at) + low[i]) + WIDEN((at) + high[i]))
+#define DEFINE_SUM(name, from, to_type, SUM_, WIDEN, ADD_, RESULT)                            \
+    VECTORS_OF_512_BITS inline void FN(name)(__global const from *at, const int *low,              \
+                                             const int *high, __global const WEIGHT *table,        \
+                                             int pairs, FN(to_type) *to)                           \
     {                                                                                              \
-        SUM_;                                                                                      \
-        FN(wide) a = WIDEN(at + low[0]), b = WIDEN(at + low[1]) + WIDEN(at + high[1]);             \
-        ADD_(a, b, table)                                                                          \
+        __global const from *next = at + COUNT;                                                    \
+        SUM_(0)                                                                                    \
+        SUM_(1)                                                                                    \
+        FN(wide) a = WIDEN(at + low[0]), b = BOTH(WIDEN, at, 1);                                   \
+        ADD_(0, a, b, table)                                                                       \
+        a = WIDEN(next + low[0]), b = BOTH(WIDEN, next, 1);                                        \
+        ADD_(1, a, b, table)                                                                       \
         for (int i = 1; i < pairs; i++) {                                                          \
-            a = WIDEN(at + low[2 * i]) + WIDEN(at + high[2 * i]);                                  \
-            b = WIDEN(at + low[2 * i + 1]) + WIDEN(at + high[2 * i + 1]);                          \
-            ADD_(a, b, table + 2 * i)                                                              \
+            a = BOTH(WIDEN, at, 2 * i), b = BOTH(WIDEN, at, 2 * i + 1);                            \
+            ADD_(0, a, b, table + 2 * i)                                                           \
+            a = BOTH(WIDEN, next, 2 * i), b = BOTH(WIDEN, next, 2 * i + 1);                        \
+            ADD_(1, a, b, table + 2 * i)                                                           \
         }                                                                                          \
-        return RESULT;                                                                             \
+        to[0] = RESULT(0);                                                                         \
+        to[1] = RESULT(1);                                                                         \
     }
 DEFINE_SUM(across, SRC, middle_lanes, SUM_ACROSS, WIDEN_ACROSS, ADD_ACROSS, RESULT_ACROSS)
 DEFINE_SUM(down, MIDDLE, out_lanes, SUM_DOWN, WIDEN_DOWN, ADD_DOWN, RESULT_DOWN)
@@ -170,21 +178,25 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
     int lines = top + bottom + 1, pairs = top / 2 + 1, pitch = strip + 64, count = STRIP_COUNT;
-    int padded = (count + COUNT - 1) / COUNT * COUNT, wide = (left + right) * channels;
+    int padded = (count + 2 * COUNT - 1) / (2 * COUNT) * 2 * COUNT, wide = (left + right) * channels;
     int last = STRIP_ROW_END - 1 + centre_y + bottom;
     __global MIDDLE *ring = (__global MIDDLE *)STRIP_MEMORY;
     __global SRC *pad = (__global SRC *)(ring + lines * pitch);
     int low[DISTANCES], high[DISTANCES];
     for (int row = STRIP_ROW + centre_y - top, slot = 0; row <= last; row++, slot++) {
         slot = slot == lines ? 0 : slot;
-        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, COUNT + wide, pad);
+        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, 2 * COUNT + wide, pad);
         __global MIDDLE *to = ring + slot * pitch;
         for (int i = 0; i < 2 * pairs; i++) {
             low[i] = (left - min(i, left)) * channels;
             high[i] = (left + min(i, left)) * channels;
         }
-        for (int x = 0; x < padded; x += COUNT)
-            PUT_LINE(to + x) = FN(across)(STRIP_AT(in, x, COUNT + wide), low, high, table, pairs);
+        for (int x = 0; x < padded; x += 2 * COUNT) {
+            FN(middle_lanes) sums[2];
+            FN(across)(STRIP_AT(in, x, 2 * COUNT + wide), low, high, table, pairs, sums);
+            PUT_LINE(to + x) = sums[0];
+            PUT_LINE(to + x + COUNT) = sums[1];
+        }
         int y = row - centre_y - bottom;
         if (y < STRIP_ROW)
             continue;
@@ -195,13 +207,16 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         }
         __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
         int x = 0;
-        for (; x + COUNT <= count; x += COUNT)
-            PUT_OUT(out + x) = FN(down)(ring + x, low, high, table, pairs);
-        if (x < count) {
-            SRC samples[COUNT];
-            *(FN(in_any) *)samples = FN(down)(ring + x, low, high, table, pairs);
-            for (int i = 0; i < count - x; i++)
-                out[x + i] = samples[i];
+        for (; x < count; x += 2 * COUNT) {
+            FN(out_lanes) samples[2];
+            FN(down)(ring + x, low, high, table, pairs, samples);
+            if (x + 2 * COUNT <= count) {
+                PUT_OUT(out + x) = samples[0];
+                PUT_OUT(out + x + COUNT) = samples[1];
+            } else {
+                for (int i = 0; i < count - x; i++)
+                    out[x + i] = ((SRC *)samples)[i];
+            }
         }
 #ifdef SHARPENED
         __global const SRC *centre = ROW(src, y + centre_y) + centre_x * channels + STRIP_BEGIN;
