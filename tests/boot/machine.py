@@ -9,7 +9,8 @@ each; loads during which the power is cut (qemu is killed), each followed by a b
   --packages DIR   what cross/package.sh --arch arm64 made (packages in the checkout)
   --suite NAME     bookworm (if nothing is said) or trixie
   --cuts N         how often the power goes (10)
-  --after S        seconds of load until then, at least; each cut comes a bit later than the one before (6)
+  --after S        seconds of load until then, of the emulator's processor time, so that it is as much on a busy host; each
+                   cut comes a bit later than the one before (9)
   --memory MIB     (512)
   --work DIR       root, kernel, consoles and the journal (build-boot in the checkout); the first two are kept
 
@@ -264,6 +265,12 @@ class Machine:
             if not quiet:
                 print('   | ' + line.rstrip(), flush=True)
 
+    def worked(self):
+        """Seconds of a processor, of its two together."""
+        with open('/proc/%d/stat' % self.process.pid, encoding='ascii') as file:
+            user, system = file.read().rsplit(')', 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
     def end(self, how):
         """By its power, or in good order."""
         if how == 'cut':
@@ -306,7 +313,9 @@ def go_through(machine, cuts, after):
     for cut in range(cuts):
         say('load %d, and the power goes' % (cut + 1))
         machine.send('bash /root/check.sh load')
-        time.sleep(after + cut * 0.7)
+        end = machine.worked() + after + cut
+        while machine.process.poll() is None and machine.worked() < end:
+            time.sleep(0.1)
         machine.end('cut')
         machine.boot()
         step('after cut %d' % (cut + 1), 'bash /root/check.sh after')
@@ -324,7 +333,7 @@ def main():
     parser.add_argument('--suite', default='bookworm', choices=('bookworm', 'trixie'))
     parser.add_argument('--work', default=ROOT + '/build-boot')
     parser.add_argument('--cuts', type=int, default=10)
-    parser.add_argument('--after', type=float, default=6)
+    parser.add_argument('--after', type=float, default=9)
     parser.add_argument('--memory', type=int, default=512)
     options = parser.parse_args()
     if os.geteuid() != 0:
