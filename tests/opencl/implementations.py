@@ -159,8 +159,9 @@ def run_test(one, options, stage, **env):
 def run_stage(one, options, stage):
     """What came of a stage's tests: its name, how many, failed ones, samples that differ, reports."""
     begin = time.monotonic()
-    text, status, reports = run_test(one, options, stage)
-    if status != 0 and 'OCLGRIND_LOG' in one.env:  # what LLVM's optimiser chooses, it partly lacks or does wrong; without, all takes longer
+    oclgrind = 'OCLGRIND_LOG' in one.env
+    text, status, reports = run_test(one, options, stage, **({'CMOCKA_TEST_ABORT': '1'} if oclgrind else {}))
+    if oclgrind and status != 0:  # it lacks some of what LLVM's optimiser chooses, or does it wrong; without, all takes longer
         text, status, reports = run_test(one, options, stage, OCLGRIND_BUILD_OPTIONS='-cl-opt-disable')
     print('%s: %s, %.0f s' % (one.name, stage, time.monotonic() - begin), file=sys.stderr, flush=True)
     tests = len(re.findall(r'(?m)^\[ RUN +\] \w', text))
