@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/sealed.h"
@@ -188,6 +189,17 @@ static int receive_one(struct submit *submit, struct fault *fault)
     return result;
 }
 
+/* A daemon that hangs up has said why before. Returns its fault. */
+static int receive_rest(struct submit *submit, struct fault *fault)
+{
+    int result;
+    fault_clear(fault);
+    shutdown(submit->socket, SHUT_RDWR); /* what is there can be read, and nothing is waited for */
+    while ((result = receive_one(submit, fault)) == 0)
+        ;
+    return result;
+}
+
 /* Ends all requests, which will not be answered. */
 static void give_up(struct submit *submit, const struct fault *fault)
 {
@@ -245,6 +257,8 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     while ((step = batch_next(&submit->batch, &file)) != BATCH_OVER) {
         int result =
             step == BATCH_FILE ? send_file(submit, file, &fault) : receive_one(submit, &fault);
+        if (step == BATCH_FILE && result == FAULT_NO_DEVICE)
+            result = receive_rest(submit, &fault);
         if (result != 0)
             give_up(submit, &fault);
     }
