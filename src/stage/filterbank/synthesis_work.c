@@ -160,15 +160,18 @@ static void crop(struct synthesis_cascade *cascade, struct bank_span x, struct b
 /* The number of levels, where only names of planes tell. */
 static unsigned count_levels(const struct source *source, const struct frame *in)
 {
-    for (unsigned level = FILTERBANK_LEVELS_MAX; level > 0; level--)
-        for (unsigned i = 0; i < BANK_FILTERS_MAX; i++)
-            for (unsigned j = 0; j < BANK_FILTERS_MAX; j++) {
-                char name[PLANE_NAME_MAX];
-                if (filterbank_name(&source->config, source->name, 0, level, i, j, name) &&
-                    frame_find_plane(in, name) >= 0)
-                    return level;
-            }
-    return 0;
+    unsigned most = 0;
+    for (size_t p = 0; p < in->n_planes; p++) {
+        unsigned level = 0, i = 0, j = 0;
+        char name[PLANE_NAME_MAX];
+        sscanf(in->planes[p].name, "a%u_h%u_v%u", &level, &i, &j);
+        if (level > most && level <= FILTERBANK_LEVELS_MAX && i < BANK_FILTERS_MAX &&
+            j < BANK_FILTERS_MAX &&
+            filterbank_name(&source->config, source->name, 0, level, i, j, name) &&
+            strcmp(name, in->planes[p].name) == 0)
+            most = level;
+    }
+    return most;
 }
 
 static void fill_bands(const struct source *source, const struct frame *in, unsigned sequence,

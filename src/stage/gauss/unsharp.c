@@ -27,6 +27,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     (void)given;
     (void)fault;
     config->blur.radius = gauss_radius(config->blur.sigma);
+    config->sharpen.exact = ratio_from_real(config->sharpen.amount);
     return 0;
 }
 

@@ -3,10 +3,12 @@
 #ifndef SLUICE_STAGE_UNSHARP_H
 #define SLUICE_STAGE_UNSHARP_H
 
+#include "base/ratio.h"
 #include "stage/gauss/gauss.h"
 
 struct gauss_sharpen {
     double amount, threshold;
+    struct ratio exact; /* the amount as a fraction */
 };
 
 struct unsharp_config {

@@ -3,11 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/ratio.h"
-
 double gauss_change(const struct gauss_sharpen *sharpen, int64_t d)
 {
-    struct ratio amount = ratio_from_real(sharpen->amount);
+    struct ratio amount = sharpen->exact;
     if ((double)llabs(d) < sharpen->threshold)
         return 0;
     __extension__ typedef __int128 wide;

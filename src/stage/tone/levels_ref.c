@@ -25,7 +25,8 @@ double levels_value(const struct levels_config *config, const struct plane *in, 
     struct levels_range range = levels_range(config, in);
     double t = (v - range.black) / (range.white - range.black);
     t = t > 0 ? fmin(t, 1) : 0;
-    return range.low + (range.high - range.low) * pow(t, 1 / config->gamma);
+    double curved = config->gamma == 1 ? t : pow(t, 1 / config->gamma);
+    return range.low + (range.high - range.low) * curved;
 }
 
 static double level(const void *config, const struct plane *in, double v)
