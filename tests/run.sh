@@ -99,8 +99,8 @@ EOF
 
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
-# Of what is in a run when CPUs would be idle, the most waits for a daemon, a timer or a disk.
-processes=$(($(nproc) * 3))
+# Most tests wait for a daemon, a timer or a disk; those that compute give way to them.
+processes=$(($(nproc) * 4))
 status=0
 total=0
 report=
@@ -109,7 +109,12 @@ build() { # KIND
     build=$root/build-$1
     case $1 in
     native) options= ;;
-    sanitize) options='-Db_sanitize=address,undefined -Db_lundef=false' ;;
+    sanitize)
+        # The program that chooses kernels is the same as in the other build.
+        options='-Db_sanitize=address,undefined -Db_lundef=false'
+        ! ninja -C "$root/build-native" --quiet src/kernels/make_kernels 2>/dev/null ||
+            options="$options -Dmake_kernels=$root/build-native/src/kernels/make_kernels"
+        ;;
     tsan) options='-Db_sanitize=thread -Db_lundef=false -Dnative=enabled' ;;
     esac
     # shellcheck disable=SC2086
