@@ -113,7 +113,7 @@ class Lasting(DaemonTest):
               'peak of the front: %d kB' % (count, dropped - began, ended - began, overflows, peak))
 
     def test_flood_with_the_usual_queue(self):
-        self.flood(100000 if LONG else 2000, None, '--sync', 'off')
+        self.flood(100000 if LONG else 1000, None, '--sync', 'off')
 
     def test_flood_with_a_short_queue(self):
         self.flood(100000 if LONG else 2000, 64, '--sync', 'off' if LONG else 'batch')
