@@ -19,6 +19,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
 
+os.nice(10)  # it only computes: beside it tests of the daemon wait, and measure how long
 SLUICE = os.path.abspath(sys.argv.pop(1))
 CL_TRACE = os.path.abspath(sys.argv.pop(1))
 ALL = os.environ.get('SLUICE_TEST_ALL') == '1'

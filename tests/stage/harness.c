@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chain/recording.h"
 #include "chain/reference.h"
@@ -80,6 +81,7 @@ int harness_setup(void **state)
     size_t fitting = 0;
     struct fault fault = FAULT_INIT;
     (void)state;
+    (void)!nice(10); /* it only computes: beside it tests of the daemon wait, and measure how long */
     options.select = getenv("SLUICE_DEVICE");
     if (device_select(&options, order, &fitting, &fault) == 0)
         device_open(&device, order[0], &options, &fault);
