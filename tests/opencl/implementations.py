@@ -100,7 +100,7 @@ def found(options, work):
     if os.path.exists(OCLGRIND):
         folder = icd_folder(work, 'oclgrind', OCLGRIND)
         yield Implementation('Oclgrind', options.build, SLUICE_DEVICE='oclgrind', OCL_ICD_VENDORS=folder,
-                             SLUICE_CACHE_DIR=cache + '-oclgrind', OCLGRIND_DATA_RACES='1',
+                             SLUICE_CACHE_DIR=cache + '-oclgrind', OCLGRIND_DATA_RACES='1', OCLGRIND_LOCAL_MEM_SIZE='131072',
                              OCLGRIND_LOG=os.path.join(work, 'reports')), lambda d: 'Oclgrind' in d['platform']
     for library in glob.glob(os.path.join(options.intel or '/nowhere', '**', 'libintelocl.so'), recursive=True)[:1]:
         # The loader is this machine's, not the one that comes with the driver.
