@@ -529,14 +529,14 @@ class Requeue(Queries):
             with open(os.path.join(os.fsencode(d.input), b'c\xff.x'), 'wb') as file:
                 file.write(b'poison')
 
-            def reason(folder=os.fsencode(d.dir)):
-                return any(b'c\xff.x.error.json' in names for _, _, names in os.walk(folder))
-            wait_for('its reason', reason)
+            def failed():
+                return len(self.files(state='failed')['files']) == 1
+            wait_for('its failure', failed)
             begun = len(self.fake_log())
             answer = sockets.ask(self.http, 'POST', '/v1/files/requeue?failed=1')
             self.assertEqual(answer.json(), {'requeued': 1, 'not_requeued': 0})
             wait_for('it once more', lambda n=begun: len(self.fake_log()) == n + 2)
-            wait_for('its reason', reason)
+            wait_for('its failure', failed)
             d.stop()
             folder = os.path.join(d.hidden, 'failed') if claim == 'rename' else d.input
             self.assertIn(b'c\xff.x', os.listdir(os.fsencode(folder)))
