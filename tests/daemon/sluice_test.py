@@ -34,7 +34,8 @@ PATIENCE = 600 if EMULATED else 300 if SANITIZED else 90  # seconds
 
 
 def wait_for(what, condition, seconds=PATIENCE, pause=0.02):
-    """Until condition() is true; returns what it returned."""
+    """Until condition() is true; returns what it returned. An emulator is not asked to be as quick as a test is."""
+    seconds = max(seconds, PATIENCE) if EMULATED else seconds
     end = time.monotonic() + seconds
     while True:
         result = condition()
