@@ -1,9 +1,11 @@
 #!/bin/sh
 # tests/run.sh [--no-install] [--suite SUITE] [--native | --sanitize | --cross]
 #
-# Installs what is missing (apt, as root or through sudo), builds, and runs every test twice: as built for
-# users, and with address and undefined-behaviour sanitizers. Ends with the counts. With --cross in place of
-# both: built for arm64 and run under an emulator (cross/build.sh, which has more options). Suites run by name:
+# Installs what is missing (apt, as root or through sudo), builds, and runs every test as built for users, and,
+# with address and undefined-behaviour sanitizers, those of modules, of stages and of what strangers send. Ends
+# with the counts. --native is the first alone, --sanitize every test with sanitizers: ten minutes, before a release.
+# With --cross in place of both: built for arm64 and run under an emulator (cross/build.sh, which has more options).
+# Suites run by name:
 #   opencl              every stage on PoCL in all forms: most of an hour
 #   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,15s/^# \{0,1\}//p' "$0"
+        sed -n '2,17s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -100,7 +102,7 @@ EOF
 # Compiled kernels are shared by both builds: they depend on source and device alone.
 cache=$root/build-cache
 # Most tests wait for a daemon, a timer or a disk; those that compute give way to them.
-processes=$(($(nproc) * 4))
+processes=$(($(nproc) * 6))
 status=0
 total=0
 report=
@@ -146,9 +148,10 @@ for kind in $which; do
             renice -n 19 -p "$next" >/dev/null
         fi
         rm -f "$build/meson-logs/testlog.json" "$build/meson-logs/again.json"
+        chosen=${suite:---no-suite http-spec --no-suite peers}
+        [ "$which:$kind:$suite" != 'native sanitize:sanitize:' ] || chosen='--suite unit --suite stage --suite fuzz --suite input'
         # shellcheck disable=SC2086
-        meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" \
-            --timeout-multiplier 3 ${suite:---no-suite http-spec --no-suite peers} || true
+        meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$processes" --timeout-multiplier 3 $chosen || true
         # What fails beside others may only have been late on a busy machine: it is run again, alone, and the report
         # says so.
         failed=$(results "$build/meson-logs/testlog.json" failed)
@@ -162,6 +165,7 @@ for kind in $which; do
     total=$((total + $1))
 done
 printf '\n%s' "$report"
+[ "$which" = sanitize ] || echo 'not run: with sanitizers, the commands and the daemon (ten minutes): tests/run.sh --sanitize'
 [ "$suite" = '--suite opencl' ] || echo 'not run: the suite opencl, every stage on PoCL (the ordinary run has a sample)'
 [ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
 echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
