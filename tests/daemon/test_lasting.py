@@ -5,7 +5,7 @@ import random
 import signal
 import time
 
-from sluice_test import DaemonTest, main, picture, wait_for
+from sluice_test import EMULATED, DaemonTest, main, picture, wait_for
 
 LONG = os.environ.get('SLUICE_LONG') == '1'
 QUEUE = '/proc/sys/fs/inotify/max_queued_events'
@@ -162,7 +162,7 @@ class Lasting(DaemonTest):
         size = resident(d.process.pid)
         print('front with 10000 files waiting: %(VmRSS)d kB, at most %(VmHWM)d kB' % size)
         sanitized = bool(os.environ.get('ASAN_OPTIONS'))
-        if not sanitized:
+        if not sanitized and not EMULATED:  # an emulator's memory is in it
             self.assertLess(size['VmHWM'], 20000)
         d.kill()
 
