@@ -9,6 +9,8 @@
  * takes so many milliseconds longer; "hang", it never returns; "lost", from then on all functions
  * fail, as when a device has gone; "garbage", what comes back is nonsense: success without a
  * handle, an event or anything done, an error that does not exist, 0xA5 in what was asked for.
+ * What fails is told to the context's callback, too, as Oclgrind does it: its own pointer in the
+ * place of the data, and NULL in the place of the program's pointer.
  *
  * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there, and with
  * SLUICE_FAULT_CL_SLOW=SECONDS that long each time: a slow compiler. With SLUICE_FAULT_CL_GPU=1 all
@@ -144,6 +146,7 @@ static struct fault {
 static unsigned n_faults;
 static atomic_bool lost;
 static atomic_uint counts[FUNCTIONS];
+static void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *); /* the context's */
 
 /* Errors that no driver gives: what they stand for is above. */
 #define GARBAGE (-1000001)
@@ -155,6 +158,8 @@ static cl_int suffer(const struct fault *fault)
     if (fault->loses)
         lost = true;
     usleep(fault->delay * 1000);
+    if (fault->failure != CL_SUCCESS && notify)
+        notify(names[fault->function], fault, 0, NULL);
     return fault->failure;
 }
 
@@ -250,6 +255,16 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info wh
     return error;
 }
 
+static cl_context CL_API_CALL create_context(
+    const cl_context_properties *p, cl_uint n, const cl_device_id *d,
+    void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u, cl_int *error)
+{
+    cl_context context = my_clCreateContext(p, n, d, f, u, error);
+    if (context)
+        notify = f;
+    return context;
+}
+
 static void write_counts(void)
 {
     FILE *file = fopen(getenv("SLUICE_FAULT_COUNT"), "w");
@@ -302,6 +317,7 @@ static void install(void)
 #define X(type, name, parameters, arguments) layer.name = my_##name;
     HANDLE_FUNCTIONS(X)
 #undef X
+    layer.clCreateContext = create_context;
     if (getenv("SLUICE_FAULT_CL_GPU"))
         layer.clGetDeviceInfo = get_device_info;
     read_settings();

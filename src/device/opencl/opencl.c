@@ -5,11 +5,13 @@
 
 #include "base/log.h"
 
-static void CL_CALLBACK report(const char *text, const void *data, size_t size, void *device)
+/* Oclgrind gives NULL for `user`: what it was told comes as `data`. */
+static void CL_CALLBACK report(const char *text, const void *data, size_t size, void *user)
 {
+    const struct device_info *info = user;
     (void)data;
     (void)size;
-    log_warning("device %s: %s", ((struct device *)device)->info->name, text);
+    log_warning("device %s: %s", info ? info->name : "(OpenCL)", text);
 }
 
 static int open_device(struct device *device, struct fault *fault)
@@ -24,7 +26,8 @@ static int open_device(struct device *device, struct fault *fault)
     pthread_cond_init(&cl_device->program_made, NULL);
 
     const char *call = "clCreateContext";
-    cl_device->context = cl.clCreateContext(NULL, 1, &cl_device->id, report, device, &error);
+    void *info = (void *)device->info; /* a driver's thread may report when the device has gone */
+    cl_device->context = cl.clCreateContext(NULL, 1, &cl_device->id, report, info, &error);
     if (cl_device->context) {
         call = "clCreateCommandQueue";
         cl_device->queue = cl.clCreateCommandQueue(cl_device->context, cl_device->id,
