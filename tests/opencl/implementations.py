@@ -5,7 +5,7 @@
     implementations.py BUILD --write      puts it into docs/opencl.md: rows of implementations that were not run stay
     implementations.py BUILD pocl intel   only those whose name or version holds such a word
 
-    --all           all programs of each test; else a sample (tests/stage/programs.h)
+    --all           all programs of each test; else a sample (tests/stage/programs.h), for Oclgrind with fewer pictures
     --stages A,B    only these
     --intel DIR     where pip has put intel-opencl-rt and intel-cmplr-lib-rt (pip install --target, or a virtual environment)
     --tree DIR      a Debian tree with drivers of its own: every one is run in it (root; see docs/opencl.md)
@@ -142,7 +142,7 @@ def run_test(one, options, stage, **env):
     if log:
         env['OCLGRIND_LOG'] = log
     if not options.all:
-        env['HARNESS_PROGRAMS'] = 'pairs'
+        env['HARNESS_PROGRAMS'] = 'few' if log else 'pairs'
     try:
         done = one.run(os.path.join(one.build, 'tests/test_' + stage), timeout=options.patience, **env)
         text, status = done.stdout + done.stderr, done.returncode
