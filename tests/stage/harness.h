@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -96,6 +97,9 @@ unsigned harness_vectors(void);
 /* A test for the end of a group: fails unless at least 30 vectors were checked. */
 void harness_enough_vectors(void **state);
 
-#define HARNESS_MAIN(tests) cmocka_run_group_tests(tests, harness_setup, harness_teardown)
+/* Environment HARNESS_TEST=NAME: that test alone. */
+#define HARNESS_MAIN(tests)                                                                        \
+    (cmocka_set_test_filter(getenv("HARNESS_TEST")),                                               \
+     cmocka_run_group_tests(tests, harness_setup, harness_teardown))
 
 #endif
