@@ -173,12 +173,12 @@ static int nothing_fits(const struct device_options *options, const struct devic
     if (options->device_index >= 0)
         text_printf(&asked, " --device-index %d", options->device_index);
     const struct fault *why = is_word(options->select, "native") ? &native.fault : &opencl.fault;
-    int result = why->code != FAULT_NONE
-                     ? fault_set(fault, why->code, "%s", why->text)
-                     : fault_set(fault, FAULT_NO_DEVICE,
-                                 "no device %s %s%s%s; --device reference needs none",
-                                 count ? "fits" : "for", text_string(&asked),
-                                 count ? "; there is " : "", text_string(&names));
+    bool is_without = why->code != FAULT_NONE;
+    int result = fault_set(fault, is_without ? why->code : FAULT_NO_DEVICE,
+                           "no device %s %s%s%s%s%s; --device reference needs none",
+                           count ? "fits" : "for", text_string(&asked), is_without ? ": " : "",
+                           is_without ? why->text : "", count ? "; there is " : "",
+                           text_string(&names));
     text_finish(&asked);
     text_finish(&names);
     return result;
