@@ -109,6 +109,7 @@ VECTORS(long) VECTORS(ulong) VECTORS(float) VECTORS(double)
 
 /* Built-in functions are overloaded by the types of their arguments. */
 #define BUILT_IN static inline __attribute__((overloadable, always_inline))
+#define OUT_OF_LINE static __attribute__((noinline))
 #define EACH_WHOLE(f)  f(char) f(uchar) f(short) f(ushort) f(int) f(uint) f(long) f(ulong)
 #define EACH_WIDTH(f, type) f(type, type##4) f(type, type##8) f(type, type##16)
 #define EACH_LANE(T, value)                                                                        \
@@ -297,13 +298,74 @@ BUILT_IN uchar16 look_up(__global const uchar *t, uchar16 v)
 LOOK_UP_IN(uchar, uchar)
 #endif
 
+/* Bytes counted in pairs: half as many additions in memory, which are what counting waits for. A table of pairs has
+ * 65536 counts, which processors of this level hold in their second cache; two tables in turn, so that pairs that are
+ * alike do not wait for each other. PAIRS_FROM: so many bytes take as long as the tables themselves. */
+#if defined(__AVX512BW__)
+#define PAIRS_FROM 65536
+#define PAIRS_ROOM (4 * 65535 & ~7) /* bytes of which no count exceeds its 16 bits */
+struct pair_counts {
+    ushort n[2][65536] __attribute__((aligned(64)));
+    int room;
+};
+typedef ulong __attribute__((aligned(1))) any_ulong;
+
+OUT_OF_LINE void pairs_begin(struct pair_counts *pairs)
+{
+    for (int i = 0; i < 65536; i++)
+        pairs->n[0][i] = pairs->n[1][i] = 0;
+    pairs->room = PAIRS_ROOM;
+}
+
+/* Adds what was counted to the counts of single bytes. */
+__attribute__((min_vector_width(512))) OUT_OF_LINE void pairs_add(const struct pair_counts *pairs, __global int *counts)
+{
+    uint16 firsts[16]; /* of 32 values each two, the even ones and the odd ones */
+    for (int k = 0; k < 16; k++)
+        firsts[k] = 0;
+    for (int second = 0; second < 256; second++) {
+        uint16 sum = 0;
+        _Pragma("clang loop unroll(full)")
+        for (int k = 0; k < 8; k++) {
+            uint16 a = *(const uint16 *)&pairs->n[0][second * 256 + 32 * k];
+            uint16 b = *(const uint16 *)&pairs->n[1][second * 256 + 32 * k];
+            uint16 even = (a & 0xffffu) + (b & 0xffffu), odd = (a >> 16u) + (b >> 16u);
+            firsts[2 * k] += even, firsts[2 * k + 1] += odd;
+            sum += even + odd;
+        }
+        for (int k = 0; k < 16; k++)
+            counts[second] += sum[k];
+    }
+    for (int v = 0; v < 256; v++)
+        counts[v] += firsts[v / 32 * 2 + v % 2][v % 32 / 2];
+}
+
+/* Counts n bytes, a multiple of eight, and fetches those that lie `ahead` bytes behind each. */
+BUILT_IN void pairs_count(struct pair_counts *pairs, __global const uchar *in, int n, int ahead, __global int *counts)
+{
+    for (int x = 0; x < n;) {
+        if (pairs->room == 0) {
+            pairs_add(pairs, counts);
+            pairs_begin(pairs);
+        }
+        int end = min(x + pairs->room, n);
+        pairs->room -= end - x;
+        for (; x < end; x += 8) {
+            ulong v = *(__global const any_ulong *)(in + x);
+            __builtin_prefetch((const void *)(size_t)(in + x + ahead));
+            pairs->n[0][v & 65535]++, pairs->n[1][v >> 16 & 65535]++;
+            pairs->n[0][v >> 32 & 65535]++, pairs->n[1][v >> 48]++;
+        }
+    }
+}
+#endif
+
 #define atomic_add(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
 #define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)
 
 /* A kernel is not part of the function that calls it, nor are borders of the functions that ask for them: Clang would
  * optimize each copy again, which takes a third of all its time. */
-#define OUT_OF_LINE static __attribute__((noinline))
 #define __kernel    OUT_OF_LINE
 #define inline      static inline
 OUT_OF_LINE int border_index(int i, int n, int border);

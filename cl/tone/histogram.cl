@@ -107,6 +107,9 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
     }
 }
 #elif defined(KERNEL_count)
+#if defined(FORM_ROWS) && defined(SRC_IS_uchar) && !defined(LUMA) && !defined(ALPHA) && defined(PAIRS_FROM)
+#define IN_PAIRS
+#endif
 __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int rows, int height,
                      int parts)
 {
@@ -122,9 +125,21 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
     int until = min(band * rows + rows, height);
 #if defined(FORM_ROWS) && defined(SRC_IS_uchar)
     __global int *counts = state + COUNTS_AT + band * 4 * BINS;
+#ifdef IN_PAIRS
+    struct pair_counts pairs;
+    bool in_pairs = (until - band * rows) * (SPAN_END(begin) - begin) >= PAIRS_FROM;
+    if (in_pairs)
+        pairs_begin(&pairs);
+#endif
     for (int y = band * rows; y < until; y++) {
         __global const SRC *in = ROW(src, y);
         int x = begin;
+#ifdef IN_PAIRS
+        if (in_pairs) {
+            x = begin + ((SPAN_END(begin) - begin) & ~7);
+            pairs_count(&pairs, in + begin, x - begin, 4096, counts);
+        }
+#endif
 #if !defined(LUMA) && !defined(ALPHA)
         for (; x + 8 <= SPAN_END(begin); x += 8) {
             uchar8 v = vload8(0, in + x);
@@ -136,6 +151,10 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
             if (!SKIPPED(x))
                 counts[(x & 3) * BINS + AT(in, x)]++;
     }
+#ifdef IN_PAIRS
+    if (in_pairs)
+        pairs_add(&pairs, counts);
+#endif
 #elif defined(FORM_ROWS)
     __global int *counts = state + COUNTS_AT + band * BINS;
     for (int y = band * rows; y < until; y++) {

@@ -81,6 +81,7 @@ static void test_against_reference(void **state)
     harness_few("sobel:both,equalize", SAMPLE_U8, 1);
     harness_few("luminance,equalize,resize:by=0.5,invert", SAMPLE_U8, 3);
     harness_check("equalize", SAMPLE_U8, 700, 1100, 1, HARNESS_RAMP);
+    harness_check("equalize", SAMPLE_U8, 1027, 1100, 1, HARNESS_RANDOM); /* counted in pairs */
 }
 
 static void test_refusals(void **state)
