@@ -2,8 +2,9 @@
  * and looked up, and its change is added to each.
  *
  * `state` has for each tile BINS counts, of each group of 256 of them what is above the limit and what is not, and
- * the table. For bytes on GPUs with local memory (ITEMS) it has BINS counts for each band of each tile, tile by tile,
- * and then the tables. */
+ * the table. Of bytes on CPUs there follows a joined table for each region, which is the pixels that lie between the
+ * same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory (ITEMS) it has
+ * BINS counts for each band of each tile, tile by tile, and then the tables. */
 #ifdef SRC_IS_uchar
 #define BINS  256
 #define TABLE (BINS / 4)
@@ -16,6 +17,10 @@
 #define WITHIN_AT (BINS + GROUPS)
 #define TABLE_AT  (BINS + 2 * GROUPS)
 #define TILE      (TABLE_AT + TABLE)
+
+#if defined(NATIVE) && defined(__AVX512BW__)
+#define HALVES
+#endif
 
 #if CH + 0 > 2
 #define TONE(p) (int)(((p)[0] * 19595u + (p)[1] * 38470u + (p)[2] * 7471u + 32768u) >> 16)
@@ -55,15 +60,20 @@ __kernel void KERNEL(GRID, __global int *restrict state)
         state[tile * TILE + x] = 0;
 }
 #elif defined(KERNEL_count)
-/* A tile by each work-item. Bytes are counted in four parts, whose stores do not wait for each other. */
+/* Rows of a tile are in pages of their own, where a processor's own fetching begins anew: they are fetched so many rows
+ * ahead. */
+#define AHEAD 4
+#if defined(SRC_IS_uchar) && CH == 1 && defined(PAIRS_FROM)
+#define IN_PAIRS
+#endif
+/* A tile by each work-item. Bytes are counted in four parts, whose stores do not wait for each other, or in pairs. */
 __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int width, int height,
                      int across, int tile_width, int tile_height, int bands)
 {
-    int tile_y = GRID_Y;
-    int tile_x = SPAN_BEGIN;
-    if (tile_y >= grid_y_end || tile_x >= grid_width)
+    int tile = GRID_Y, tile_x = tile % across, tile_y = tile / across;
+    if (tile >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    __global int *counts = state + (tile_y * across + tile_x) * TILE;
+    __global int *counts = state + tile * TILE;
     int begin = tile_x * tile_width, end = begin + tile_width, inside = clamp(width, begin, end);
 #ifdef SRC_IS_uchar
     int parts[4 * BINS];
@@ -73,16 +83,45 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
 #else
 #define COUNT(x, v) counts[v]++
 #endif
+#ifdef IN_PAIRS
+    struct pair_counts pairs;
+    bool in_pairs = tile_width * tile_height >= PAIRS_FROM;
+    if (in_pairs)
+        pairs_begin(&pairs);
+#endif
     for (int y = tile_y * tile_height; y < tile_y * tile_height + tile_height; y++) {
         __global const SRC *in = ROW(src, border_index(y, height, BORDER_REFLECT));
-        for (int x = begin; x < inside; x++)
+        int x = begin;
+#if defined(SRC_IS_uchar) && CH == 1
+        int whole = begin + ((inside - begin) & ~7);
+#endif
+#ifdef IN_PAIRS
+        if (in_pairs) {
+            pairs_count(&pairs, in + x, whole - x, AHEAD * src_stride, counts);
+            x = whole;
+        }
+#endif
+        for (int i = x * CH; i < inside * CH; i += 64 / (int)sizeof(SRC))
+            FETCH_AHEAD(ROW(src, min(y + AHEAD, height - 1)) + i);
+#if defined(SRC_IS_uchar) && CH == 1
+        for (; x < whole; x += 8) {
+            uchar8 v = vload8(0, in + x);
+            COUNT(0, v.s0), COUNT(1, v.s1), COUNT(2, v.s2), COUNT(3, v.s3);
+            COUNT(0, v.s4), COUNT(1, v.s5), COUNT(2, v.s6), COUNT(3, v.s7);
+        }
+#endif
+        for (; x < inside; x++)
             COUNT(x, TONE(in + x * CH));
-        for (int x = inside; x < end; x++)
+        for (; x < end; x++)
             COUNT(x, TONE(in + border_index(x, width, BORDER_REFLECT) * CH));
     }
+#ifdef IN_PAIRS
+    if (in_pairs)
+        pairs_add(&pairs, counts);
+#endif
 #ifdef SRC_IS_uchar
     for (int i = 0; i < BINS; i++)
-        counts[i] = parts[i] + parts[BINS + i] + parts[2 * BINS + i] + parts[3 * BINS + i];
+        counts[i] += parts[i] + parts[BINS + i] + parts[2 * BINS + i] + parts[3 * BINS + i];
 #endif
 }
 #elif defined(KERNEL_tally)
@@ -305,6 +344,192 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
         STORE(ROW(dst, y) + (x + k * APART) * CH, in, v, (int)(BLENDED(k, v) & 255u))              \
     }
             PIXEL(0) PIXEL(1) PIXEL(2) PIXEL(3) PIXEL(4) PIXEL(5) PIXEL(6) PIXEL(7)
+        }
+    }
+}
+#elif defined(KERNEL_join)
+/* A region's table by each work-item. An entry is a word with a byte of each tile: above left, above right, below left,
+ * below right; or, as the table's HALVES, the two above and then, behind all entries, the two below. */
+__kernel void KERNEL(GRID, __global int *restrict state, int across, int down, int joined_at)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global int *joined = state + joined_at + (y * (across + 1) + x) * BINS;
+    int left = max(x - 1, 0), right = min(x, across - 1);
+    int upper = max(y - 1, 0) * across, lower = min(y, down - 1) * across;
+#define TABLE_OF(tile) (__global const uchar *)(state + (tile) * TILE + TABLE_AT)
+    __global const uchar *a = TABLE_OF(upper + left), *b = TABLE_OF(upper + right);
+    __global const uchar *c = TABLE_OF(lower + left), *d = TABLE_OF(lower + right);
+    for (int v = 0; v < BINS; v += 16) {
+#define TWO(p, q) convert_uint16(vload16(0, p + v)) | convert_uint16(vload16(0, q + v)) << 8u
+        uint16 over = TWO(a, b), under = TWO(c, d);
+#ifdef HALVES
+        vstore16(convert_ushort16(over), 0, (__global ushort *)joined + v);
+        vstore16(convert_ushort16(under), 0, (__global ushort *)joined + BINS + v);
+#else
+        vstore16(as_int16(over | under << 16u), 0, joined + v);
+#endif
+    }
+}
+#elif defined(SRC_IS_uchar) && defined(FORM_ROWS)
+/* Bytes on CPUs. The grid counts pixels, and a row is done region by region. */
+#define BYTE_OF(n, word, bit) convert_float##n(as_int##n((word) >> (uint##n)(bit) & (uint##n)(255)))
+/* The new tone in the lowest byte. */
+#define BLENDED(n, over, over_bit, under, under_bit)                                               \
+    as_uint##n((BYTE_OF(n, over, over_bit) * left + BYTE_OF(n, over, over_bit + 8) * right) * above + \
+               (BYTE_OF(n, under, under_bit) * left + BYTE_OF(n, under, under_bit + 8) * right) * below + ROUNDER)
+
+#ifdef HALVES
+#define WIDE __attribute__((min_vector_width(512)))
+/* Each lane looked up in 256 words, which lie in eight registers. */
+WIDE inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
+{
+    table_part at = __builtin_astype(v, table_part);
+#define OF_128(k) __builtin_astype(__builtin_ia32_vpermi2varhi512(t[k], at, t[k + 1]), ushort32)
+    short32 second = (v & (ushort32)(64)) != (ushort32)(0), last = (v & (ushort32)(128)) != (ushort32)(0);
+    ushort32 low = second ? OF_128(2) : OF_128(0), high = second ? OF_128(6) : OF_128(4);
+    return last ? high : low;
+}
+#define BEGIN_TABLES                                                                               \
+    table_part tables[16];                                                                         \
+    for (int i = 0; i < 16; i++)                                                                   \
+        tables[i] = ((__global const any_table_part *)joined)[i];
+#else
+#define WIDE
+#define BEGIN_TABLES
+#endif
+
+/* The pixels from x to `end`, which are at least COUNT. The last ones may be computed twice. */
+#define WIDE_PARAMETERS                                                                            \
+    __global const uchar *in, __global uchar *out, __global const uint *joined, int x, int end,    \
+        int start, float by_width, float above, float below
+#if CH == 1 && defined(HALVES)
+#define COUNT 32
+WIDE inline void FN(wide)(WIDE_PARAMETERS)
+{
+    BEGIN_TABLES
+    int16 even = x + 2 * (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    float16 first = convert_float16(even), second = convert_float16(even + 1);
+    for (int step = 1; step > 0; x += step, first += (float)step, second += (float)step) {
+        ushort32 v = convert_ushort32(*(__global const unaligned_uchar_32 *)(in + x));
+        uint16 over = as_uint16(FN(look_up)(tables, v)), under = as_uint16(FN(look_up)(tables + 8, v));
+        float16 right = first * by_width - 0.5f - (float)start, left = 1.0f - right;
+        uint16 evens = BLENDED(16, over, 0, under, 0);
+        right = second * by_width - 0.5f - (float)start, left = 1.0f - right;
+        uint16 odds = BLENDED(16, over, 16, under, 16);
+        ushort32 both = as_ushort32((evens & 0xffffu) | odds << 16u);
+        *(__global unaligned_uchar_32 *)(out + x) = convert_uchar32(both);
+        step = min(32, end - 32 - x);
+    }
+}
+#elif CH == 1
+#define COUNT 8
+inline void FN(wide)(WIDE_PARAMETERS)
+{
+    for (int step = 1; step > 0; x += step) {
+        uchar8 v = vload8(0, in + x);
+        uint8 words = LOOK_UP_8(uint, joined, v);
+        float8 right = convert_float8(x + (int8)(0, 1, 2, 3, 4, 5, 6, 7)) * by_width - 0.5f - (float)start;
+        float8 left = 1.0f - right;
+        vstore8(convert_uchar8(BLENDED(8, words, 0, words, 16)), 0, out + x);
+        step = min(8, end - 8 - x);
+    }
+}
+#elif CH > 2 && defined(__clang__)
+/* A pixel is a word. Its change is added to each byte, or taken off. */
+#ifdef HALVES
+#define COUNT 16
+#define PLACES (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9),      \
+    part(10), part(11), part(12), part(13), part(14), part(15)
+#else
+#define COUNT 8
+#define PLACES (float8)(0, 1, 2, 3, 4, 5, 6, 7)
+#define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
+#endif
+#define PART_OF_WORDS(k) 3 * (k), 3 * (k) + 1, 3 * (k) + 2, -1
+#define PART_OF_BYTES(k) 4 * (k), 4 * (k) + 1, 4 * (k) + 2
+typedef CAT(uint, COUNT) FN(words);
+typedef CAT(int, COUNT) FN(ints);
+typedef CAT(float, COUNT) FN(floats);
+typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * COUNT)));
+typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * COUNT), aligned(1)));
+#define BYTE(word, bit) ((word) >> (FN(words))(bit) & (FN(words))(255))
+
+WIDE inline void FN(wide)(WIDE_PARAMETERS)
+{
+    BEGIN_TABLES
+    FN(floats) place = (float)x + PLACES;
+    for (int step = 1; step > 0; x += step, place += (float)step) {
+        FN(pixels) v = *(__global const FN(pixels) *)(in + x * CH);
+#if CH == 3
+        FN(bytes) bytes = __builtin_shufflevector(v, v, ALL(PART_OF_WORDS));
+#else
+        FN(bytes) bytes = v;
+#endif
+        FN(words) w = __builtin_astype(bytes, FN(words));
+        FN(words) tone = (BYTE(w, 0) * 19595u + BYTE(w, 8) * 38470u + BYTE(w, 16) * 7471u + 32768u) >> 16u;
+        FN(floats) right = place * by_width - 0.5f - (float)start, left = 1.0f - right;
+#ifdef HALVES
+        ushort32 at = 0;
+        at.lo = convert_ushort16(tone);
+        uint16 over = convert_uint16(FN(look_up)(tables, at).lo), under = convert_uint16(FN(look_up)(tables + 8, at).lo);
+        FN(words) become = BLENDED(16, over, 0, under, 0);
+#else
+        uint8 words = LOOK_UP_8(uint, joined, tone);
+        FN(words) become = BLENDED(8, words, 0, words, 16);
+#endif
+        FN(ints) change = __builtin_astype(BYTE(become, 0) - tone, FN(ints)), none = 0;
+        FN(bytes) more = __builtin_astype(max(change, none) * 0x010101, FN(bytes));
+        FN(bytes) less = __builtin_astype(max(-change, none) * 0x010101, FN(bytes));
+        bytes += more < ~bytes ? more : ~bytes;
+        bytes -= less < bytes ? less : bytes;
+#if CH == 3
+        v = __builtin_shufflevector(bytes, bytes, ALL(PART_OF_BYTES));
+#else
+        v = bytes;
+#endif
+        *(__global FN(pixels) *)(out + x * CH) = v;
+        step = min(COUNT, end - COUNT - x);
+    }
+}
+#endif
+
+__kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
+                     int across, int down, float by_width, float by_height, int tile_width, int joined_at)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const SRC *in = ROW(src, y);
+    __global SRC *out = ROW(dst, y);
+    float row = (float)y * by_height - 0.5f, first = floor(row), below = row - first, above = 1.0f - below;
+    __global const uint *all = (__global const uint *)(state + joined_at) + ((int)first + 1) * (across + 1) * BINS;
+    for (int end = SPAN_END(x); x < end;) {
+        int start = (int)floor((float)x * by_width - 0.5f), stop = min(start * tile_width + tile_width / 2 * 3, end);
+        __global const uint *joined = all + (start + 1) * BINS;
+        while (stop > x + 1 && (float)(stop - 1) * by_width - 0.5f >= (float)(start + 1))
+            stop--;
+        while (stop < end && (float)stop * by_width - 0.5f < (float)(start + 1))
+            stop++;
+#ifdef COUNT /* the places are exact up to 2^24 */
+        if (stop - x >= COUNT && stop <= 1 << 24) {
+            FN(wide)(in, out, joined, x, stop, start, by_width, above, below);
+            x = stop;
+        }
+#endif
+        for (; x < stop; x++) {
+            float right = (float)x * by_width - 0.5f - (float)start, left = 1.0f - right;
+            int v = TONE(in + x * CH);
+#ifdef HALVES
+            uint over = ((__global const ushort *)joined)[v], under = ((__global const ushort *)joined)[BINS + v];
+#else
+            uint over = joined[v], under = over >> 16;
+#endif
+            STORE(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, 0) & 255u))
         }
     }
 }

@@ -96,12 +96,17 @@ static void test_against_reference(void **state)
     for (uint32_t channels = 1; channels <= 4; channels++) {
         harness_sweep("clahe", SAMPLE_U8, channels);
         harness_few("clahe:3x5:clip=4", SAMPLE_U8, channels);
+        harness_check("clahe:2x3", SAMPLE_U8, 301, 211, channels, HARNESS_RANDOM);
     }
     harness_few("clahe:2x2", SAMPLE_U16, 1);
     harness_few("clahe:3x1:clip=0", SAMPLE_U16, 3);
     harness_few("clahe:1x2", SAMPLE_U16, 4);
     harness_check("clahe:64x64", SAMPLE_U8, 300, 211, 1, HARNESS_RAMP);
     harness_check("clahe:4x4:1.5", SAMPLE_U16, 300, 211, 1, HARNESS_RAMP);
+    /* Tiles so large that bytes are counted in pairs, at last with more alike than 16 bits hold. */
+    harness_check("clahe:2x1", SAMPLE_U8, 701, 511, 1, HARNESS_RANDOM);
+    harness_check("clahe:1x1", SAMPLE_U8, 701, 511, 1, HARNESS_RAMP);
+    harness_check("gain:0,clahe:1x1:clip=0", SAMPLE_U8, 701, 511, 1, HARNESS_RAMP);
 }
 
 static void test_refusals(void **state)

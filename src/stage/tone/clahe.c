@@ -70,11 +70,24 @@ static uint32_t bins_of(const struct plane *plane)
     return (uint32_t)sample_max(plane->type) + 1;
 }
 
+/* Whether each region, the pixels between the same four tiles, has a table that joins theirs: bytes
+ * on CPUs. */
+static bool joins(const struct stage_plan *plan, const struct plane *plane)
+{
+    return plan->profile->form == FORM_ROWS && plane->type == SAMPLE_U8;
+}
+
 /* Ints of a tile: counts, two sums of each group of them, and a table. */
 static uint64_t tile_ints(const struct plane *plane)
 {
     uint64_t bins = bins_of(plane);
     return bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
+}
+
+/* Where the regions' tables begin: behind all tiles. */
+static uint64_t joined_at(const struct plane *plane, const struct clahe_tiles *tiles)
+{
+    return tile_ints(plane) * tiles->across * tiles->down;
 }
 
 /* `reads`: the kernel looks at pixels. */
@@ -101,9 +114,9 @@ static void add_count(struct stage_plan *plan, unsigned index, unsigned state,
     bool by_tile = plan->profile->form == FORM_ROWS;
     uint32_t rows = by_tile || tiles->height < 32 ? tiles->height : 32;
     uint32_t bands = (tiles->height + rows - 1) / rows;
-    struct pass *pass =
-        begin(plan, by_tile ? "count" : "tally", true, FORM_SCALAR, index, state,
-              by_tile ? tiles->across : tiles->across * tiles->width, tiles->down * bands);
+    struct pass *pass = begin(plan, by_tile ? "count" : "tally", true, FORM_SCALAR, index, state,
+                              by_tile ? 1 : tiles->across * tiles->width,
+                              by_tile ? tiles->across * tiles->down : tiles->down * bands);
     pass->work = 8.0 * rows * (by_tile ? tiles->width : 1);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
@@ -129,13 +142,24 @@ static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
     pass_float(table, tiles->scale);
 }
 
+static void add_join(struct stage_plan *plan, unsigned index, unsigned state,
+                     const struct clahe_tiles *tiles)
+{
+    struct pass *pass =
+        begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1, tiles->down + 1);
+    pass->work = 2.0 * bins_of(&plan->in->planes[index]);
+    pass_int(pass, (int32_t)tiles->across);
+    pass_int(pass, (int32_t)tiles->down);
+    pass_int(pass, (int32_t)joined_at(&plan->in->planes[index], tiles));
+}
+
 static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
                       const struct clahe_tiles *tiles)
 {
     const struct plane *plane = &plan->in->planes[index];
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass = begin(plan, "apply", true, form, index, state, plane->width, plane->height);
-    pass->work = 40;
+    pass->work = joins(plan, plane) ? 20 : 40;
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, index);
@@ -143,6 +167,10 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     pass_int(pass, (int32_t)tiles->down);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
+    if (!joins(plan, plane))
+        return;
+    pass_int(pass, (int32_t)tiles->width);
+    pass_int(pass, (int32_t)joined_at(plane, tiles));
 }
 
 static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
@@ -155,6 +183,8 @@ static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
     clear->bytes_written = sizeof(int32_t) * (uint64_t)bins_of(plane) * count;
     add_count(plan, index, state, tiles);
     add_tables(plan, index, state, tiles);
+    if (joins(plan, plane))
+        add_join(plan, index, state, tiles);
     add_apply(plan, index, state, tiles);
 }
 
@@ -248,10 +278,11 @@ static void add_together(struct stage_plan *plan, unsigned index, unsigned state
 static uint64_t state_ints(const struct stage_plan *plan, const struct plane *plane,
                            const struct clahe_tiles *tiles)
 {
-    uint64_t ints = tile_ints(plane);
+    uint64_t bands = parts(tiles->height, rows_together(tiles));
     if (works_together(plan, plane))
-        ints = 256 * parts(tiles->height, rows_together(tiles)) + 256 / sizeof(int32_t);
-    return ints * tiles->across * tiles->down;
+        return (256 * bands + 256 / sizeof(int32_t)) * tiles->across * tiles->down;
+    uint64_t regions = joins(plan, plane) ? (tiles->across + 1) * (tiles->down + 1) : 0;
+    return joined_at(plane, tiles) + 256 * regions;
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
