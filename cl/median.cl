@@ -123,9 +123,13 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         UNROLLED for (int i = 1; i < SIDE; i++)
             rows[i - 1] = rows[i];
         rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, needed, seen, COUNT, pads + slot * line);
-        for (int x = 0; x < seen; x += COUNT)
-            FN(sort)(rows, ranks, line, x);
+        __global const SRC *ahead = ROW(src, min(y + centre_y + bottom + AHEAD, height - 1)) + STRIP_BEGIN;
         __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
+        for (int x = 0; x < seen; x += COUNT) {
+            FETCH_AHEAD(ahead + x);
+            FETCH_AHEAD(out + x + AHEAD * dst_stride);
+            FN(sort)(rows, ranks, line, x);
+        }
         int x = 0;
         for (; x + COUNT <= count; x += COUNT)
             PUT(out + x) = FN(middle)(ranks + x, line, channels);

@@ -76,6 +76,10 @@ inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int be
             (out)[x_] = in_[x_];                                                                   \
     }
 
+/* Each row lies in pages of its own, where the processor's prefetching begins anew: so a row of the source and one of
+ * the result are fetched so many rows before they are needed. */
+#define AHEAD 4
+
 /* The vectors' size. Without the attribute LLVM uses two instructions for each operation on 512 bits. */
 #ifdef __AVX512BW__
 #define VECTOR_BYTES        64

@@ -191,13 +191,17 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             low[i] = (left - min(i, left)) * channels;
             high[i] = (left + min(i, left)) * channels;
         }
+        int y = row - centre_y - bottom;
+        __global const SRC *ahead = ROW(src, clamp(row + AHEAD, 0, height - 1)) + STRIP_BEGIN;
+        __global SRC *out = ROW(dst, max(y, STRIP_ROW)) + STRIP_BEGIN;
         for (int x = 0; x < padded; x += 2 * COUNT) {
+            FETCH_AHEAD(ahead + x);
+            FETCH_AHEAD(out + x + AHEAD * dst_stride);
             FN(middle_lanes) sums[2];
             FN(across)(STRIP_AT(in, x, 2 * COUNT + wide), low, high, table, pairs, sums);
             PUT_LINE(to + x) = sums[0];
             PUT_LINE(to + x + COUNT) = sums[1];
         }
-        int y = row - centre_y - bottom;
         if (y < STRIP_ROW)
             continue;
         for (int i = 0; i < 2 * pairs; i++) {
@@ -205,7 +209,6 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             low[i] = (below >= lines ? below - lines : below) * pitch;
             high[i] = (above >= lines ? above - lines : above) * pitch;
         }
-        __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
         int x = 0;
         for (; x < count; x += 2 * COUNT) {
             FN(out_lanes) samples[2];

@@ -5,11 +5,7 @@
  * Rows are first worked on along themselves, by steps that each take four positions together, so that windows grow by
  * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one
  * block and the beginning of the next: of the finished block, row i is the best of rows i to the last; of the one that
- * is being filled, `begun` is the best of all so far.
- *
- * Each row lies in pages of its own, where the processor's prefetching begins anew: so a row of the source and one of
- * the result are fetched AHEAD rows before they are needed. */
-#define AHEAD 2
+ * is being filled, `begun` is the best of all so far. */
 #ifdef TAKE_LEAST
 #define BETTER(a, b) ((a) < (b) ? (a) : (b))
 #else
