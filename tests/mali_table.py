@@ -2,8 +2,8 @@
 """What a Mali compiler makes of the kernels for GPUs: docs/mali.md's tables, and src/chain/board_costs.h.
 
     mali_table.py SLUICE COMPILER             prints the tables
-    mali_table.py SLUICE COMPILER WORD        prints those of chains that hold WORD (sobel, --generic)
-    mali_table.py SLUICE COMPILER --write     writes the tables into the page, and the header; of those of a WORD only its
+    mali_table.py SLUICE COMPILER WORD ...    prints those of chains that hold such a WORD (sobel, "gauss:1.5 u8", --generic)
+    mali_table.py SLUICE COMPILER --write     writes the tables into the page, and the header; with WORDs only their
                                               rows, beside the others
     mali_table.py SLUICE COMPILER --check     compares a few rows of the page with what is compiled now
 
@@ -113,6 +113,34 @@ CASES = [
     ('colour:0.9_0.1_0/0_0.9_0.1/0.1_0_0.9', 'u16', SIZE + 'x3'),
     ('threshold:local', 'u8', SIZE),
     ('convert:channels=3', 'u8', SIZE),
+    ('sobel', 'u8', SIZE + 'x3'),
+    ('sobel', 'u8', SIZE + 'x4'),
+    ('sobel', 'u16', SIZE + 'x3'),
+    ('sobel', 'f32', SIZE + 'x3'),
+    ('fir:gaussian3', 'u8', SIZE + 'x3'),
+    ('fir:gaussian3', 'u8', SIZE + 'x4'),
+    ('fir:gaussian3', 'u16', SIZE + 'x3'),
+    ('fir:gaussian3', 'f32', SIZE + 'x3'),
+    ('fir:gaussian5', 'u8', SIZE + 'x3'),
+    ('fir:gaussian5', 'u16', SIZE),
+    ('fir:gaussian5', 'f32', SIZE),
+    ('box:radius=1', 'u8', SIZE + 'x3'),
+    ('box:radius=4', 'u8', SIZE + 'x3'),
+    ('box:radius=4', 'u16', SIZE),
+    ('gauss:1.5', 'u8', SIZE + 'x3'),
+    ('gauss:1.5', 'u8', SIZE + 'x4'),
+    ('median:1', 'u8', SIZE + 'x3'),
+    ('median:1', 'u16', SIZE),
+    ('erode:31', 'u16', SIZE),
+    ('erode:31', 'u8', SIZE + 'x3'),
+    ('analysis:cdf97:levels=1,synthesis', 'u8', SIZE),
+    ('dwt:haar:levels=1,idwt', 'u8', SIZE),
+    ('threshold:100', 'u16', SIZE),
+    ('threshold:otsu', 'u16', SIZE),
+    ('gain:1.5', 'u16', SIZE),
+    ('luminance', 'u16', SIZE + 'x3'),
+    ('clahe', 'u16', SIZE),
+    ('equalize', 'u16', SIZE),
 ]
 CHECKED = 2
 KERNELS_MAX = 32  # of a program
@@ -310,15 +338,19 @@ class Counts:
     """What is known of each kernel: by its name, and by GPU."""
 
     def __init__(self, sluice, compiler, cases):
-        self.plans = {case: json.loads(ask_plan(sluice, case, '--json')) for case in cases}
+        self.plans = {case: json.loads(ask_plan(sluice, case, '--json')) for case in CASES}
         sources = {case: ask_plan(sluice, case, '--source') for case in cases}
-        self.launches, self.by_text = {}, {}
+        first, self.launches, self.by_text = {}, {}, {}  # the first chain that has a kernel is the one that is counted
         for case, plan in self.plans.items():
             for step in plan['steps']:
                 for launch in step['passes']:
+                    counted = first.setdefault(launch['kernel'], case) == case
+                    if case not in cases:
+                        continue
                     launch['text'] = split(sources[case])[1][launch['kernel']]
                     launch['samples'] = pixels_of(case) * plan['steps'][0]['out'][0]['channels']
-                    self.launches.setdefault(launch['kernel'], launch)
+                    if counted:
+                        self.launches.setdefault(launch['kernel'], launch)
         programs = programs_of(sources.values())
         work = [(program, gpu) for program in programs for gpu in GPUS]
         with concurrent.futures.ThreadPoolExecutor(min(len(GPUS), os.cpu_count())) as pool:
@@ -333,7 +365,7 @@ class Counts:
 
     def path(self, launch, gpu):
         """{unit: what a work-item in the middle executes}; each launch has its own text and arguments."""
-        if launch is not self.launches[launch['kernel']] or not hasattr(self, 'units'):
+        if launch is not self.launches.get(launch['kernel']) or not hasattr(self, 'units'):
             return interior_path(self.by_text[launch['text'], gpu], launch)
         return self.units[launch['kernel']][gpu]
 
@@ -476,13 +508,13 @@ def main():
     if '--check' in more:
         check(sluice, compiler)
         return
-    word = next((w for w in more if w != '--write'), '')
-    cases = [case for case in CASES if word in ' '.join(case)]
+    words = [w for w in more if w != '--write']
+    cases = [case for case in CASES if not words or any(word in ' '.join(case) for word in words)]
     counts = Counts(sluice, compiler, cases)
     tables = {'chains': list(aim_rows(counts, cases)), 'kernels': list(kernel_rows(counts))}
     if '--write' in more:
-        write_page(tables, keep=word != '')
-        write_header(counts, keep=word != '')
+        write_page(tables, keep=bool(words))
+        write_header(counts, keep=bool(words))
     else:
         print('\n\n'.join('\n'.join(rows) for rows in tables.values()))
 
