@@ -22,6 +22,7 @@ LATER = 'not under an emulator, unless SLUICE_TEST_ALL=1: '
 # By the script's name: why it cannot be run, or is left out.
 NEVER = {
     'make': 'pages do not depend on the processor',
+    'test_completions': 'completions do not depend on the processor',
     'test_docs': 'pages do not depend on the processor',
     'test_doctor': 'it looks at this machine, not at the emulated one',
     'test_mistakes': 'messages do not depend on the processor',

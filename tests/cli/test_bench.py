@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
+from built import needs_opencl  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
@@ -116,6 +117,7 @@ class Bench(unittest.TestCase):
         # The bytes that must move do not depend on the way.
         self.assertEqual({row['bytes'] for row in rows}, {64 * 48 * 4})
 
+    @needs_opencl
     def test_variants_have_forms_and_wavelets(self):
         variants = [row['variant'] for row in
                     self.bench('--variants', '--device', 'cpu', '--size', '64x48', 'sobel')['rows']]

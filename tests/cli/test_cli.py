@@ -13,6 +13,7 @@ import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
+from built import needs_opencl  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
@@ -623,6 +624,7 @@ class Numbers(Cli):
         self.assertEqual((file['bytes_copied'], file['crossings_in'], file['crossings_out']), (0, 1, 1))
         self.assertEqual((file['in']['width'], file['in']['height']), (4000, 3000))
 
+    @needs_opencl
     def test_second_start_compiles_nothing(self):
         self.grey()
         env = {'SLUICE_CACHE_DIR': self.path('cache'), 'SLUICE_DEVICE': 'cpu'}
@@ -663,6 +665,7 @@ class Numbers(Cli):
         self.sluice('run', '--iterations', '5', '-c', 'sobel,sobel,sobel', '-o', 'often.pgm', 'grey.pgm')
         self.assertEqual(self.read('once.pgm'), self.read('often.pgm'))
 
+    @needs_opencl
     def test_dump_and_load_binary(self):
         self.grey()
         self.sluice('run', '--dump-binary', 'program.bin', '-c', 'sobel', '-o', 'a.pgm', 'grey.pgm')
@@ -694,6 +697,7 @@ class Numbers(Cli):
         self.assertTrue(err.startswith('sluice: --dump-binary nowhere/p.bin: '), err)
         self.assertFalse(os.path.exists(self.path('d.pgm')))
 
+    @needs_opencl
     def test_bad_compiler_flags_are_named(self):
         self.grey()
         _, err = self.sluice('run', '--cl-flags=-no-such-flag', '-c', 'sobel', '-o', 'a.pgm', 'grey.pgm',
@@ -862,6 +866,7 @@ class Others(Cli):
         names = [s['name'] for s in json.loads(self.sluice('stages', '--json')[0])]
         self.assertIn('luminance', names)
 
+    @needs_opencl
     def test_devices(self):
         out, _ = self.sluice('devices', '--device', 'cpu')
         self.assertEqual(out.decode().count('* platform'), 1)

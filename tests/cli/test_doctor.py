@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from built import needs_opencl  # noqa: E402
+
 SLUICE, SLUICED, SHIM = sys.argv[1:4]
 del sys.argv[1:4]
 
@@ -114,6 +117,7 @@ class Doctor(Case):
         self.assertRegex(bad[0], r'empty\.icd names no library')
         self.assertRegex(bad[1], r'mali\.icd: libmali-that-is-not-there\.so\.1 does not load: .*No such file')
 
+    @needs_opencl
     def test_deadly_driver(self):
         """A driver that kills whoever loads it kills a child alone."""
         source = self.write('deadly.c', '#include <stdlib.h>\n__attribute__((constructor)) static void f(void) '
@@ -306,6 +310,7 @@ class Warm(Case):
         self.assertTrue(found, log)
         return int(found[1]), int(found[2]), log
 
+    @needs_opencl
     def test_start(self):
         """One chain, so that it is short, on a device with a compiler. Compiled once; then neither warm nor a start compiles anything; nor
         does one that cannot write to the cache."""

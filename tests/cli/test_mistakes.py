@@ -19,6 +19,7 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..'))
 import pictures  # noqa: E402
+from built import needs_opencl  # noqa: E402
 
 LIST = os.path.join(HERE, 'mistakes.txt')
 SLUICE, SLUICED = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
@@ -193,6 +194,7 @@ def read_list():
 class Mistakes(unittest.TestCase):
     maxDiff = None
 
+    @needs_opencl
     def test_all(self):
         place = Place()
         self.addCleanup(place.remove)

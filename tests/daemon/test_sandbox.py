@@ -8,6 +8,7 @@ import time
 import unittest
 
 from sluice_test import FALLBACK, DaemonTest, alive, main, picture, wait_for
+from built import needs_opencl
 import sockets
 
 PROBE = os.environ.get('SANDBOX_PROBE')
@@ -86,6 +87,7 @@ class Probes(SandboxTest):
         self.assertFalse(os.path.exists(self.intruder))
         self.assertEqual(os.stat(self.victim).st_mode & 0o777, 0o640)
 
+    @needs_opencl
     def test_opencl(self):
         """Threads of PoCL and ours. Nothing is compiled before the first job, and nothing is in the cache: kernels are
         compiled, linked and loaded inside."""
@@ -186,6 +188,7 @@ class Probes(SandboxTest):
         daemon.stop()
         self.expect_gone(pids)
 
+    @needs_opencl
     def test_nothing_outlives_a_sandboxed_one(self):
         daemon = self.serve_probed('--device', 'cpu', '--jobs', '2')
         self.need_all()
