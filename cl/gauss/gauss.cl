@@ -232,8 +232,8 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                 samples[i] = x + i < count ? centre[x + i] : 0;
                 blurred[i] = x + i < count ? out[x + i] : 0;
             }
-            *(UNALIGNED(SRC, 16) *)samples = SHARPENED(*(const UNALIGNED(SRC, 16) *)samples,
-                                                       *(const UNALIGNED(SRC, 16) *)blurred);
+            /* Through a vector's pointer to `samples`, PoCL 3.1 reads before it is filled (AVX2). */
+            vstore16(SHARPENED(vload16(0, samples), vload16(0, blurred)), 0, samples);
             for (int i = 0; i < count - x; i++)
                 out[x + i] = samples[i];
         }
