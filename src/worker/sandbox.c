@@ -1,11 +1,419 @@
-#include "worker/sandbox_internal.h"
+#include "worker/sandbox.h"
 
+#include <asm/sockios.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "device/device.h"
+#include "worker/landlock.h"
+
+/* ---- paths, by Landlock ---- */
+
+/* Patterns as in glob(7). Installed software is readable, because a driver loads parts of it when
+ * it first compiles, and contains no secrets. Not in the list: most of /etc, /run and /proc, and
+ * all of /home, /root, /srv, /tmp and /var (except the cache).
+ *
+ * Tried: PoCL 3.1, NVIDIA 580. From documentation only: Mesa, Arm's drivers (/dev/mali0,
+ * /dev/dma_heap), AMD's and Intel's. */
+static const struct {
+    const char *pattern;
+    enum landlock_access access;
+} driver_paths[] = {
+    {"/lib", LANDLOCK_READ},
+    {"/lib[0-9x]*", LANDLOCK_READ},
+    {"/usr/lib*", LANDLOCK_READ},
+    {"/usr/share", LANDLOCK_READ},
+    {"/usr/local/lib*", LANDLOCK_READ},
+    {"/usr/local/share", LANDLOCK_READ},
+    {"/usr/local/nvidia", LANDLOCK_READ},
+    {"/usr/local/cuda*", LANDLOCK_READ},
+    {"/opt/rocm*", LANDLOCK_READ},
+    {"/opt/intel", LANDLOCK_READ},
+    {"/vendor/lib*", LANDLOCK_READ},
+    {"/system/lib*", LANDLOCK_READ},
+    {"/nix/store", LANDLOCK_READ},
+    {"/gnu/store", LANDLOCK_READ},
+    {"/run/opengl-driver", LANDLOCK_READ},
+    {"/etc/OpenCL", LANDLOCK_READ},
+    {"/etc/ld.so.*", LANDLOCK_READ},
+    {"/etc/nvidia", LANDLOCK_READ},
+    {"/etc/drirc", LANDLOCK_READ},
+    {"/sys", LANDLOCK_READ}, /* hwloc in PoCL, PCI identities */
+    {"/proc/self", LANDLOCK_READ},
+    {"/proc/cpuinfo", LANDLOCK_READ},
+    {"/proc/meminfo", LANDLOCK_READ},
+    {"/proc/stat", LANDLOCK_READ},
+    {"/proc/version", LANDLOCK_READ},
+    {"/proc/devices", LANDLOCK_READ},
+    {"/proc/modules", LANDLOCK_READ},
+    {"/proc/filesystems", LANDLOCK_READ},
+    {"/proc/driver", LANDLOCK_READ},
+    {"/proc/sys/vm", LANDLOCK_READ},
+    {"/proc/sys/kernel", LANDLOCK_READ},
+    {"/dev/null", LANDLOCK_DEVICE},
+    {"/dev/zero", LANDLOCK_DEVICE},
+    {"/dev/urandom", LANDLOCK_READ},
+    {"/dev/random", LANDLOCK_READ},
+    {"/dev/nvidia*", LANDLOCK_DEVICE},
+    {"/dev/dri", LANDLOCK_DEVICE},
+    {"/dev/kfd", LANDLOCK_DEVICE},
+    {"/dev/mali*", LANDLOCK_DEVICE},
+    {"/dev/dma_heap", LANDLOCK_DEVICE},
+    {"/dev/dma_buf_te", LANDLOCK_DEVICE},
+    {"/dev/ion", LANDLOCK_DEVICE},
+    {"/dev/udmabuf", LANDLOCK_DEVICE},
+    /* PoCL links each kernel with ld, or with a compiler driver that runs ld; both need the dynamic
+     * loader. */
+    {"/usr/bin/ld", LANDLOCK_RUN},
+    {"/usr/bin/ld.*", LANDLOCK_RUN},
+    {"/usr/bin/*-ld", LANDLOCK_RUN},
+    {"/usr/bin/*-ld.*", LANDLOCK_RUN},
+    {"/usr/bin/clang*", LANDLOCK_RUN},
+    {"/usr/lib/llvm-*/bin/clang*", LANDLOCK_RUN},
+    {"/usr/lib/llvm-*/bin/*lld", LANDLOCK_RUN},
+    {"/lib/ld-*.so*", LANDLOCK_RUN},
+    {"/lib/*/ld-*.so*", LANDLOCK_RUN},
+    {"/lib64/ld-*.so*", LANDLOCK_RUN},
+};
+
+static void allow_matching(struct landlock *landlock, const char *pattern,
+                           enum landlock_access access)
+{
+    glob_t found = {0};
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            landlock_allow(landlock, found.gl_pathv[i], access);
+    globfree(&found);
+}
+
+/* Allows directories and libraries that the environment names for drivers. */
+static void allow_listed(struct landlock *landlock, const char *variable)
+{
+    char path[4096];
+    const char *list = getenv(variable);
+    for (size_t length; list && *list; list += length + (list[length] == ':')) {
+        length = strcspn(list, ":");
+        if (length > 0 && length < sizeof path && list[0] == '/') {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            landlock_allow(landlock, path, LANDLOCK_READ);
+        }
+    }
+}
+
+/* Allows the library that an .icd file names, by its path or by its name for the loader. Links in
+ * that library's directory lead to other libraries of the driver. */
+static void allow_icd(struct landlock *landlock, const char *file)
+{
+    char line[4096];
+    FILE *stream = fopen(file, "re");
+    if (!stream)
+        return;
+    char *path = fgets(line, sizeof line, stream);
+    char *slash = path ? strrchr(path, '/') : NULL;
+    if (path && path[0] == '/' && slash > path) {
+        *slash = '\0';
+        landlock_allow(landlock, path, LANDLOCK_READ);
+    }
+    fclose(stream);
+}
+
+static void allow_icds(struct landlock *landlock)
+{
+    glob_t found = {0};
+    if (glob("/etc/OpenCL/vendors/*.icd", 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            allow_icd(landlock, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+/* Adds rules for the paths that drivers need, whichever are installed: libraries, device nodes,
+ * the linker for PoCL, and our cache directory. */
+static void allow_paths(struct landlock *landlock)
+{
+    static const char *const variables[] = {"LD_LIBRARY_PATH",   "OCL_ICD_VENDORS",
+                                            "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH",
+                                            "OPENCL_LAYERS",     "OPENCL_LAYER_PATH"};
+    for (size_t i = 0; i < sizeof driver_paths / sizeof *driver_paths; i++)
+        allow_matching(landlock, driver_paths[i].pattern, driver_paths[i].access);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        allow_listed(landlock, variables[i]);
+    allow_icds(landlock);
+    if (device_cache_directory())
+        landlock_allow(landlock, device_cache_directory(), LANDLOCK_CONTENT);
+    if (device_cache_read_only())
+        landlock_allow(landlock, device_cache_read_only(), LANDLOCK_READ);
+}
+
+static void place(const char *variable, const char *below, int replace)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", device_cache_directory(), below);
+    setenv(variable, path, replace);
+}
+
+/* Sets variables of the environment so that drivers keep their caches below ours, unless they are
+ * set already. To be called before any driver is loaded. */
+static void place_caches(void)
+{
+    if (!device_cache_directory())
+        return;
+    place("CUDA_CACHE_PATH", "/nvidia", 0);
+    place("MESA_SHADER_CACHE_DIR", "/mesa", 0);
+    place("TMPDIR", "", 1);
+}
+
+/* ---- system calls, by seccomp ---- */
+
+/* A list of allowed system calls. Others fail: with ENOSYS where a library knows another way
+ * (clone3, calls of newer kernels), otherwise with EPERM. No process is killed for a call, since
+ * drivers try calls that they can do without.
+ *
+ * The list is a part of systemd's @system-service, under which services with GPUs commonly run
+ * (ours among them), without what Landlock does not cover: sockets, and changes of mode, owner,
+ * times and attributes by path. */
+
+#define CLONE_NAMESPACES                                                                           \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET | CLONE_PARENT)
+#define IOCTL_TIOCLINUX 0x541c /* puts text into a console's input, as TIOCSTI does */
+
+/* Calls by name; an architecture may lack some. */
+static const char *const for_all[] = {
+    /* memory */
+    "brk", "mmap", "mmap2", "munmap", "mprotect", "mremap", "madvise", "mincore", "msync", "mlock",
+    "mlock2", "munlock", "membarrier", "get_mempolicy", "set_mempolicy", "mbind", "memfd_create",
+    "pkey_alloc", "pkey_free", "pkey_mprotect", "cacheflush", "riscv_flush_icache",
+    /* descriptors that are open */
+    "read", "readv", "pread64", "preadv", "preadv2", "write", "writev", "pwrite64", "pwritev",
+    "pwritev2", "lseek", "_llseek", "close", "close_range", "dup", "dup2", "dup3", "fcntl",
+    /* … fstat(3) of newer C libraries is newfstatat with an empty path */
+    "fcntl64", "fstat", "fstat64", "newfstatat", "fstatat64", "statx", "fstatfs", "fstatfs64",
+    "ftruncate", "ftruncate64", "fallocate", "fsync", "fdatasync", "sync_file_range", "flock",
+    "fadvise64", "fadvise64_64", "arm_fadvise64_64", "copy_file_range", "pipe", "pipe2", "eventfd",
+    "eventfd2", "timerfd_create", "timerfd_settime", "timerfd_gettime", "poll", "ppoll",
+    "ppoll_time64", "select", "_newselect", "pselect6", "pselect6_time64", "epoll_create",
+    "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sendmsg", "recvmsg",
+    /* threads */
+    "futex", "futex_time64", "futex_waitv", "exit", "exit_group", "set_robust_list",
+    "get_robust_list", "set_tid_address", "rseq", "gettid", "arch_prctl", "set_tls",
+    "set_thread_area", "get_thread_area", "prctl", "getcpu", "sched_yield", "sched_getaffinity",
+    "sched_setaffinity", "sched_getparam", "sched_setparam", "sched_getscheduler",
+    "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
+    "sched_rr_get_interval", "sched_getattr", "getpriority",
+    /* signals */
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
+    "rt_sigtimedwait", "rt_sigtimedwait_time64", "sigaction", "sigprocmask", "sigreturn",
+    "sigaltstack", "pause", "restart_syscall",
+    /* time */
+    "clock_gettime", "clock_gettime64", "clock_getres", "clock_getres_time64", "clock_nanosleep",
+    "clock_nanosleep_time64", "nanosleep", "gettimeofday", "time", "times", "getitimer",
+    "setitimer", "timer_create", "timer_settime", "timer_settime64", "timer_gettime",
+    "timer_gettime64", "timer_delete", "timer_getoverrun", "getrusage",
+    /* who and where we are */
+    "getpid", "getppid", "getuid", "getuid32", "geteuid", "geteuid32", "getgid", "getgid32",
+    "getegid", "getegid32", "getgroups", "getgroups32", "getresuid", "getresuid32", "getresgid",
+    "getresgid32", "getpgrp", "getpgid", "getsid", "uname", "sysinfo", "getrlimit", "ugetrlimit",
+    "getrandom", "capget"};
+
+/* Paths, which Landlock limits, and the linker that PoCL starts. */
+static const char *const for_drivers[] = {
+    "open",       "openat",   "openat2",    "creat",   "access",   "faccessat", "faccessat2",
+    "stat",       "stat64",   "lstat",      "lstat64", "statfs",   "statfs64",  "readlink",
+    "readlinkat", "getdents", "getdents64", "getcwd",  "umask",    "mkdir",     "mkdirat",
+    "rmdir",      "unlink",   "unlinkat",   "rename",  "renameat", "renameat2", "link",
+    "linkat",     "symlink",  "symlinkat",  "fork",    "vfork",    "execve",    "execveat",
+    "wait4",      "waitid",   "waitpid"};
+
+static const char *const refused[] = {
+    /* the network, and whatever else a socket leads to */
+    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmmsg",
+    /* other processes */
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "kcmp", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setpriority", "ioprio_set", "sched_setattr", "migrate_pages", "move_pages", "setpgid",
+    "setsid",
+    /* another view of the machine */
+    "unshare", "setns", "mount", "umount2", "umount", "pivot_root", "chroot", "chdir", "fchdir",
+    "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+    "personality",
+    /* large pieces of the kernel that nobody here needs */
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "add_key", "request_key", "keyctl", "fanotify_init", "inotify_init",
+    "inotify_init1", "shmget", "semget", "msgget", "mq_open", "lookup_dcookie", "vmsplice",
+    /* the machine itself */
+    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "sethostname", "setdomainname", "settimeofday", "clock_settime",
+    "clock_settime64", "clock_adjtime", "clock_adjtime64", "adjtimex", "acct", "quotactl", "syslog",
+    "iopl", "ioperm", "vhangup", "sync", "syncfs",
+    /* what Landlock does not see, or not in its first versions */
+    "chmod", "fchmod", "fchmodat", "chown", "chown32", "lchown", "lchown32", "fchown", "fchown32",
+    "fchownat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
+    "utime", "utimes", "utimensat", "utimensat_time64", "futimesat", "truncate", "truncate64",
+    "mknod", "mknodat", "name_to_handle_at", "open_by_handle_at",
+    /* privileges */
+    "setuid", "setuid32", "setgid", "setgid32", "setreuid", "setreuid32", "setregid", "setregid32",
+    "setresuid", "setresuid32", "setresgid", "setresgid32", "setfsuid", "setfsgid", "setgroups",
+    "setgroups32", "capset", "setrlimit"};
+
+static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned n,
+               const struct scmp_arg_cmp *conditions)
+{
+    int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR)
+        return 0;
+    int error = seccomp_rule_add_array(filter, action, number, n, conditions);
+    return error == -EDOM ? 0 : error; /* this architecture has no such call */
+}
+
+static int add_list(scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t n)
+{
+    int error = 0;
+    for (size_t i = 0; i < n && error == 0; i++)
+        error = add(filter, action, names[i], 0, NULL);
+    return error;
+}
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+
+/* Allows new threads and, with a driver, new processes, but none in a namespace of its own and none
+ * that is not our child. clone3 passes its flags in memory, which a filter cannot read: it fails
+ * with ENOSYS, and glibc then uses clone. */
+static int add_clone(scmp_filter_ctx filter, bool driver)
+{
+    static const uint64_t namespaces[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+                                          CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+                                          CLONE_NEWNET, CLONE_PARENT};
+    struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
+    struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+    struct scmp_arg_cmp plain = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NAMESPACES, 0);
+    int error = add(filter, SCMP_ACT_ALLOW, "clone", 1, driver ? &plain : &thread);
+    if (error == 0 && !driver)
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", 1, &process);
+    for (size_t i = 0; i < LENGTH(namespaces) && error == 0 && driver; i++) {
+        struct scmp_arg_cmp with = SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces[i], namespaces[i]);
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", 1, &with);
+    }
+    return error;
+}
+
+/* Allows signals to ourselves (abort, pthread_kill) and reading our own limits. */
+static int add_ours(scmp_filter_ctx filter)
+{
+    static const char *const signals[] = {"kill", "tgkill"};
+    struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+    struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
+    struct scmp_arg_cmp read_own[] = {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)};
+    int error = 0;
+    for (size_t i = 0; i < LENGTH(signals) && error == 0; i++) {
+        error = add(filter, SCMP_ACT_ALLOW, signals[i], 1, &self);
+        if (error == 0)
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), signals[i], 1, &other);
+    }
+    return error ? error : add(filter, SCMP_ACT_ALLOW, "prlimit64", 2, read_own);
+}
+
+static int fill(scmp_filter_ctx filter, bool driver)
+{
+    uint32_t paths = driver ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+    int error = add_list(filter, SCMP_ACT_ALLOW, for_all, LENGTH(for_all));
+    if (error == 0)
+        error = add_list(filter, paths, for_drivers, LENGTH(for_drivers));
+    if (error == 0)
+        error = add_list(filter, SCMP_ACT_ERRNO(EPERM), refused, LENGTH(refused));
+    if (error == 0)
+        error = add(filter, SCMP_ACT_ALLOW, "ioctl", 0, NULL);
+    if (error == 0)
+        error = add_clone(filter, driver);
+    return error ? error : add_ours(filter);
+}
+
+/* Allows ioctl, which drivers need, except calls that type into a terminal (which stderr may be)
+ * and, as for fcntl, those by which the kernel sends signals of our choice to others. The kernel
+ * uses 32 bits of the request number, so 32 bits are compared. Without a driver no memory may be
+ * made executable. */
+static int fill_odd(scmp_filter_ctx filter, bool driver)
+{
+    static const uint32_t ioctls[] = {TIOCSTI, IOCTL_TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP};
+    static const char *const protect[] = {"mmap", "mmap2", "mprotect", "pkey_mprotect"};
+    static const uint32_t fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY};
+    struct scmp_arg_cmp async[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, F_SETFL),
+                                   SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)};
+    struct scmp_arg_cmp executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
+    int error = 0;
+    for (size_t i = 0; i < LENGTH(protect) && error == 0 && !driver; i++)
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), protect[i], 1, &executable);
+    for (size_t i = 0; i < LENGTH(ioctls) && error == 0; i++) {
+        struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, ioctls[i]);
+        error = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", 1, &is);
+    }
+    for (int call = 0; call < 2 && error == 0; call++) {
+        const char *name = call ? "fcntl64" : "fcntl";
+        for (size_t i = 0; i < LENGTH(fcntls) && error == 0; i++) {
+            struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, fcntls[i]);
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, &is);
+        }
+        if (error == 0)
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), name, 2, async);
+    }
+    return error;
+}
+
+/* Begins a filter. Attributes that an old kernel or library lacks are left out. */
+static scmp_filter_ctx begin(uint32_t otherwise, bool log_refused)
+{
+    scmp_filter_ctx filter = seccomp_init(otherwise);
+    if (!filter)
+        return NULL;
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, log_refused);
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* as a binary tree */
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);    /* for threads that exist, too */
+    return filter;
+}
+
+static int load(scmp_filter_ctx filter, int error)
+{
+    if (error == 0)
+        error = seccomp_load(filter);
+    seccomp_release(filter);
+    return error;
+}
+
+/* From now on all threads of the process, and programs they start, may make only listed calls. With
+ * `driver` the list contains what OpenCL drivers need (opening by path, starting a linker); without
+ * it no call that takes a path or makes a process. `log_refused` has the kernel log refused calls.
+ *
+ * Two filters, because one filter cannot both allow and refuse a call by its arguments. The list is
+ * loaded last, because it refuses loading another filter. */
+static int limit_calls(bool driver, bool log_refused, struct fault *fault)
+{
+    scmp_filter_ctx odd = begin(SCMP_ACT_ALLOW, log_refused);
+    scmp_filter_ctx list = begin(SCMP_ACT_ERRNO(ENOSYS), log_refused);
+    int error = odd && list ? 0 : -ENOMEM;
+    if (error == 0)
+        error = load(odd, fill_odd(odd, driver));
+    else if (odd)
+        seccomp_release(odd);
+    if (error == 0)
+        error = load(list, fill(list, driver));
+    else if (list)
+        seccomp_release(list);
+    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "seccomp: %s", strerror(-error));
+}
+
+/* ---- the whole ---- */
 
 #define FILE_SIZE_FLOOR (UINT64_C(1) << 30) /* drivers write caches of this size */
 
@@ -45,7 +453,7 @@ static bool limit_paths(bool driver, char *why, size_t size)
     }
     if (landlock_begin(&landlock, version, &fault) == 0) {
         if (driver)
-            sandbox_allow_paths(&landlock);
+            allow_paths(&landlock);
         if (landlock_enforce(&landlock, &fault) == 0) {
             snprintf(why, size, "landlock %d", version);
             return true;
@@ -66,7 +474,7 @@ static void limit_one(int which, uint64_t value)
 
 /* RLIMIT_NPROC is left out because it counts all processes of the user, RLIMIT_AS because GPU
  * drivers reserve far more addresses than they use. A file that grows too large makes write(2)
- * fail, since SIGXFSZ is ignored (signals.h). */
+ * fail, since SIGXFSZ is ignored (main.c). */
 static void limit_resources(uint64_t memory)
 {
     limit_one(RLIMIT_CORE, 0);
@@ -79,11 +487,11 @@ void sandbox_put_on(struct sandbox *sandbox, const struct sandbox_needs *needs)
     struct fault fault = FAULT_INIT;
     device_cache_directory(); /* found, and made, before paths are limited */
     if (needs->driver)
-        sandbox_place_caches();
+        place_caches();
     limit_resources(needs->memory);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     bool has_paths = limit_paths(needs->driver, paths, sizeof paths);
-    bool has_calls = sandbox_limit_calls(needs->driver, needs->log_refused, &fault) == 0;
+    bool has_calls = limit_calls(needs->driver, needs->log_refused, &fault) == 0;
     if (!has_calls)
         snprintf(calls, sizeof calls, "no %.30s", fault.text);
     sandbox->whole = has_paths && has_calls;
