@@ -1,9 +1,14 @@
 /* sluice bench: measures stages, chains and whole files. */
 #include "bench/bench.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "device/memory.h"
@@ -69,6 +74,102 @@ static const struct options_usage usage = {
     .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},
 };
+
+/* ---- facts about the machine for reports, from /proc and /sys; missing ones are left out ---- */
+
+/* A file's first line, or NULL. In a list of names that each end with NUL, blanks replace the NULs.
+ */
+static json_t *line_of(const char *folder, const char *file)
+{
+    char path[600], line[512];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    size_t length = file_read_text(path, line, sizeof line);
+    for (size_t i = 0; i + 1 < length; i++)
+        if (line[i] == '\0')
+            line[i] = ' ';
+    line[strcspn(line, "\n")] = '\0';
+    return length > 0 ? json_string(line) : NULL;
+}
+
+static void add_line(json_t *to, const char *key, const char *folder, const char *file)
+{
+    json_t *line = line_of(folder, file);
+    if (line)
+        json_object_set_new(to, key, line);
+}
+
+/* These files of each entry of `folder`, as an array of objects in no certain order. */
+struct wanted {
+    const char *key, *file;
+};
+static json_t *entries_of(const char *folder, const struct wanted *wanted, size_t count)
+{
+    json_t *entries = json_array();
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        char path[512];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        json_t *one = json_object();
+        for (size_t i = 0; i < count; i++)
+            add_line(one, wanted[i].key, path, wanted[i].file);
+        if (json_object_size(one) > 0) {
+            json_object_set_new(one, "name", json_string(entry->d_name));
+            json_array_append_new(entries, one);
+        } else {
+            json_decref(one);
+        }
+    }
+    if (stream)
+        closedir(stream);
+    return entries;
+}
+
+/* Its clocks and temperatures now. */
+static json_t *state_json(void)
+{
+    static const struct wanted clock[] = {
+        {"hz", "cur_freq"}, {"max_hz", "max_freq"}, {"governor", "governor"}};
+    static const struct wanted processor[] = {{"khz", "scaling_cur_freq"},
+                                              {"max_khz", "cpuinfo_max_freq"},
+                                              {"governor", "scaling_governor"}};
+    static const struct wanted zone[] = {{"type", "type"}, {"millicelsius", "temp"}};
+    return json_pack("{s:o, s:o, s:o}", "clocks", entries_of("/sys/class/devfreq", clock, 3),
+                     "processors", entries_of("/sys/devices/system/cpu/cpufreq", processor, 3),
+                     "temperatures", entries_of("/sys/class/thermal", zone, 2));
+}
+
+/* What figures can depend on: versions of the system. */
+static json_t *system_json(void)
+{
+    static const char *const drivers[] = {"mali_kbase", "panfrost", "panthor"};
+    struct utsname names;
+    json_t *system = json_object();
+    if (uname(&names) == 0)
+        json_object_update_new(system, json_pack("{s:s, s:s, s:s}", "kernel", names.release,
+                                                 "build", names.version, "machine", names.machine));
+    add_line(system, "model", "/proc/device-tree", "model");
+    add_line(system, "compatible", "/proc/device-tree", "compatible");
+    add_line(system, "gpu", "/sys/class/misc/mali0/device", "gpuinfo");
+    json_object_set_new(system, "processors", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+    json_object_set_new(system, "memory",
+                        json_integer((json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)));
+    json_t *loaded = json_array();
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        char folder[64];
+        snprintf(folder, sizeof folder, "/sys/module/%s", drivers[i]);
+        if (access(folder, F_OK) != 0)
+            continue;
+        json_t *one = json_pack("{s:s}", "name", drivers[i]);
+        add_line(one, "version", folder, "version");
+        json_array_append_new(loaded, one);
+    }
+    json_object_set_new(system, "drivers", loaded);
+    return system;
+}
+
+/* ---- the command ---- */
 
 static const struct bench *find_bench(const char *name)
 {
@@ -162,9 +263,9 @@ static int write_report(const struct bench_context *context, const struct device
     json_object_set_new(report, "board",
                         context->board ? json_string(context->board->name) : json_null());
     json_object_set_new(report, "opencl", info ? describe_device(info, true) : json_null());
-    json_object_set_new(report, "system", bench_system_json());
+    json_object_set_new(report, "system", system_json());
     json_object_set(report, "before", context->before);
-    json_object_set_new(report, "after", bench_state_json());
+    json_object_set_new(report, "after", state_json());
     if (json_dumpfd(report, context->report->fd, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0)
         fault_set(&fault, FAULT_IO, "cannot be written: %s", strerror(errno));
     else if (file_draft_commit(context->report, false, &fault) == 0)
@@ -283,7 +384,7 @@ static int begin_report(struct bench_context *context, struct file_draft *report
 {
     struct fault fault = FAULT_INIT;
     context->report = report;
-    context->before = bench_state_json();
+    context->before = state_json();
     if (file_draft_open(report, context->options->report, &fault) != 0)
         return cli_complain(context->options->report, &fault);
     return 0;

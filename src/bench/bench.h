@@ -101,18 +101,6 @@ struct bench_difference {
 };
 struct bench_difference bench_compare(const struct picture *a, const struct picture *b);
 
-/* Another way to compute a chain, with the same or a similar result. */
-struct bench_variant {
-    char name[96];
-    char *chain; /* the chain's text; owned */
-};
-
-/* Makes variants of the chain with each other value of the parameters that choose how it is
- * computed: box's method, a transform's precision and wavelet. The caller frees `*variants` and
- * each chain. */
-int bench_variants(const char *text, struct bench_variant **variants, size_t *count,
-                   struct fault *fault);
-
 /* Adds rows of a chain and, if they are asked for, of its variants. The first row is the chain as
  * `sluice run` plans it. `shape` is the picture's. */
 int bench_chain(const struct bench_context *context, const char *text, const struct chain *chain,
@@ -124,10 +112,6 @@ void bench_print_head(void);
  * either is asked for. `device` NULL: they are rows of the references. Returns the exit status,
  * after a complaint. */
 int bench_give_rows(const struct bench_context *context, const struct device *device);
-
-/* What figures can depend on: versions of the system; its clocks and temperatures now. */
-json_t *bench_system_json(void);
-json_t *bench_state_json(void);
 
 /* Adds rows of files that go through decoder, chain and encoder. Returns the exit status, after a
  * complaint. */
