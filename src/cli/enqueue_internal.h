@@ -6,7 +6,6 @@
 #include "cli/common.h"
 #include "cli/progress.h"
 #include "relay/hub.h"
-#include "relay/job.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

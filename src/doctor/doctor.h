@@ -1,4 +1,4 @@
-/* Shared by doctor.c and doctor_*.c alone: the findings, and the parts that look for them. */
+/* The findings, for doctor.c and doctor_opencl.c alone. */
 #ifndef SLUICE_DOCTOR_H
 #define SLUICE_DOCTOR_H
 
@@ -44,11 +44,5 @@ bool doctor_may(const struct doctor *doctor, const char *path, unsigned access);
 
 void doctor_look_at_loader(struct doctor *doctor);
 void doctor_look_at_device(struct doctor *doctor);
-void doctor_look_at_nodes(struct doctor *doctor);
-void doctor_look_at_kernel(struct doctor *doctor);
-void doctor_look_at_inotify(struct doctor *doctor);
-void doctor_look_at_worker(struct doctor *doctor);
-void doctor_look_at_cache(struct doctor *doctor);
-void doctor_look_at_folders(struct doctor *doctor);
 
 #endif
