@@ -247,6 +247,32 @@ int path_make_directories(const char *path, mode_t mode, struct fault *fault)
     return 0;
 }
 
+char *path_of_result(const char *path, unsigned number, const char *plane)
+{
+    name_buffer name;
+    char *result = NULL;
+    const char *last = path_name(path);
+    if (number == 0 && !plane[0])
+        return strdup(path);
+    name_of_plane(name, last, number, plane);
+    return asprintf(&result, "%.*s%s", (int)(last - path), path, name) < 0 ? NULL : result;
+}
+
+bool path_is_directory(const char *path)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') ||
+           (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+bool path_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
 /* Devices and pipes (/dev/stdout, a FIFO) must not be replaced by a rename. */
 static bool is_special(const char *path)
 {

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "bench/bench.h"
-#include "cli/paths.h"
 
 /* Times of a run, in seconds; medians are reported. */
 enum span {
@@ -65,7 +64,7 @@ struct figures {
 static int open_result(void *context, const char *plane, int *fd, struct fault *fault)
 {
     struct job *job = context;
-    char *path = paths_result(job->path, 0, plane);
+    char *path = path_of_result(job->path, 0, plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&job->draft, path, fault);
