@@ -66,17 +66,8 @@ bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, 
                     int64_t max, int64_t *value);
 bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value);
 
-/* Sections of the configuration: banks.c reads these into struct definitions, … */
+/* Sections of the configuration that banks.c reads into struct definitions. */
 void config_read_banks(struct reader *reader, yaml_node_t *node, void *to);
 void config_read_kernels(struct reader *reader, yaml_node_t *node, void *to);
-
-/* … and daemon.c these into struct settings. */
-void config_read_device(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_limits(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_listen(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_log(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_relay(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_state(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_watch(struct reader *reader, yaml_node_t *node, void *to);
 
 #endif
