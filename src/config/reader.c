@@ -43,11 +43,6 @@ static size_t count_nodes(const struct reader *reader)
     return (size_t)(reader->document.nodes.top - reader->document.nodes.start);
 }
 
-static void count_use(unsigned *uses, int index)
-{
-    uses[index - 1]++;
-}
-
 /* An alias appears as a node that occurs in several places. */
 static void refuse_aliases(struct reader *reader)
 {
@@ -62,12 +57,12 @@ static void refuse_aliases(struct reader *reader)
         if (node->type == YAML_SEQUENCE_NODE)
             for (const yaml_node_item_t *item = node->data.sequence.items.start;
                  item < node->data.sequence.items.top; item++)
-                count_use(uses, *item);
+                uses[*item - 1]++;
         if (node->type == YAML_MAPPING_NODE)
             for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
                  pair < node->data.mapping.pairs.top; pair++) {
-                count_use(uses, pair->key);
-                count_use(uses, pair->value);
+                uses[pair->key - 1]++;
+                uses[pair->value - 1]++;
             }
     }
     for (size_t i = 0; i < n; i++)
@@ -131,10 +126,10 @@ static const char *in_plain_words(const char *problem)
 }
 
 bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
-                  struct text *errors)
+                  struct settings *settings, struct text *errors)
 {
     yaml_parser_t parser;
-    *reader = (struct reader){.file = file, .errors = errors};
+    *reader = (struct reader){.file = file, .settings = settings, .errors = errors};
     if (!yaml_parser_initialize(&parser)) {
         errors->failed = true;
         return false;
@@ -187,6 +182,13 @@ const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *
         return NULL;
     }
     return text;
+}
+
+const char *reader_keep(struct reader *reader, const char *text)
+{
+    const char *kept = text ? settings_keep(reader->settings, text) : NULL;
+    reader->errors->failed |= text && !kept;
+    return kept;
 }
 
 bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value)
@@ -256,6 +258,8 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
         return;
     }
     const char *text = reader_scalar(reader, value, option->name);
+    if (option->type == PARAM_TEXT)
+        text = reader_keep(reader, text);
     if (text && param_set(option, to, text, strlen(text), false, what, &fault) != 0)
         reader_complain(reader, value, "%s", fault.text);
 }
@@ -311,10 +315,10 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
             continue;
         }
         given |= UINT64_C(1) << (key - keys);
-        if (key->option)
-            set_option(reader, value, what, key->option, to);
+        if (key->read)
+            key->read(reader, key, value, (char *)to + key->offset);
         else
-            key->read(reader, value, to);
+            set_option(reader, value, what, key->option, to);
     }
     for (const struct reader_key *key = keys; key->name; key++)
         if (key->required && !(given & UINT64_C(1) << (key - keys)))

@@ -141,7 +141,8 @@ struct settings {
 
 /* A setting, wherever it is given. */
 struct setting {
-    struct param param;     /* its key in the file, and its field in the section's struct */
+    struct param param;     /* its key in the file, and its field in the section's struct; must be
+                               the first member */
     const char *option;     /* its long option; NULL: none */
     char letter;            /* the short option; 0: none */
     const char *value_name; /* for the help: "DIR" */

@@ -232,16 +232,8 @@ const struct settings_section settings_sections[] = {
 #define WATCH_AT(member) offsetof(struct watch_settings, member)
 
 const struct param settings_retention[] = {
-    {.name = "keep",
-     .type = PARAM_SIZE,
-     .offset = offsetof(struct retention, keep),
-     .min = 0,
-     .max = 1e15},
-    {.name = "age",
-     .type = PARAM_DURATION,
-     .offset = offsetof(struct retention, age),
-     .min = 0,
-     .max = 10000 * 86400e9},
+    PARAM(SIZE, "keep", offsetof(struct retention, keep), NULL, RANGE(0, 1e15)),
+    PARAM(DURATION, "age", offsetof(struct retention, age), NULL, RANGE(0, 10000 * 86400e9)),
     {0},
 };
 
