@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
-#include "cli/commands.h"
 #include "device/memory.h"
 #include "version.h"
 #include "worker/describe.h"
@@ -54,7 +53,6 @@ static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filter
 #define N_BENCHES (sizeof benches / sizeof *benches)
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "bench",
     .operands = "[STAGE…|-c CHAIN] [--end-to-end FILE…]",
     .summary = "Times stages, chains and whole files; without operands, every stage.",
@@ -390,40 +388,38 @@ static int begin_report(struct bench_context *context, struct file_draft *report
     return 0;
 }
 
-int command_bench(int argc, char **argv)
+static int bench_command(void *options_, char **operands, size_t count)
 {
-    struct bench_options o = {0};
+    struct bench_options *o = options_;
     struct config config;
     struct plane size;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    size_t count = (size_t)(argc - first);
-    int status = check_options(&o, &size);
+    cli_common_apply(&o->common);
+    int status = check_options(o, &size);
     if (status == 0)
-        status = check_operands(&o, argv + first, count);
-    const char *chain = o.chain;
+        status = check_operands(o, operands, count);
+    const char *chain = o->chain;
     if (status == 0)
-        status = cli_read_config(&o.common, &config, &chain);
+        status = cli_read_config(&o->common, &config, &chain);
     if (status != 0)
         return status;
-    struct bench_context context = {.options = &o,
-                                    .iterations = o.iterations   ? (unsigned)o.iterations
-                                                  : o.end_to_end ? 5
-                                                                 : 20,
+    struct bench_context context = {.options = o,
+                                    .iterations = o->iterations   ? (unsigned)o->iterations
+                                                  : o->end_to_end ? 5
+                                                                  : 20,
                                     .config = &config,
                                     .rows = json_array(),
-                                    .lines = !o.common.json};
+                                    .lines = !o->common.json};
     struct file_draft report = {.fd = -1};
-    status = find_board(&o, &context.board);
-    if (status == 0 && o.report)
+    status = find_board(o, &context.board);
+    if (status == 0 && o->report)
         status = begin_report(&context, &report);
     if (status == 0)
-        status = bench(&context, chain, argv + first, count);
+        status = bench(&context, chain, operands, count);
     file_draft_discard(&report);
     json_decref(context.before);
     json_decref(context.rows);
     config_finish(&config);
     return status;
 }
+
+const struct command command_bench = {&usage, sizeof(struct bench_options), bench_command};

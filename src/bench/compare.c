@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 
 struct compare_options {
@@ -23,7 +22,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "compare",
     .operands = "A B",
     .summary =
@@ -170,16 +168,15 @@ static int compare_files(const struct compare_options *o, char **paths)
     return status;
 }
 
-int command_compare(int argc, char **argv)
+static int compare_command(void *options_, char **operands, size_t count)
 {
-    struct compare_options o = {0};
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (argc - first != 2) {
+    struct compare_options *o = options_;
+    cli_common_apply(&o->common);
+    if (count != 2) {
         fputs("sluice: compare: two pictures are compared (see sluice compare --help)\n", stderr);
         return 64;
     }
-    return compare_files(&o, argv + first);
+    return compare_files(o, operands);
 }
+
+const struct command command_compare = {&usage, sizeof(struct compare_options), compare_command};

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/number.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/client.h"
 
@@ -102,7 +101,6 @@ static const struct options_row status_rows[] = {
 };
 
 static const struct options_usage status_usage = {
-    .program = "sluice",
     .command = "status",
     .operands = "[-s SOCKET] [--watch]",
     .summary = "Prints what the daemon does, as it says at its jobs socket.",
@@ -253,18 +251,17 @@ static int ask_status(const struct status_options *o, struct fault *fault)
     return result;
 }
 
-int command_status(int argc, char **argv)
+static int status(void *options_, char **operands, size_t count)
 {
-    struct status_options o = {0};
+    struct status_options *o = options_;
+    (void)operands, (void)count;
     struct fault fault = FAULT_INIT;
-    int first = options_parse(&status_usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (cli_refuse_operands("status", first, argc, argv) != 0)
-        return 64;
-    return ask_status(&o, &fault) == 0 ? 0 : cli_complain("status", &fault);
+    cli_common_apply(&o->common);
+    return ask_status(o, &fault) == 0 ? 0 : cli_complain("status", &fault);
 }
+
+const struct command command_status = {&status_usage, sizeof(struct status_options), status,
+                                       .no_operands = true};
 
 /* ---- why ---- */
 
@@ -277,7 +274,6 @@ static const struct options_row why_rows[] = {
     DAEMON_SOCKET_OPTION(offsetof(struct why_options, socket)), {0}};
 
 static const struct options_usage why_usage = {
-    .program = "sluice",
     .command = "why",
     .operands = "[-s SOCKET] FILE…",
     .summary = "Says what became of a file in a watched folder, or why it is not done.",
@@ -340,38 +336,34 @@ static int tell_fate(const struct why_options *o, const char *file, json_t *answ
     return cli_complain(file, &fault);
 }
 
-int command_why(int argc, char **argv)
+static int why(void *options_, char **operands, size_t count)
 {
-    struct why_options o = {0};
+    struct why_options *o = options_;
     struct fault fault = FAULT_INIT;
     int socket, status = 0, failed = 0;
-    int first = options_parse(&why_usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (first == argc) {
-        fault_set(&fault, FAULT_USAGE, "which file? (see sluice why --help)");
-        return cli_complain("why", &fault);
-    }
-    if (daemon_connect(o.socket, &socket, &fault) != 0)
+    cli_common_apply(&o->common);
+    if (daemon_connect(o->socket, &socket, &fault) != 0)
         return cli_complain("why", &fault);
     json_t *all = json_array();
-    for (int i = first; i < argc; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_t *answer;
         fault_clear(&fault);
-        int one = ask(socket, "why", argv[i], &answer, &fault) != 0
-                      ? cli_complain(argv[i], &fault)
-                      : tell_fate(&o, argv[i], answer, all);
+        int one = ask(socket, "why", operands[i], &answer, &fault) != 0
+                      ? cli_complain(operands[i], &fault)
+                      : tell_fate(o, operands[i], answer, all);
         json_decref(answer);
         failed += one != 0;
         status = one ? one : status;
     }
     close(socket);
-    if (o.common.json && json_array_size(all) > 0)
-        cli_print_json(json_incref(argc - first == 1 ? json_array_get(all, 0) : all));
+    if (o->common.json && json_array_size(all) > 0)
+        cli_print_json(json_incref(count == 1 ? json_array_get(all, 0) : all));
     json_decref(all);
-    return argc - first > 1 && failed > 0 ? 1 : status;
+    return count > 1 && failed > 0 ? 1 : status;
 }
+
+const struct command command_why = {&why_usage, sizeof(struct why_options), why,
+                                    .missing = "which file?"};
 
 /* ---- requeue ---- */
 
@@ -389,7 +381,6 @@ static const struct options_row requeue_rows[] = {
 };
 
 static const struct options_usage requeue_usage = {
-    .program = "sluice",
     .command = "requeue",
     .operands = "[-s SOCKET] FILE…|--failed",
     .summary = "Puts originals back into their watched folder, so that they are done again.",
@@ -432,11 +423,11 @@ static int requeue_all(const struct requeue_options *o, int socket)
     return left > 0;
 }
 
-static int requeue_files(const struct requeue_options *o, int socket, char **files, int count)
+static int requeue_files(const struct requeue_options *o, int socket, char **files, size_t count)
 {
     json_t *all = o->common.json ? json_array() : NULL;
     int status = 0, failed = 0;
-    for (int i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct fault fault = FAULT_INIT;
         json_t *answer;
         if (ask(socket, "requeue", files[i], &answer, &fault) != 0) {
@@ -455,23 +446,21 @@ static int requeue_files(const struct requeue_options *o, int socket, char **fil
     return count > 1 && failed > 0 ? 1 : status;
 }
 
-int command_requeue(int argc, char **argv)
+static int requeue(void *options_, char **operands, size_t count)
 {
-    struct requeue_options o = {0};
+    struct requeue_options *o = options_;
     struct fault fault = FAULT_INIT;
     int socket;
-    int first = options_parse(&requeue_usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (o.failed == (first < argc))
+    cli_common_apply(&o->common);
+    if (o->failed == (count > 0))
         fault_set(&fault, FAULT_USAGE, "either files or --failed (see sluice requeue --help)");
     else
-        daemon_connect(o.socket, &socket, &fault);
+        daemon_connect(o->socket, &socket, &fault);
     if (fault.code != FAULT_NONE)
         return cli_complain("requeue", &fault);
-    int status =
-        o.failed ? requeue_all(&o, socket) : requeue_files(&o, socket, argv + first, argc - first);
+    int status = o->failed ? requeue_all(o, socket) : requeue_files(o, socket, operands, count);
     close(socket);
     return status;
 }
+
+const struct command command_requeue = {&requeue_usage, sizeof(struct requeue_options), requeue};

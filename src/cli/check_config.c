@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "chain/chain.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "codec/codec.h"
 #include "config/config.h"
@@ -28,7 +27,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "check-config",
     .operands = "FILE",
     .summary = "Prints every error of a configuration at once, each with file:line:column.",
@@ -210,19 +208,18 @@ static int print_reference(void)
     return 0;
 }
 
-int command_check_config(int argc, char **argv)
+static int check_config(void *options_, char **operands, size_t count)
 {
-    struct check_options o = {0};
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (o.reference)
+    struct check_options *o = options_;
+    cli_common_apply(&o->common);
+    if (o->reference)
         return print_reference();
-    if (argc - first != 1) {
+    if (count != 1) {
         fprintf(stderr, "sluice: check-config: %s (see sluice check-config --help)\n",
-                argc == first ? "which file?" : "one file at a time");
+                count == 0 ? "which file?" : "one file at a time");
         return 64;
     }
-    return check(argv[first], &o.common);
+    return check(operands[0], &o->common);
 }
+
+const struct command command_check_config = {&usage, sizeof(struct check_options), check_config};

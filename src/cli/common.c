@@ -114,15 +114,6 @@ void cli_tell_warnings(const char *file, const char *lines)
     }
 }
 
-int cli_refuse_operands(const char *command, int first, int argc, char **argv)
-{
-    if (first == argc)
-        return 0;
-    fprintf(stderr, "sluice: %s: there are no operands, such as '%s' (see sluice %s --help)\n",
-            command, argv[first], command);
-    return 64;
-}
-
 int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
 {
     struct text errors = {0};

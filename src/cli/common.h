@@ -46,9 +46,6 @@ int cli_read_config(const struct common_options *options, struct config *config,
  * none. */
 void cli_tell_warnings(const char *file, const char *lines);
 
-/* For commands without operands: returns 0, or 64 after a complaint about the first operand. */
-int cli_refuse_operands(const char *command, int first, int argc, char **argv);
-
 /* Parses a chain. Returns 0, or the exit status after a complaint about each mistake, with carets
  * under its place in the text. */
 int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions);
@@ -65,5 +62,18 @@ extern FILE *cli_stdout;
 /* Prints the answer to --json on cli_stdout, and releases it. docs/schemas has a schema for each
  * command. */
 void cli_print_json(json_t *json);
+
+/* A subcommand of `sluice`. `run` gets its options, which begin with struct common_options, and
+ * returns the exit status. */
+struct command {
+    const struct options_usage *usage; /* without a program, which is sluice */
+    size_t size;                       /* of the options */
+    int (*run)(void *options, char **operands, size_t count);
+    const char *missing; /* the complaint when there is no operand; NULL: there may be none */
+    bool no_operands;    /* it takes none */
+};
+extern const struct command command_bench, command_check_config, command_compare, command_devices,
+    command_doctor, command_plan, command_requeue, command_run, command_stages, command_status,
+    command_submit, command_testcard, command_warm, command_why;
 
 #endif

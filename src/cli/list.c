@@ -3,16 +3,10 @@
 
 #include "base/number.h"
 #include "chain/tried.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/describe.h"
 
-struct stages_options {
-    struct common_options common;
-};
-
 static const struct options_usage stages_usage = {
-    .program = "sluice",
     .command = "stages",
     .operands = "[NAME…]",
     .summary = "Prints every stage, or those named, with their parameters.",
@@ -49,26 +43,23 @@ static int unknown(const char *name)
     return 64;
 }
 
-int command_stages(int argc, char **argv)
+static int list_stages(void *options_, char **operands, size_t count)
 {
-    struct stages_options o = {0};
-    int first = options_parse(&stages_usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    for (int i = first; i < argc; i++) {
-        const struct stage *stage = stage_find(argv[i], strlen(argv[i]));
+    struct common_options *o = options_;
+    for (size_t i = 0; i < count; i++) {
+        const struct stage *stage = stage_find(operands[i], strlen(operands[i]));
         if (!stage || stage->internal)
-            return unknown(argv[i]);
+            return unknown(operands[i]);
     }
-    json_t *list = o.common.json ? json_array() : NULL;
+    json_t *list = o->json ? json_array() : NULL;
     bool any = false;
     for (const struct stage *const *s = stage_registry; *s; s++) {
-        bool wanted = first == argc && !(*s)->internal;
-        for (int i = first; i < argc; i++)
-            wanted |= strcmp(argv[i], (*s)->name) == 0;
+        bool wanted = count == 0 && !(*s)->internal;
+        for (size_t i = 0; i < count; i++)
+            wanted |= strcmp(operands[i], (*s)->name) == 0;
         if (!wanted)
             continue;
-        if (o.common.json) {
+        if (o->json) {
             json_array_append_new(list, describe_stage(*s));
         } else {
             fputs(any ? "\n" : "", cli_stdout);
@@ -76,19 +67,16 @@ int command_stages(int argc, char **argv)
         }
         any = true;
     }
-    if (o.common.json)
+    if (o->json)
         cli_print_json(list);
     return 0;
 }
 
+const struct command command_stages = {&stages_usage, sizeof(struct common_options), list_stages};
+
 /* ---- devices ---- */
 
-struct devices_options {
-    struct common_options common;
-};
-
 static const struct options_usage devices_usage = {
-    .program = "sluice",
     .command = "devices",
     .operands = "",
     .summary = "Prints every device, OpenCL's and native, the one that is taken, and its limits.",
@@ -120,40 +108,39 @@ static void print_device(const struct device_info *info, bool taken)
             info->unified_memory ? "yes" : "no", info->profile);
 }
 
-static void print_all(const struct devices_options *o, const struct device_info *const *list,
+static void print_all(const struct common_options *o, const struct device_info *const *list,
                       size_t count, const struct device_info *taken)
 {
-    json_t *array = o->common.json ? json_array() : NULL;
+    json_t *array = o->json ? json_array() : NULL;
     for (size_t i = 0; i < count; i++) {
-        if (o->common.json)
+        if (o->json)
             json_array_append_new(array, describe_device(list[i], list[i] == taken));
         else
             print_device(list[i], list[i] == taken);
     }
-    if (o->common.json)
+    if (o->json)
         cli_print_json(array);
 }
 
-int command_devices(int argc, char **argv)
+static int list_devices(void *options_, char **operands, size_t count)
 {
-    struct devices_options o = {0};
+    struct common_options *o = options_;
+    (void)operands, (void)count;
     struct fault fault = FAULT_INIT, none = FAULT_INIT;
     struct engine_options engine;
     const struct device_info *list[DEVICES_MAX], *order[DEVICES_MAX];
     size_t fitting = 0;
-    int first = options_parse(&devices_usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (cli_refuse_operands("devices", first, argc, argv) != 0)
-        return 64;
-    cli_engine_options(&o.common, &engine);
-    size_t count = device_list(list, true, &fault);
-    if (count == 0)
+    cli_common_apply(o);
+    cli_engine_options(o, &engine);
+    size_t n_devices = device_list(list, true, &fault);
+    if (n_devices == 0)
         return cli_complain(NULL, &fault);
     int status = 0;
     if (device_select(&engine.device, order, &fitting, &none) != 0 && !engine.reference)
         status = cli_complain(NULL, &none);
-    print_all(&o, list, count, fitting && !engine.reference ? order[0] : NULL);
+    print_all(o, list, n_devices, fitting && !engine.reference ? order[0] : NULL);
     return status;
 }
+
+const struct command command_devices = {&devices_usage, sizeof(struct common_options), list_devices,
+                                        .no_operands = true};

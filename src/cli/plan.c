@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "chain/board.h"
 #include "chain/source.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 
 struct plan_command_options {
@@ -33,7 +32,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "plan",
     .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
@@ -411,9 +409,9 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     return status;
 }
 
-int command_plan(int argc, char **argv)
+static int plan(void *options_, char **operands, size_t count)
 {
-    struct plan_command_options o = {0};
+    struct plan_command_options *o = options_;
     struct fault fault = FAULT_INIT;
     struct plane plane = {0};
     struct config config;
@@ -421,23 +419,20 @@ int command_plan(int argc, char **argv)
     struct device *device = NULL;
     const struct board *board = NULL;
     struct device_profile profile;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (argc - first != 1 || !plane_parse_size(argv[first], &plane)) {
+    cli_common_apply(&o->common);
+    if (count != 1 || !plane_parse_size(operands[0], &plane)) {
         fprintf(stderr,
                 "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
                 "channels%s%s (see sluice plan --help)\n",
-                argc - first == 1 ? ", not " : "", argc - first == 1 ? argv[first] : "");
+                count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
         return 64;
     }
-    if (!sample_find(o.type, &plane.type)) {
-        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o.type);
+    if (!sample_find(o->type, &plane.type)) {
+        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
         return 64;
     }
-    const char *text = o.chain ? o.chain : "";
-    int status = cli_read_config(&o.common, &config, &text);
+    const char *text = o->chain ? o->chain : "";
+    int status = cli_read_config(&o->common, &config, &text);
     if (status != 0)
         return status;
     status = cli_parse_chain(&chain, text, &config.definitions);
@@ -445,11 +440,13 @@ int command_plan(int argc, char **argv)
         config_finish(&config);
         return status;
     }
-    status = find_profile(&o, &device, &board, &profile, &fault) == 0
-                 ? make_plan(&o, &chain, &plane, &profile, board)
+    status = find_profile(o, &device, &board, &profile, &fault) == 0
+                 ? make_plan(o, &chain, &plane, &profile, board)
                  : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);
     config_finish(&config);
     return status;
 }
+
+const struct command command_plan = {&usage, sizeof(struct plan_command_options), plan};

@@ -8,7 +8,6 @@
 
 #include "base/sealed.h"
 #include "cli/batch.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/client.h"
 #include "worker/describe.h"
@@ -28,7 +27,6 @@ struct submit_options {
 static const struct options_row options[] = {DAEMON_SOCKET_OPTION(AT(socket)), {0}};
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "submit",
     .operands = "[-s SOCKET] [-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, through the daemon's jobs socket. IN is a file, a "
@@ -39,7 +37,7 @@ static const struct options_usage usage = {
 };
 
 struct submit {
-    struct submit_options options;
+    const struct submit_options *options;
     struct batch batch;
     const char *format; /* as sent to the daemon */
     int socket;
@@ -88,7 +86,7 @@ static void end(struct submit *submit, struct batch_file *file)
 /* Sends a file. Returns a fault of the daemon; the file's own fault is stored in it. */
 static int send_file(struct submit *submit, struct batch_file *file, struct fault *fault)
 {
-    const struct batch_options *o = &submit->options.batch;
+    const struct batch_options *o = &submit->options->batch;
     struct submission *submission = &submit->files[file->place];
     *submission = (struct submission){.file = file};
     int fd = load(file, &file->fault);
@@ -244,7 +242,7 @@ static void waiting(void *submit, char text[ENGINE_PREPARING_MAX])
 
 static int submit_all(struct submit *submit, char **inputs, size_t count)
 {
-    const struct batch_options *o = &submit->options.batch;
+    const struct batch_options *o = &submit->options->batch;
     struct fault fault = FAULT_INIT;
     struct batch_file *file;
     enum batch_step step;
@@ -252,7 +250,7 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     if (status != 0)
         return status;
     submit->format = o->format ? o->format : submit->batch.format.extension;
-    if (daemon_connect(submit->options.socket, &submit->socket, &fault) != 0)
+    if (daemon_connect(submit->options->socket, &submit->socket, &fault) != 0)
         give_up(submit, &fault);
     while ((step = batch_next(&submit->batch, &file)) != BATCH_OVER) {
         int result =
@@ -276,7 +274,7 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     return status;
 }
 
-int command_submit(int argc, char **argv)
+static int submit(void *options_, char **inputs, size_t count)
 {
     struct submit *submit = calloc(1, sizeof *submit);
     if (!submit) {
@@ -284,20 +282,16 @@ int command_submit(int argc, char **argv)
         return 70;
     }
     *submit = (struct submit){
+        .options = options_,
         .batch = {.ahead = AHEAD, .context = submit, .told = told, .waiting = waiting},
         .socket = -1};
-    int first = options_parse(&usage, &submit->options, argc, argv, cli_stdout);
-    int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    if (first >= 0) {
-        cli_common_apply(&submit->options.batch.common);
-        status = 64;
-        if (first == argc)
-            fputs("sluice: submit: no input (see sluice submit --help)\n", stderr);
-        else
-            status = submit_all(submit, argv + first, (size_t)(argc - first));
-        batch_finish(&submit->batch);
-        file_close(&submit->socket);
-    }
+    cli_common_apply(&((struct submit_options *)options_)->batch.common);
+    int status = submit_all(submit, inputs, count);
+    batch_finish(&submit->batch);
+    file_close(&submit->socket);
     free(submit);
     return status;
 }
+
+const struct command command_submit = {&usage, sizeof(struct submit_options), submit,
+                                       .missing = "no input"};

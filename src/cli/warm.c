@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "config/config.h"
 #include "engine/engine.h"
@@ -26,7 +25,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "warm",
     .operands = "[CONFIG]",
     .summary =
@@ -164,33 +162,30 @@ static int warm(const struct warm_options *o, struct config *config)
     return status;
 }
 
-int command_warm(int argc, char **argv)
+static int warm_config(void *options_, char **operands, size_t count)
 {
-    struct warm_options o = {0};
+    struct warm_options *o = options_;
     struct config config;
     struct text errors = {0};
     const char *chain = NULL;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    const char *told = o.common.device;
-    cli_common_apply(&o.common);
+    const char *told = o->common.device;
+    cli_common_apply(&o->common);
     const char *file = getenv("SLUICE_CONFIG");
-    bool is_named = o.common.config || (file && file[0]);
-    if (argc - first > 1 || (argc > first ? o.common.config != NULL : !is_named)) {
-        fputs(argc - first > 1 || o.common.config
+    bool is_named = o->common.config || (file && file[0]);
+    if (count > 1 || (count > 0 ? o->common.config != NULL : !is_named)) {
+        fputs(count > 1 || o->common.config
                   ? "sluice: warm: one configuration at a time (see sluice warm --help)\n"
                   : "sluice: warm: which configuration? (see sluice warm --help)\n",
               stderr);
         return 64;
     }
-    if (argc > first)
-        o.common.config = argv[first];
+    if (count > 0)
+        o->common.config = operands[0];
     /* As in sluice-worker: PoCL's cache lies below ours. */
     unsetenv("POCL_CACHE_DIR");
-    if (o.cache)
-        setenv("SLUICE_CACHE_DIR", o.cache, 1);
-    int status = cli_read_config(&o.common, &config, &chain);
+    if (o->cache)
+        setenv("SLUICE_CACHE_DIR", o->cache, 1);
+    int status = cli_read_config(&o->common, &config, &chain);
     if (status != 0)
         return status;
     settings_read_environment(&config.settings, false, &errors);
@@ -202,9 +197,11 @@ int command_warm(int argc, char **argv)
             config.settings.device = told;
         config_resolve_chains(&config);
         settings_complete(&config.settings);
-        status = warm(&o, &config);
+        status = warm(o, &config);
     }
     text_finish(&errors);
     config_finish(&config);
     return status;
 }
+
+const struct command command_warm = {&usage, sizeof(struct warm_options), warm_config};

@@ -23,7 +23,6 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "config/loops.h"
 #include "device/device.h"
@@ -53,7 +52,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "doctor",
     .operands = "[--config FILE]",
     .summary =
@@ -547,20 +545,16 @@ static void print(const struct doctor *doctor, const struct common_options *comm
         fprintf(cli_stdout, "problems: %u, warnings: %u\n", doctor->problems, doctor->warnings);
 }
 
-int command_doctor(int argc, char **argv)
+static int doctor_command(void *options_, char **operands, size_t count)
 {
-    struct doctor_options o = {0};
+    struct doctor_options *o = options_;
+    (void)operands, (void)count;
     struct doctor doctor = {0};
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    const char *told = o.common.device;
-    cli_common_apply(&o.common);
-    if (cli_refuse_operands("doctor", first, argc, argv) != 0)
-        return 64;
+    const char *told = o->common.device;
+    cli_common_apply(&o->common);
     doctor.findings = json_array();
-    find_user(&doctor, o.user);
-    read_config(&doctor, &o.common);
+    find_user(&doctor, o->user);
+    read_config(&doctor, &o->common);
     if (told)
         doctor.config.settings.device = told;
     look_at_worker(&doctor);
@@ -571,8 +565,11 @@ int command_doctor(int argc, char **argv)
     doctor_look_at_device(&doctor);
     look_at_inotify(&doctor);
     look_at_folders(&doctor);
-    print(&doctor, &o.common);
+    print(&doctor, &o->common);
     json_decref(doctor.findings);
     config_finish(&doctor.config);
     return doctor.problems > 0 ? 1 : 0;
 }
+
+const struct command command_doctor = {&usage, sizeof(struct doctor_options), doctor_command,
+                                       .no_operands = true};
