@@ -28,75 +28,40 @@
  *
  * Tried: PoCL 3.1, NVIDIA 580. From documentation only: Mesa, Arm's drivers (/dev/mali0,
  * /dev/dma_heap), AMD's and Intel's. */
-static const struct {
-    const char *pattern;
-    enum landlock_access access;
-} driver_paths[] = {
-    {"/lib", LANDLOCK_READ},
-    {"/lib[0-9x]*", LANDLOCK_READ},
-    {"/usr/lib*", LANDLOCK_READ},
-    {"/usr/share", LANDLOCK_READ},
-    {"/usr/local/lib*", LANDLOCK_READ},
-    {"/usr/local/share", LANDLOCK_READ},
-    {"/usr/local/nvidia", LANDLOCK_READ},
-    {"/usr/local/cuda*", LANDLOCK_READ},
-    {"/opt/rocm*", LANDLOCK_READ},
-    {"/opt/intel", LANDLOCK_READ},
-    {"/vendor/lib*", LANDLOCK_READ},
-    {"/system/lib*", LANDLOCK_READ},
-    {"/nix/store", LANDLOCK_READ},
-    {"/gnu/store", LANDLOCK_READ},
-    {"/run/opengl-driver", LANDLOCK_READ},
-    {"/etc/OpenCL", LANDLOCK_READ},
-    {"/etc/ld.so.*", LANDLOCK_READ},
-    {"/etc/nvidia", LANDLOCK_READ},
-    {"/etc/drirc", LANDLOCK_READ},
-    {"/sys", LANDLOCK_READ}, /* hwloc in PoCL, PCI identities */
-    {"/proc/self", LANDLOCK_READ},
-    {"/proc/cpuinfo", LANDLOCK_READ},
-    {"/proc/meminfo", LANDLOCK_READ},
-    {"/proc/stat", LANDLOCK_READ},
-    {"/proc/version", LANDLOCK_READ},
-    {"/proc/devices", LANDLOCK_READ},
-    {"/proc/modules", LANDLOCK_READ},
-    {"/proc/filesystems", LANDLOCK_READ},
-    {"/proc/driver", LANDLOCK_READ},
-    {"/proc/sys/vm", LANDLOCK_READ},
-    {"/proc/sys/kernel", LANDLOCK_READ},
-    {"/dev/null", LANDLOCK_DEVICE},
-    {"/dev/zero", LANDLOCK_DEVICE},
-    {"/dev/urandom", LANDLOCK_READ},
-    {"/dev/random", LANDLOCK_READ},
-    {"/dev/nvidia*", LANDLOCK_DEVICE},
-    {"/dev/dri", LANDLOCK_DEVICE},
-    {"/dev/kfd", LANDLOCK_DEVICE},
-    {"/dev/mali*", LANDLOCK_DEVICE},
-    {"/dev/dma_heap", LANDLOCK_DEVICE},
-    {"/dev/dma_buf_te", LANDLOCK_DEVICE},
-    {"/dev/ion", LANDLOCK_DEVICE},
-    {"/dev/udmabuf", LANDLOCK_DEVICE},
-    /* PoCL links each kernel with ld, or with a compiler driver that runs ld; both need the dynamic
-     * loader. */
-    {"/usr/bin/ld", LANDLOCK_RUN},
-    {"/usr/bin/ld.*", LANDLOCK_RUN},
-    {"/usr/bin/*-ld", LANDLOCK_RUN},
-    {"/usr/bin/*-ld.*", LANDLOCK_RUN},
-    {"/usr/bin/clang*", LANDLOCK_RUN},
-    {"/usr/lib/llvm-*/bin/clang*", LANDLOCK_RUN},
-    {"/usr/lib/llvm-*/bin/*lld", LANDLOCK_RUN},
-    {"/lib/ld-*.so*", LANDLOCK_RUN},
-    {"/lib/*/ld-*.so*", LANDLOCK_RUN},
-    {"/lib64/ld-*.so*", LANDLOCK_RUN},
-};
+static const char *const readable[] = {
+    /* software and its settings */
+    "/lib", "/lib[0-9x]*", "/usr/lib*", "/usr/share", "/usr/local/lib*", "/usr/local/share",
+    "/usr/local/nvidia", "/usr/local/cuda*", "/opt/rocm*", "/opt/intel", "/vendor/lib*",
+    "/system/lib*", "/nix/store", "/gnu/store", "/run/opengl-driver", "/etc/OpenCL", "/etc/ld.so.*",
+    "/etc/nvidia", "/etc/drirc",
+    /* the machine: hwloc in PoCL, PCI identities */
+    "/sys", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version",
+    "/proc/devices", "/proc/modules", "/proc/filesystems", "/proc/driver", "/proc/sys/vm",
+    "/proc/sys/kernel",
+    /* random numbers */
+    "/dev/urandom", "/dev/random", NULL};
 
-static void allow_matching(struct landlock *landlock, const char *pattern,
+static const char *const devices[] = {
+    "/dev/null",     "/dev/zero",       "/dev/nvidia*", "/dev/dri",     "/dev/kfd", "/dev/mali*",
+    "/dev/dma_heap", "/dev/dma_buf_te", "/dev/ion",     "/dev/udmabuf", NULL};
+
+static const char *const programs[] = {
+    /* PoCL links each kernel with ld, or with a compiler driver that runs ld */
+    "/usr/bin/ld", "/usr/bin/ld.*", "/usr/bin/*-ld", "/usr/bin/*-ld.*", "/usr/bin/clang*",
+    "/usr/lib/llvm-*/bin/clang*", "/usr/lib/llvm-*/bin/*lld",
+    /* both need the dynamic loader */
+    "/lib/ld-*.so*", "/lib/*/ld-*.so*", "/lib64/ld-*.so*", NULL};
+
+static void allow_matching(struct landlock *landlock, const char *const *patterns,
                            enum landlock_access access)
 {
-    glob_t found = {0};
-    if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            landlock_allow(landlock, found.gl_pathv[i], access);
-    globfree(&found);
+    for (; *patterns; patterns++) {
+        glob_t found = {0};
+        if (glob(*patterns, 0, NULL, &found) == 0)
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                landlock_allow(landlock, found.gl_pathv[i], access);
+        globfree(&found);
+    }
 }
 
 /* Allows directories and libraries that the environment names for drivers. */
@@ -147,8 +112,9 @@ static void allow_paths(struct landlock *landlock)
     static const char *const variables[] = {"LD_LIBRARY_PATH",   "OCL_ICD_VENDORS",
                                             "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH",
                                             "OPENCL_LAYERS",     "OPENCL_LAYER_PATH"};
-    for (size_t i = 0; i < sizeof driver_paths / sizeof *driver_paths; i++)
-        allow_matching(landlock, driver_paths[i].pattern, driver_paths[i].access);
+    allow_matching(landlock, readable, LANDLOCK_READ);
+    allow_matching(landlock, devices, LANDLOCK_DEVICE);
+    allow_matching(landlock, programs, LANDLOCK_RUN);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         allow_listed(landlock, variables[i]);
     allow_icds(landlock);
