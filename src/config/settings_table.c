@@ -17,7 +17,7 @@ static int parse_min_free(const char *text, void *to, struct fault *fault)
     bool good = length > 1 && text[length - 1] == '%'
                     ? number_parse_real(text, length - 1, &given.percent) && given.percent >= 0 &&
                           given.percent <= 99
-                    : number_parse_size(text, length, false, &given.bytes);
+                    : number_parse_unit(NUMBER_SIZE, text, length, false, &given.bytes);
     if (!good)
         return fault_set(
             fault, FAULT_CONFIG,

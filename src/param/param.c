@@ -80,15 +80,12 @@ static bool read_integer(const struct param *param, struct span value, int64_t *
            in_range(param, (double)*result);
 }
 
-static bool read_unsigned(const struct param *param, struct span value, bool bare_allowed,
-                          uint64_t *result)
+static enum number_kind kind_of(enum param_type type)
 {
-    bool (*parse)(const char *, size_t, bool, uint64_t *) =
-        param->type == PARAM_SIZE       ? number_parse_size
-        : param->type == PARAM_DURATION ? number_parse_duration
-                                        : number_parse_pixels;
-    return parse(value.text, value.length, bare_allowed, result) &&
-           in_range(param, (double)*result);
+    return type == PARAM_SIZE       ? NUMBER_SIZE
+           : type == PARAM_DURATION ? NUMBER_DURATION
+           : type == PARAM_PIXELS   ? NUMBER_PIXELS
+                                    : NUMBER_PLAIN;
 }
 
 static bool read_flag(struct span value, bool *result)
@@ -207,7 +204,9 @@ static bool read_value(const struct param *param, void *at, struct span value, b
     case PARAM_SIZE:
     case PARAM_DURATION:
     case PARAM_PIXELS:
-        return read_unsigned(param, value, bare_allowed, at);
+        return number_parse_unit(kind_of(param->type), value.text, value.length, bare_allowed,
+                                 at) &&
+               in_range(param, (double)*(const uint64_t *)at);
     }
     return false;
 }
@@ -357,14 +356,6 @@ static void print_choices(const struct param_choice *choices, struct text *text)
     }
 }
 
-static enum number_kind kind_of(enum param_type type)
-{
-    return type == PARAM_SIZE       ? NUMBER_SIZE
-           : type == PARAM_DURATION ? NUMBER_DURATION
-           : type == PARAM_PIXELS   ? NUMBER_PIXELS
-                                    : NUMBER_PLAIN;
-}
-
 void param_print_allowed(const struct param *param, struct text *text)
 {
     static const char *const kinds[] = {
@@ -457,13 +448,9 @@ void param_print_value(const struct param *param, const void *config, struct tex
         text_append(text, *(const char *const *)at ? *(const char *const *)at : "");
         break;
     case PARAM_SIZE:
-        text_append(text, number_format_size(*(const uint64_t *)at, number));
-        break;
     case PARAM_DURATION:
-        text_append(text, number_format_duration(*(const uint64_t *)at, number));
-        break;
     case PARAM_PIXELS:
-        text_append(text, number_format_pixels(*(const uint64_t *)at, number));
+        text_append(text, number_format_unit(kind_of(param->type), *(const uint64_t *)at, number));
         break;
     }
 }
