@@ -72,11 +72,6 @@ const char *bank_builtin_name(size_t index)
     return index < N_BUILTIN ? builtin[index].name : NULL;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -92,7 +87,7 @@ struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filte
     int64_t length = most(bank_ceil(whole - ignored, m), 0);
     if (cyclic) {
         int64_t after = (int64_t)back->n_taps - back->zero - 1;
-        int64_t first = least(-zero, bank_ceil(-in.zero - shift - after, m));
+        int64_t first = -most(zero, -bank_ceil(-in.zero - shift - after, m));
         int64_t last =
             most(length - zero - 1, bank_floor(in.length - 1 - in.zero - shift + back->zero, m));
         zero = -first;

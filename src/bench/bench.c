@@ -28,8 +28,7 @@ static const struct options_row options[] = {
            RANGE(1, 10000)),
     OPTION(0, NULL, FLAG, "variants", AT(variants),
            "time the alternatives, too: each form of the kernels, box's methods, each precision "
-           "and wavelet, the plain references",
-           DEFAULT("0")),
+           "and wavelet, the plain references"),
     OPTION(0, "FILE", TEXT, "report", AT(report),
            "also write all rows to a file, with the device, the versions of driver and kernel, "
            "clocks and "
@@ -38,14 +37,14 @@ static const struct options_row options[] = {
            "the board on which this runs (names as for sluice plan --board), to print the least "
            "time that kernels can take beside the measured one; else as the device tree says"),
     OPTION(0, NULL, FLAG, "end-to-end", AT(end_to_end),
-           "the operands are files: time them from disk through the chain to disk", DEFAULT("0")),
+           "the operands are files: time them from disk through the chain to disk"),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
            "format of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
     OPTION(0, "OPTIONS", TEXT, "input", AT(input),
            "options for reading with end-to-end, as in sluice run"),
     OPTION(0, "BANK", TEXT, "bank", AT(bank), "of filterbank1d and filterbank2d", DEFAULT("cdf97")),
     OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
-           "do not time the plain references of filterbank1d and filterbank2d", DEFAULT("0")),
+           "do not time the plain references of filterbank1d and filterbank2d"),
     {0},
 };
 

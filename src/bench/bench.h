@@ -32,7 +32,7 @@ struct bench_context {
 
 /* A bench with a table of its own: prints lines and adds rows. */
 struct bench {
-    const char *name, *summary;
+    const char *name;
     int (*run)(const struct bench_context *context, struct fault *fault);
 };
 extern const struct bench bench_filterbank1d, bench_filterbank2d;

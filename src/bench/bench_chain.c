@@ -264,12 +264,6 @@ static int optional(int code, const char *variant, struct fault *fault)
     return 0;
 }
 
-static int unfused(struct subject *s, const struct chain *chain, struct fault *fault)
-{
-    static const struct bench_way way = {.no_fuse = true, .copy = true};
-    return is_new(s, chain, &way) ? on_device(s, chain, &way, "no-fuse", fault) : 0;
-}
-
 static int other_forms(struct subject *s, const struct chain *chain, struct fault *fault)
 {
     const struct device_profile *own = device_profile(s->context->device);
@@ -338,14 +332,15 @@ static int all_rows(struct subject *s, const char *text, const struct chain *cha
                     struct fault *fault)
 {
     const struct bench_context *context = s->context;
-    struct bench_way way = {.copy = true};
+    struct bench_way way = {.copy = true}, unfused = {.no_fuse = true, .copy = true};
     if (!context->device)
         return by_reference(s, chain, fault);
     is_new(s, chain, &way);
     int code = on_device(s, chain, &way, NULL, fault);
     if (code != 0 || !context->options->variants)
         return code;
-    code = unfused(s, chain, fault);
+    if (is_new(s, chain, &unfused))
+        code = on_device(s, chain, &unfused, "no-fuse", fault);
     if (code == 0)
         code = other_forms(s, chain, fault);
     if (code == 0)

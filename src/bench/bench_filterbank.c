@@ -32,18 +32,11 @@ static void add_row(json_t *rows, const struct row *row)
                                          "gb_per_s", (double)r->moved * 1e-9 / time.median));
     if (row->difference.largest >= 0) {
         json_object_set_new(json, "max_error", json_real(row->difference.largest));
-        if (isfinite(row->difference.psnr))
-            json_object_set_new(json, "psnr_db", json_real(row->difference.psnr));
-        else
-            json_object_set_new(json, "psnr_db", json_null());
+        json_object_set_new(json, "psnr_db",
+                            isfinite(row->difference.psnr) ? json_real(row->difference.psnr)
+                                                           : json_null());
     }
     json_array_append_new(rows, json);
-}
-
-static int parse(const struct bench_context *context, const char *text, struct chain *chain,
-                 struct fault *fault)
-{
-    return chain_parse_with(chain, text, &context->config->definitions, fault);
 }
 
 static const struct bench_difference no_difference = {-1, 0};
@@ -56,7 +49,7 @@ static int time_chain(const struct bench_context *context, const char *text, uns
 {
     struct chain chain = {0};
     struct bench_result result = {0};
-    int code = parse(context, text, &chain, fault);
+    int code = chain_parse_with(&chain, text, &context->config->definitions, fault);
     seconds[0] = seconds[1] = seconds[2] = -1;
     struct row row = {text,    "device", in,           levels, context->iterations,
                       &result, true,     no_difference};
@@ -127,8 +120,7 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
     return 0;
 }
 
-const struct bench bench_filterbank1d = {
-    "filterbank1d", "cascades over signals of 0.6 to 8 million samples", run_1d};
+const struct bench bench_filterbank1d = {"filterbank1d", run_1d};
 
 /* Analysis and synthesis without rounding: compares the result with the input. */
 static int run_picture(const struct bench_context *context, const struct picture *in,
@@ -140,7 +132,7 @@ static int run_picture(const struct bench_context *context, const struct picture
     char text[160];
     snprintf(text, sizeof text, "analysis:%s:levels=%u:precision=%s,synthesis",
              context->options->bank, levels, precision);
-    int code = parse(context, text, &chain, fault);
+    int code = chain_parse_with(&chain, text, &context->config->definitions, fault);
     if (code == 0)
         code = context->device ? bench_run_device(context, &chain, in, &as_planned, &result, fault)
                                : bench_run_reference(&chain, in, &result, fault);
@@ -200,5 +192,4 @@ static int run_2d(const struct bench_context *context, struct fault *fault)
     return 0;
 }
 
-const struct bench bench_filterbank2d = {
-    "filterbank2d", "pictures there and back: PSNR and time by depth, single and double", run_2d};
+const struct bench bench_filterbank2d = {"filterbank2d", run_2d};

@@ -260,22 +260,16 @@ int bench_run_reference(const struct chain *chain, const struct picture *in,
     return code;
 }
 
-/* What is added to a value from 0 to 255, and the factor after that. */
-static void range_of(enum sample_type type, double *offset, double *factor)
-{
-    bool is_signed = type == SAMPLE_I8 || type == SAMPLE_I16 || type == SAMPLE_I32;
-    *offset = is_signed ? -128 : 0;
-    *factor = type == SAMPLE_U16 ? 257 : 1;
-}
-
 /* Computes sin(x + y) from sines and cosines of x and y, which saves computing them for each pixel.
  */
 static void fill_row(const struct plane *plane, uint8_t *row, uint32_t y, const double *sines,
                      uint32_t *random)
 {
-    double offset, factor, s = sin(y * 0.007), c = cos(y * 0.007), height = 90 * cos(y * 0.013);
+    double s = sin(y * 0.007), c = cos(y * 0.007), height = 90 * cos(y * 0.013);
     size_t size = sample_size(plane->type), at = 0;
-    range_of(plane->type, &offset, &factor);
+    bool is_signed =
+        plane->type == SAMPLE_I8 || plane->type == SAMPLE_I16 || plane->type == SAMPLE_I32;
+    double offset = is_signed ? -128 : 0, factor = plane->type == SAMPLE_U16 ? 257 : 1;
     for (uint32_t x = 0; x < plane->width; x++) {
         double smooth = 127.5 + height * (sines[2 * x] * c + sines[2 * x + 1] * s);
         for (uint32_t i = 0; i < plane->channels; i++, at += size) {

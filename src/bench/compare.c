@@ -135,10 +135,9 @@ static void print(const struct compare_options *o, const struct picture *a,
     double peak = peak_of(&a->frame.planes[0], d);
     double psnr = mse == 0 ? INFINITY : 10 * log10(peak * peak / mse);
     if (o->common.json) {
-        json_t *json =
-            json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr", real_or_null(psnr),
-                      "max_abs", real_or_null(d->largest), "differing", (json_int_t)d->differing);
-        cli_print_json(json);
+        cli_print_json(json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr",
+                                 real_or_null(psnr), "max_abs", real_or_null(d->largest),
+                                 "differing", (json_int_t)d->differing));
         return;
     }
     fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));

@@ -147,14 +147,6 @@ static int make_card(const struct testcard_options *o, struct plane plane, struc
     return result;
 }
 
-static void print_json(const struct testcard_options *o, const struct plane *plane)
-{
-    json_t *card =
-        json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width", (json_int_t)plane->width,
-                  "height", (json_int_t)plane->height, "channels", (json_int_t)plane->channels);
-    cli_print_json(card);
-}
-
 static int testcard(void *options_, char **operands, size_t count)
 {
     struct testcard_options *o = options_;
@@ -178,7 +170,9 @@ static int testcard(void *options_, char **operands, size_t count)
     if (make_card(o, plane, &fault) != 0)
         return cli_complain(fault.code == FAULT_USAGE ? NULL : o->output, &fault);
     if (o->common.json)
-        print_json(o, &plane);
+        cli_print_json(json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width",
+                                 (json_int_t)plane.width, "height", (json_int_t)plane.height,
+                                 "channels", (json_int_t)plane.channels));
     return 0;
 }
 

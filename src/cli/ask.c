@@ -24,6 +24,15 @@ static const char *text(const json_t *object, const char *key)
     return value && value[0] ? value : "none";
 }
 
+struct ask_options {
+    struct common_options common;
+    const char *socket;
+    bool watch;  /* of status */
+    bool failed; /* of requeue */
+};
+
+#define AT(member) offsetof(struct ask_options, member)
+
 /* Makes a path absolute for the daemon, which has another working directory and knows its folders
  * by where they lead. Links on the way are followed; the last component is not, since the file may
  * be gone, or be a link that is asked about. */
@@ -87,16 +96,10 @@ static int ask(int socket, const char *type, const char *file, json_t **answer, 
 
 /* ---- status ---- */
 
-struct status_options {
-    struct common_options common;
-    const char *socket;
-    bool watch;
-};
-
 static const struct options_row status_rows[] = {
-    DAEMON_SOCKET_OPTION(offsetof(struct status_options, socket)),
-    OPTION('w', NULL, FLAG, "watch", offsetof(struct status_options, watch),
-           "print it again every second, until the daemon ends or Ctrl-C", DEFAULT("0")),
+    DAEMON_SOCKET_OPTION(AT(socket)),
+    OPTION('w', NULL, FLAG, "watch", AT(watch),
+           "print it again every second, until the daemon ends or Ctrl-C"),
     {0},
 };
 
@@ -210,7 +213,7 @@ static void print_status(const json_t *status)
 }
 
 /* On a terminal each status overwrites the one before. */
-static void tell_status(const struct status_options *o, const json_t *status, bool again)
+static void tell_status(const struct ask_options *o, const json_t *status, bool again)
 {
     const char *terminal = getenv("TERM");
     bool screen =
@@ -231,7 +234,7 @@ static void tell_status(const struct status_options *o, const json_t *status, bo
     fflush(cli_stdout);
 }
 
-static int ask_status(const struct status_options *o, struct fault *fault)
+static int ask_status(const struct ask_options *o, struct fault *fault)
 {
     int socket, result = daemon_connect(o->socket, &socket, fault);
     if (result != 0)
@@ -253,25 +256,19 @@ static int ask_status(const struct status_options *o, struct fault *fault)
 
 static int status(void *options_, char **operands, size_t count)
 {
-    struct status_options *o = options_;
+    struct ask_options *o = options_;
     (void)operands, (void)count;
     struct fault fault = FAULT_INIT;
     cli_common_apply(&o->common);
     return ask_status(o, &fault) == 0 ? 0 : cli_complain("status", &fault);
 }
 
-const struct command command_status = {&status_usage, sizeof(struct status_options), status,
+const struct command command_status = {&status_usage, sizeof(struct ask_options), status,
                                        .no_operands = true};
 
 /* ---- why ---- */
 
-struct why_options {
-    struct common_options common;
-    const char *socket;
-};
-
-static const struct options_row why_rows[] = {
-    DAEMON_SOCKET_OPTION(offsetof(struct why_options, socket)), {0}};
+static const struct options_row why_rows[] = {DAEMON_SOCKET_OPTION(AT(socket)), {0}};
 
 static const struct options_usage why_usage = {
     .command = "why",
@@ -320,7 +317,7 @@ static void print_fate(const char *file, const json_t *answer)
 }
 
 /* With --json an unknown file is an answer like others; in text it is an error. */
-static int tell_fate(const struct why_options *o, const char *file, json_t *answer, json_t *all)
+static int tell_fate(const struct ask_options *o, const char *file, json_t *answer, json_t *all)
 {
     const char *state = json_string_value(json_object_get(answer, "state"));
     const char *message = json_string_value(json_object_get(answer, "message"));
@@ -338,7 +335,7 @@ static int tell_fate(const struct why_options *o, const char *file, json_t *answ
 
 static int why(void *options_, char **operands, size_t count)
 {
-    struct why_options *o = options_;
+    struct ask_options *o = options_;
     struct fault fault = FAULT_INIT;
     int socket, status = 0, failed = 0;
     cli_common_apply(&o->common);
@@ -362,21 +359,14 @@ static int why(void *options_, char **operands, size_t count)
     return count > 1 && failed > 0 ? 1 : status;
 }
 
-const struct command command_why = {&why_usage, sizeof(struct why_options), why,
+const struct command command_why = {&why_usage, sizeof(struct ask_options), why,
                                     .missing = "which file?"};
 
 /* ---- requeue ---- */
 
-struct requeue_options {
-    struct common_options common;
-    const char *socket;
-    bool failed;
-};
-
 static const struct options_row requeue_rows[] = {
-    DAEMON_SOCKET_OPTION(offsetof(struct requeue_options, socket)),
-    OPTION(0, NULL, FLAG, "failed", offsetof(struct requeue_options, failed),
-           "all that failed, in all watched folders", DEFAULT("0")),
+    DAEMON_SOCKET_OPTION(AT(socket)),
+    OPTION(0, NULL, FLAG, "failed", AT(failed), "all that failed, in all watched folders"),
     {0},
 };
 
@@ -394,16 +384,7 @@ static const struct options_usage requeue_usage = {
     .tables = {requeue_rows, cli_output_options},
 };
 
-static void print_requeued(const char *file, const json_t *answer)
-{
-    const char *name = json_string_value(json_object_get(answer, "name"));
-    if (number(answer, "requeued") > 0)
-        fprintf(cli_stdout, "%s: put back as %s\n", file, name ? name : "?");
-    else
-        fprintf(cli_stdout, "%s: is to be done anyway\n", file);
-}
-
-static int requeue_all(const struct requeue_options *o, int socket)
+static int requeue_all(const struct ask_options *o, int socket)
 {
     struct fault fault = FAULT_INIT;
     json_t *answer;
@@ -423,7 +404,7 @@ static int requeue_all(const struct requeue_options *o, int socket)
     return left > 0;
 }
 
-static int requeue_files(const struct requeue_options *o, int socket, char **files, size_t count)
+static int requeue_files(const struct ask_options *o, int socket, char **files, size_t count)
 {
     json_t *all = o->common.json ? json_array() : NULL;
     int status = 0, failed = 0;
@@ -436,8 +417,11 @@ static int requeue_files(const struct requeue_options *o, int socket, char **fil
         } else if (o->common.json) {
             json_object_set_new(answer, "file", json_string(files[i]));
             json_array_append(all, answer);
+        } else if (!o->common.quiet && number(answer, "requeued") > 0) {
+            const char *name = json_string_value(json_object_get(answer, "name"));
+            fprintf(cli_stdout, "%s: put back as %s\n", files[i], name ? name : "?");
         } else if (!o->common.quiet) {
-            print_requeued(files[i], answer);
+            fprintf(cli_stdout, "%s: is to be done anyway\n", files[i]);
         }
         json_decref(answer);
     }
@@ -448,7 +432,7 @@ static int requeue_files(const struct requeue_options *o, int socket, char **fil
 
 static int requeue(void *options_, char **operands, size_t count)
 {
-    struct requeue_options *o = options_;
+    struct ask_options *o = options_;
     struct fault fault = FAULT_INIT;
     int socket;
     cli_common_apply(&o->common);
@@ -463,4 +447,4 @@ static int requeue(void *options_, char **operands, size_t count)
     return status;
 }
 
-const struct command command_requeue = {&requeue_usage, sizeof(struct requeue_options), requeue};
+const struct command command_requeue = {&requeue_usage, sizeof(struct ask_options), requeue};

@@ -42,12 +42,6 @@ char *batch_name_result(void *batch_, size_t index)
     return path;
 }
 
-static bool is_there(const char *path)
-{
-    struct stat status;
-    return lstat(path, &status) == 0;
-}
-
 /* Whether a number is taken: by a file that has one of the results' names or, before planes are
  * known, the result's name; or by a file under way. */
 static bool is_taken(void *file_, unsigned number)
@@ -55,6 +49,7 @@ static bool is_taken(void *file_, unsigned number)
     const struct batch_file *file = file_;
     const struct batch *batch = file->batch;
     const struct batch_result *result = file->results;
+    struct stat status;
     for (size_t i = batch->n_told; i < batch->n_begun; i++) {
         const struct batch_file *other = &batch->files[i % BATCH_FILES];
         if (other != file && other->state == BATCH_BUSY && other->number == number &&
@@ -63,7 +58,7 @@ static bool is_taken(void *file_, unsigned number)
     }
     do {
         char *path = path_of_result(file->output, number, result ? result->plane : "");
-        bool taken = !path || is_there(path);
+        bool taken = !path || lstat(path, &status) == 0;
         free(path);
         if (taken)
             return true;

@@ -44,8 +44,7 @@ const struct options_row cli_batch_options[] = {
         "a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
     OPTION('r', NULL, FLAG, "recursive", AT(recursive),
            "take pictures from all directories below, too; results go to the same directories "
-           "below the output directory",
-           DEFAULT("0")),
+           "below the output directory"),
     OPTION(
         0, "TEMPLATE", TEXT, "name", AT(name),
         "name of results in a directory: {stem} and {name} of the input, {chain}, {date}; it ends "

@@ -22,7 +22,7 @@ struct check_options {
 
 static const struct options_row options[] = {
     OPTION(0, NULL, FLAG, "reference", AT(reference),
-           "print the tables of docs/configuration.md in place of checking anything", DEFAULT("0")),
+           "print the tables of docs/configuration.md in place of checking anything"),
     {0},
 };
 
@@ -163,11 +163,10 @@ static json_t *tell(const char *path, const struct text *text)
 static void print_json(const char *path, const struct config *config, json_t *errors,
                        json_t *warnings)
 {
-    json_t *all = json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
-                            json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
-                            "watched_folders", (json_int_t)config->settings.n_watches, "errors",
-                            errors, "warnings", warnings);
-    cli_print_json(all);
+    cli_print_json(json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
+                             json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
+                             "watched_folders", (json_int_t)config->settings.n_watches, "errors",
+                             errors, "warnings", warnings));
 }
 
 static int check(const char *path, const struct common_options *common)
@@ -199,21 +198,17 @@ static int check(const char *path, const struct common_options *common)
     return status;
 }
 
-static int print_reference(void)
-{
-    struct text text = {0};
-    settings_print_reference(&text);
-    fputs(text_string(&text), cli_stdout);
-    text_finish(&text);
-    return 0;
-}
-
 static int check_config(void *options_, char **operands, size_t count)
 {
     struct check_options *o = options_;
     cli_common_apply(&o->common);
-    if (o->reference)
-        return print_reference();
+    if (o->reference) {
+        struct text text = {0};
+        settings_print_reference(&text);
+        fputs(text_string(&text), cli_stdout);
+        text_finish(&text);
+        return 0;
+    }
     if (count != 1) {
         fprintf(stderr, "sluice: check-config: %s (see sluice check-config --help)\n",
                 count == 0 ? "which file?" : "one file at a time");

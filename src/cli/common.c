@@ -32,7 +32,7 @@ const struct options_row cli_config_options[] = {
 
 const struct options_row cli_plan_options[] = {
     OPTION(0, NULL, FLAG, "no-fuse", AT(no_fuse),
-           "give each stage kernels of its own, for comparison", DEFAULT("0")),
+           "give each stage kernels of its own, for comparison"),
     {0},
 };
 
@@ -49,9 +49,9 @@ const struct options_row cli_limit_options[] = {
 };
 
 const struct options_row cli_output_options[] = {
-    OPTION(0, NULL, FLAG, "json", AT(json), "machine-readable output on stdout", DEFAULT("0")),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "say nothing but errors", DEFAULT("0")),
-    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "say what is done", DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "json", AT(json), "machine-readable output on stdout"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "say nothing but errors"),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "say what is done"),
     {0},
 };
 

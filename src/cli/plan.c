@@ -25,9 +25,9 @@ static const struct options_row options[] = {
     OPTION(0, "NAME", TEXT, "board", AT(board),
            "plan for an ARM board, and say what bounds each kernel there and how long it takes at "
            "least: rock5b, rock3a, odroid-n2 or genio-1200-evk"),
-    OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead", DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead"),
     OPTION(0, NULL, FLAG, "generic", AT(generic),
-           "plan generic kernels, as the daemon has for unconfigured chains", DEFAULT("0")),
+           "plan generic kernels, as the daemon has for unconfigured chains"),
     {0},
 };
 

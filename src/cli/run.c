@@ -25,10 +25,8 @@ struct run_options {
 static const struct options_row options[] = {
     OPTION(0, NULL, FLAG, "verify", AT(verify),
            "compare the device's result with the plain C reference and print the difference; exit "
-           "70 if it is too large",
-           DEFAULT("0")),
-    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took",
-           DEFAULT("0")),
+           "70 if it is too large"),
+    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took"),
     OPTION(0, "N", INTEGER, "iterations", AT(iterations),
            "run the kernels N times; the last run is timed", RANGE(1, 100000), DEFAULT("1")),
     {0},

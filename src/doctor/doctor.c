@@ -433,18 +433,13 @@ static void look_at_kernel(struct doctor *doctor)
 
 /* ---- inotify ---- */
 
-static bool read_limit(const char *name, long long *value)
-{
-    char path[100], text[40];
-    snprintf(path, sizeof path, "/proc/sys/fs/inotify/%s", name);
-    return file_read_text(path, text, sizeof text) > 0 && sscanf(text, "%lld", value) == 1;
-}
-
 static void look_at_limit(struct doctor *doctor, const char *name, long long enough,
                           const char *what)
 {
+    char path[100], text[40];
     long long value;
-    if (!read_limit(name, &value))
+    snprintf(path, sizeof path, "/proc/sys/fs/inotify/%s", name);
+    if (file_read_text(path, text, sizeof text) == 0 || sscanf(text, "%lld", &value) != 1)
         return;
     if (value >= enough)
         doctor_find(doctor, DOCTOR_OK, name, NULL, "fs.inotify.%s is %lld", name, value);

@@ -26,7 +26,7 @@ struct options_usage {
     const struct options_row *tables[OPTIONS_TABLES_MAX];
 };
 
-/* Sets defaults, reads options wherever they stand, and moves operands to the end of argv. An
+/* Sets defaults in `config`, which begins as {0}, reads options wherever they stand, and moves operands to the end of argv. An
  * option with a letter and a value (-c, -o, -f) may be given once; of other repeated options the
  * last counts. Returns the index of the first operand, or a negative exit status: −64 after a
  * complaint on stderr; OPTIONS_HELP_SHOWN after printing --help to `help`. */

@@ -30,9 +30,9 @@ struct relay_options {
 static const struct options_row rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
            "configuration, with a section relay (docs/fleet.md); else SLUICE_CONFIG"),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only", DEFAULT("0")),
-    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job", DEFAULT("0")),
-    OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only"),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job"),
+    OPTION('V', NULL, FLAG, "version", AT(version), "print the version"),
     {0},
 };
 
@@ -103,14 +103,6 @@ static void on_signal(int number)
     relay.stopping = true;
 }
 
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static bool is_stopping(void *context)
 {
     return ((struct relay *)context)->stopping;
@@ -133,14 +125,6 @@ static void tell(struct told *told, bool good, const char *text, const char *fin
     else
         log_warning("%s; nothing is fetched until that changes", text);
     snprintf(told->text, sizeof told->text, "%s", now);
-}
-
-static void watch_daemon(struct told *told)
-{
-    struct fault fault = FAULT_INIT;
-    bool ready = daemon_is_ready(relay.socket, &fault);
-    relay.ready = ready;
-    tell(told, ready, fault.text, "sluiced takes jobs");
 }
 
 /* Returns 0; FAULT_NO_DEVICE when the first check finds a server before 2.10. */
@@ -177,7 +161,9 @@ static int watch(void)
         if (hub_mend(relay.hub, &fault) == FAULT_PERMISSION)
             return options_complain("sluice-relay", "hub", &fault);
         if (now - asked >= SECOND || asked == 0) {
-            watch_daemon(&daemon);
+            struct fault why = FAULT_INIT;
+            bool ready = relay.ready = daemon_is_ready(relay.socket, &why);
+            tell(&daemon, ready, why.text, "sluiced takes jobs");
             asked = now;
         }
         bool changed = connection != hub_connections(relay.hub);
@@ -349,6 +335,7 @@ static void end_threads(pthread_t keeper)
 
 static void prepare(const struct settings *settings)
 {
+    struct sigaction action = {.sa_handler = on_signal};
     relay.settings = settings;
     relay.socket = settings->jobs_socket.unix_path;
     relay.keep_every = 10 * SECOND;
@@ -356,7 +343,9 @@ static void prepare(const struct settings *settings)
         snprintf(relay.machine, sizeof relay.machine, "%s", settings->relay.name);
     else
         gethostname(relay.machine, sizeof relay.machine - 1);
-    catch_signals();
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 

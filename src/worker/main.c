@@ -441,13 +441,6 @@ static void take_describe(struct server *server, struct message *message)
     send_to_front(server, &answer);
 }
 
-static void take_ping(struct server *server)
-{
-    struct message answer;
-    message_init(&answer, MESSAGE_PONG);
-    send_to_front(server, &answer);
-}
-
 /* Reads the configuration, for @names in chains. The front has read the same text without an error.
  */
 static int take_config(struct server *server, struct message *message, struct fault *fault)
@@ -524,6 +517,7 @@ static int take_setup(struct server *server, struct message *message, struct fau
 static int take(struct server *server, struct message *message, struct fault *fault)
 {
     bool is_set_up = server->engine || server->refused.code;
+    struct message answer;
     if (!(message->kind == MESSAGE_CHECK ? is_set_up : server->engine != NULL) &&
         message->kind != MESSAGE_SETUP)
         return fault_set(fault, FAULT_DATA, "message '%s' before setup",
@@ -545,7 +539,8 @@ static int take(struct server *server, struct message *message, struct fault *fa
         take_describe(server, message);
         return 0;
     case MESSAGE_PING:
-        take_ping(server);
+        message_init(&answer, MESSAGE_PONG);
+        send_to_front(server, &answer);
         return 0;
     default:
         return fault_set(fault, FAULT_DATA, "message '%s' is none for a worker",
@@ -576,13 +571,6 @@ static int serve(int socket)
     return fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code);
 }
 
-static bool is_socket(int fd)
-{
-    int type;
-    socklen_t size = sizeof type;
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0)) {
@@ -590,7 +578,9 @@ int main(int argc, char **argv)
         return 0;
     }
     bool kept = argc == 2 && strcmp(argv[1], KEEPER_KEPT) == 0;
-    if ((argc > 1 && !kept) || !is_socket(MESSAGE_WORKER_FD)) {
+    int type = 0;
+    getsockopt(MESSAGE_WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type});
+    if ((argc > 1 && !kept) || type != SOCK_SEQPACKET) {
         fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
         return 64;
     }

@@ -574,14 +574,6 @@ int message_send(int socket, const struct message *message, struct fault *fault)
     return result;
 }
 
-static int check_received(const struct message *message, struct fault *fault)
-{
-    if (message->n_fds < kinds[message->kind].min_fds ||
-        message->n_fds > kinds[message->kind].max_fds)
-        return wrong(fault, message, "descriptors", "are not as many as belong to it");
-    return 0;
-}
-
 int message_receive(int socket, struct message *message, struct fault *fault)
 {
     char buffer[MESSAGE_BYTES_MAX];
@@ -594,8 +586,9 @@ int message_receive(int socket, struct message *message, struct fault *fault)
     result = message_decode(message, buffer, size, fault);
     memcpy(message->fds, fds, n_fds * sizeof *fds);
     message->n_fds = n_fds;
-    if (result == 0)
-        result = check_received(message, fault);
+    if (result == 0 &&
+        (n_fds < kinds[message->kind].min_fds || n_fds > kinds[message->kind].max_fds))
+        result = wrong(fault, message, "descriptors", "are not as many as belong to it");
     if (result != 0)
         message_finish(message);
     return result;

@@ -96,15 +96,6 @@ static void allow_icd(struct landlock *landlock, const char *file)
     fclose(stream);
 }
 
-static void allow_icds(struct landlock *landlock)
-{
-    glob_t found = {0};
-    if (glob("/etc/OpenCL/vendors/*.icd", 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            allow_icd(landlock, found.gl_pathv[i]);
-    globfree(&found);
-}
-
 /* Adds rules for the paths that drivers need, whichever are installed: libraries, device nodes,
  * the linker for PoCL, and our cache directory. */
 static void allow_paths(struct landlock *landlock)
@@ -117,7 +108,11 @@ static void allow_paths(struct landlock *landlock)
     allow_matching(landlock, programs, LANDLOCK_RUN);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         allow_listed(landlock, variables[i]);
-    allow_icds(landlock);
+    glob_t found = {0};
+    if (glob("/etc/OpenCL/vendors/*.icd", 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            allow_icd(landlock, found.gl_pathv[i]);
+    globfree(&found);
     if (device_cache_directory())
         landlock_allow(landlock, device_cache_directory(), LANDLOCK_CONTENT);
     if (device_cache_read_only())
@@ -396,19 +391,14 @@ static bool is_alone(void)
     return threads == 1;
 }
 
-/* Version 1 forbids renaming from one directory to another, which PoCL needs to store a compiled
- * kernel. */
-static bool is_too_old(int version, bool driver)
-{
-    return version < (driver ? 2 : 1);
-}
-
 static bool limit_paths(bool driver, char *why, size_t size)
 {
     struct fault fault = FAULT_INIT;
     struct landlock landlock;
     int version = landlock_version();
-    if (is_too_old(version, driver)) {
+    /* Version 1 forbids renaming from one directory to another, which PoCL needs to store a
+     * compiled kernel. */
+    if (version < (driver ? 2 : 1)) {
         snprintf(why, size, version ? "landlock %d is too old" : "this kernel has no landlock",
                  version);
         return false;
@@ -438,15 +428,6 @@ static void limit_one(int which, uint64_t value)
     setrlimit(which, &limit);
 }
 
-/* RLIMIT_NPROC is left out because it counts all processes of the user, RLIMIT_AS because GPU
- * drivers reserve far more addresses than they use. A file that grows too large makes write(2)
- * fail, since SIGXFSZ is ignored (main.c). */
-static void limit_resources(uint64_t memory)
-{
-    limit_one(RLIMIT_CORE, 0);
-    limit_one(RLIMIT_FSIZE, 2 * memory + FILE_SIZE_FLOOR);
-}
-
 void sandbox_put_on(struct sandbox *sandbox, const struct sandbox_needs *needs)
 {
     char paths[60], calls[40] = "seccomp";
@@ -454,7 +435,11 @@ void sandbox_put_on(struct sandbox *sandbox, const struct sandbox_needs *needs)
     device_cache_directory(); /* found, and made, before paths are limited */
     if (needs->driver)
         place_caches();
-    limit_resources(needs->memory);
+    /* RLIMIT_NPROC is left out because it counts all processes of the user, RLIMIT_AS because GPU
+     * drivers reserve far more addresses than they use. A file that grows too large makes write(2)
+     * fail, since SIGXFSZ is ignored (main.c). */
+    limit_one(RLIMIT_CORE, 0);
+    limit_one(RLIMIT_FSIZE, 2 * needs->memory + FILE_SIZE_FLOOR);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     bool has_paths = limit_paths(needs->driver, paths, sizeof paths);
     bool has_calls = limit_calls(needs->driver, needs->log_refused, &fault) == 0;
