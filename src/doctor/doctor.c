@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/seccomp.h>
@@ -18,7 +19,6 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -98,7 +98,9 @@ const char *doctor_text(const char *format, ...)
     return text;
 }
 
-bool doctor_may(const struct doctor *doctor, const char *path, unsigned access)
+/* Whether the user has all rights in `access` (bits 4, 2, 1) to the file, by its owner, group and
+ * mode. */
+static bool may(const struct doctor *doctor, const char *path, unsigned access)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -231,7 +233,7 @@ static void look_at_cache(struct doctor *doctor)
         doctor_find(doctor, DOCTOR_PROBLEM, "cache",
                     doctor_text("mkdir -p %s; chown %s %s", told, doctor->user, told),
                     "cache directory %s cannot be written to: every start compiles anew", told);
-    } else if (access(path, F_OK) == 0 && !doctor_may(doctor, path, 3)) {
+    } else if (access(path, F_OK) == 0 && !may(doctor, path, 3)) {
         doctor_find(doctor, DOCTOR_PROBLEM, "cache",
                     doctor_text("chown -R %s %s", doctor->user, path),
                     "cache directory %s: %s may not write there", path, doctor->user);
@@ -264,7 +266,7 @@ static bool look_at_folder(struct doctor *doctor, const char *path, const char *
                     strcmp(what, "input") == 0 ? "claim: none, or mount -o remount,rw"
                                                : "mount -o remount,rw, or another folder",
                     "%s %s: its file system is read-only", what, path);
-    else if (!doctor_may(doctor, path, written ? 7 : 5))
+    else if (!may(doctor, path, written ? 7 : 5))
         doctor_find(doctor, DOCTOR_PROBLEM, what,
                     doctor_text("chown %s %s, or its group, with mode 2770", doctor->user, path),
                     "%s %s: %s may not %s there (mode %04o)", what, path, doctor->user,
@@ -352,7 +354,7 @@ static void look_at_node(struct doctor *doctor, const char *path)
         return;
     const struct group *group = getgrgid(status.st_gid);
     const char *name = group ? group->gr_name : "";
-    if (doctor_may(doctor, path, 6)) {
+    if (may(doctor, path, 6)) {
         doctor_find(doctor, DOCTOR_OK, "node", NULL, "%s: %s may open it", path, doctor->user);
         return;
     }
@@ -366,14 +368,15 @@ static void look_at_node(struct doctor *doctor, const char *path)
                 doctor->user, name[0] ? name : "?", (unsigned)status.st_mode & 07777);
 }
 
-static unsigned look_at_nodes(struct doctor *doctor, const char *folder, const char *prefix)
+unsigned doctor_look_into(struct doctor *doctor, const char *folder, const char *pattern,
+                          void (*look)(struct doctor *doctor, const char *path))
 {
     struct dirent **names = NULL;
     unsigned found = 0;
     int count = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        if (names[i]->d_name[0] != '.' && strncmp(names[i]->d_name, prefix, strlen(prefix)) == 0) {
-            look_at_node(doctor, doctor_text("%s/%s", folder, names[i]->d_name));
+        if (fnmatch(pattern, names[i]->d_name, 0) == 0) {
+            look(doctor, doctor_text("%s/%s", folder, names[i]->d_name));
             found++;
         }
         free(names[i]);
@@ -382,12 +385,12 @@ static unsigned look_at_nodes(struct doctor *doctor, const char *folder, const c
     return found;
 }
 
-static void look_at_all_nodes(struct doctor *doctor)
+static void look_at_nodes(struct doctor *doctor)
 {
-    unsigned found = look_at_nodes(doctor, "/dev", "mali");
+    unsigned found = doctor_look_into(doctor, "/dev", "mali*", look_at_node);
     if (found > 0)
-        look_at_nodes(doctor, "/dev/dma_heap", "");
-    found += look_at_nodes(doctor, "/dev/dri", "renderD");
+        doctor_look_into(doctor, "/dev/dma_heap", "[!.]*", look_at_node);
+    found += doctor_look_into(doctor, "/dev/dri", "renderD*", look_at_node);
     if (found > 0)
         return;
     const char *device = doctor->config.settings.device;
@@ -470,29 +473,11 @@ static void look_at_inotify(struct doctor *doctor)
 
 /* ---- the worker ---- */
 
-/* The first line that `PROGRAM --version` prints; false when the program fails. */
-static bool ask_version(const char *program, char *line, size_t size)
+static int print_version(void *program, FILE *out)
 {
-    int ends[2], status = -1;
-    line[0] = '\0';
-    if (pipe(ends) != 0)
-        return false;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl(program, program, "--version", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    ssize_t got = child > 0 ? read(ends[0], line, size - 1) : 0;
-    close(ends[0]);
-    line[got > 0 ? got : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status == 0;
+    dup2(fileno(out), STDOUT_FILENO);
+    execl(program, program, "--version", (char *)NULL);
+    return 127;
 }
 
 static void look_at_worker(struct doctor *doctor)
@@ -501,9 +486,14 @@ static void look_at_worker(struct doctor *doctor)
         "meson install (or the package) once more; SLUICE_WORKER names another";
     char path[PATH_MAX], line[100];
     struct fault fault = FAULT_INIT;
-    if (worker_find_program(path, sizeof path, &fault) != 0)
+    bool found = worker_find_program(path, sizeof path, &fault) == 0;
+    bool runs =
+        found && doctor_apart(print_version, path, DOCTOR_LOAD_LIMIT, line, sizeof line) == 0;
+    if (found)
+        line[strcspn(line, "\n")] = '\0';
+    if (!found)
         doctor_find(doctor, DOCTOR_PROBLEM, "worker", reinstall, "%s", fault.text);
-    else if (!ask_version(path, line, sizeof line))
+    else if (!runs)
         doctor_find(doctor, DOCTOR_PROBLEM, "worker", reinstall, "%s does not run: %s", path, line);
     else if (strcmp(line, "sluice-worker " SLUICE_VERSION) != 0)
         doctor_find(doctor, DOCTOR_PROBLEM, "worker", reinstall,
@@ -554,7 +544,7 @@ static int doctor_command(void *options_, char **operands, size_t count)
         doctor.config.settings.device = told;
     look_at_worker(&doctor);
     look_at_kernel(&doctor);
-    look_at_all_nodes(&doctor);
+    look_at_nodes(&doctor);
     look_at_cache(&doctor);
     doctor_look_at_loader(&doctor);
     doctor_look_at_device(&doctor);

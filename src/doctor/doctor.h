@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 enum doctor_level {
@@ -15,6 +16,7 @@ enum doctor_level {
 };
 
 #define DOCTOR_GROUPS_MAX 64
+#define DOCTOR_LOAD_LIMIT 60 /* seconds that a program or driver may take to load */
 
 struct doctor {
     const char *file;     /* the configuration file; NULL: there is none */
@@ -38,9 +40,15 @@ void doctor_find(struct doctor *doctor, enum doctor_level level, const char *che
 /* Formats a text for a finding. It is valid for the next few calls. */
 const char *doctor_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether the user has all rights in `access` (bits 4, 2, 1) to the file, by its owner, group and
- * mode. */
-bool doctor_may(const struct doctor *doctor, const char *path, unsigned access);
+/* Calls `look` for each entry of the folder whose name matches the pattern of fnmatch(3), by name.
+ * Returns how many there are. */
+unsigned doctor_look_into(struct doctor *doctor, const char *folder, const char *pattern,
+                          void (*look)(struct doctor *doctor, const char *path));
+
+/* Runs `work` in a child, which writes what it has to say to the pipe, for at most `limit` seconds.
+ * Returns its exit status, or minus the signal that ended it. */
+int doctor_apart(int (*work)(void *context, FILE *out), void *context, unsigned limit, char *said,
+                 size_t size);
 
 void doctor_look_at_loader(struct doctor *doctor);
 void doctor_look_at_device(struct doctor *doctor);
