@@ -23,6 +23,15 @@ void bytes_finish(struct bytes *bytes)
     *bytes = (struct bytes){0};
 }
 
+int file_open_input(const char *path, int flags, int *fd, struct fault *fault)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (*fd >= 0)
+        return 0;
+    return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
+                     strerror(errno));
+}
+
 void file_close(int *fd)
 {
     int error = errno;

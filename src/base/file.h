@@ -23,6 +23,9 @@ void bytes_finish(struct bytes *bytes);
  * FAULT_LIMIT for more than `limit` bytes, if possible before memory is allocated. */
 int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 
+/* Opens an input for reading, with further flags of open(2). FAULT_NO_INPUT, FAULT_PERMISSION. */
+int file_open_input(const char *path, int flags, int *fd, struct fault *fault);
+
 /* Closes a descriptor, unless it is negative, and sets it to −1. errno stays as it was. */
 void file_close(int *fd);
 

@@ -98,7 +98,8 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
-void cli_complain_lines(const char *lines)
+/* Prints `sluice: LINE` on stderr for each of the lines. */
+static void complain_lines(const char *lines)
 {
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
         length = strcspn(lines, "\n");
@@ -126,7 +127,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     int status = 0;
     int result = config_read(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
-        cli_complain_lines(text_string(&errors));
+        complain_lines(text_string(&errors));
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);
@@ -136,6 +137,25 @@ int cli_read_config(const struct common_options *options, struct config *config,
         fprintf(stderr, "sluice: chain: '%s' is no stage and no chain of %s; did you mean '%s'?\n",
                 *chain, path, guess);
         status = fault_exit_status(FAULT_USAGE);
+    }
+    text_finish(&errors);
+    return status;
+}
+
+int cli_read_settings(const struct common_options *options, struct config *config)
+{
+    const char *no_chain = NULL;
+    struct text errors = {0};
+    int status = cli_read_config(options, config, &no_chain);
+    if (status != 0)
+        return status;
+    if (!config->source)
+        settings_defaults(&config->settings);
+    settings_read_environment(&config->settings, false, &errors);
+    if (errors.length > 0) {
+        complain_lines(text_string(&errors));
+        status = fault_exit_status(FAULT_CONFIG);
+        config_finish(config);
     }
     text_finish(&errors);
     return status;

@@ -33,14 +33,15 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 /* Prints `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
 
-/* Prints `sluice: LINE` on stderr for each of the lines. */
-void cli_complain_lines(const char *lines);
-
 /* Reads the file that --config or SLUICE_CONFIG names, if there is one. Returns 0, or the exit
  * status after a complaint about each mistake. If `chain` is the name of a chain in the file it
  * becomes that chain's text. */
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
+
+/* Reads the settings from that file, if there is one, and from the environment. Returns as
+ * cli_read_config does. */
+int cli_read_settings(const struct common_options *options, struct config *config);
 
 /* Prints the decoder's warnings about a file, one on each line, on stderr unless --quiet. NULL:
  * none. */

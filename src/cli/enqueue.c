@@ -335,26 +335,6 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     return exit_status(enqueue, result);
 }
 
-/* Reads the settings from the file, if there is one, and from the environment. */
-static int read_settings(const struct enqueue_options *o, struct config *config)
-{
-    const char *no_chain = NULL;
-    struct text errors = {0};
-    int status = cli_read_config(&o->common, config, &no_chain);
-    if (status != 0)
-        return status;
-    if (!config->settings.relay.stream)
-        settings_defaults(&config->settings);
-    settings_read_environment(&config->settings, false, &errors);
-    if (errors.length > 0) {
-        cli_complain_lines(text_string(&errors));
-        status = fault_exit_status(FAULT_CONFIG);
-        config_finish(config);
-    }
-    text_finish(&errors);
-    return status;
-}
-
 static int run(int argc, char **argv)
 {
     struct enqueue enqueue = {0};
@@ -368,7 +348,7 @@ static int run(int argc, char **argv)
         fputs("sluice: enqueue: no input (see sluice enqueue --help)\n", stderr);
         return 64;
     }
-    int status = read_settings(o, &config);
+    int status = cli_read_settings(&o->common, &config);
     if (status != 0)
         return status;
     enqueue.settings = config.settings.relay;

@@ -235,17 +235,6 @@ const char *inputs_below(const struct inputs *inputs, size_t index)
     return folder ? inputs->folders[folder - 1].path + inputs->folders[folder - 1].below : "";
 }
 
-static int open_path(const char *path, bool listed, int *fd, struct fault *fault)
-{
-    /* In folders only regular files are listed, so a link or pipe that has taken the name is not
-     * opened. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | (listed ? O_NOFOLLOW | O_NONBLOCK : 0));
-    if (*fd >= 0)
-        return 0;
-    return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
-                     strerror(errno));
-}
-
 /* A file that cannot be read counts as a picture, so that the decoder reports the fault. */
 static bool begins_as_picture(int fd, bool any)
 {
@@ -264,7 +253,10 @@ int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, st
         return 0;
     }
     char *path = inputs_path(inputs, index);
-    int result = path ? open_path(path, input->folder != 0, fd, fault) : no_memory(fault);
+    /* In folders only regular files are listed, so a link or pipe that has taken the name is not
+     * opened. */
+    int flags = input->folder ? O_NOFOLLOW | O_NONBLOCK : 0;
+    int result = path ? file_open_input(path, flags, fd, fault) : no_memory(fault);
     free(path);
     if (result != 0 || input->folder == 0)
         return result;

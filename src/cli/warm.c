@@ -166,8 +166,6 @@ static int warm_config(void *options_, char **operands, size_t count)
 {
     struct warm_options *o = options_;
     struct config config;
-    struct text errors = {0};
-    const char *chain = NULL;
     const char *told = o->common.device;
     cli_common_apply(&o->common);
     const char *file = getenv("SLUICE_CONFIG");
@@ -185,21 +183,14 @@ static int warm_config(void *options_, char **operands, size_t count)
     unsetenv("POCL_CACHE_DIR");
     if (o->cache)
         setenv("SLUICE_CACHE_DIR", o->cache, 1);
-    int status = cli_read_config(&o->common, &config, &chain);
+    int status = cli_read_settings(&o->common, &config);
     if (status != 0)
         return status;
-    settings_read_environment(&config.settings, false, &errors);
-    if (errors.length > 0) {
-        cli_complain_lines(text_string(&errors));
-        status = fault_exit_status(FAULT_CONFIG);
-    } else {
-        if (told)
-            config.settings.device = told;
-        config_resolve_chains(&config);
-        settings_complete(&config.settings);
-        status = warm(o, &config);
-    }
-    text_finish(&errors);
+    if (told)
+        config.settings.device = told;
+    config_resolve_chains(&config);
+    settings_complete(&config.settings);
+    status = warm(o, &config);
     config_finish(&config);
     return status;
 }

@@ -191,8 +191,6 @@ const char *setting_variable(const struct settings_section *section, const struc
  * that folder replaces all others, and only SLUICE_WATCH_KEY applies to it. */
 void settings_read_environment(struct settings *settings, bool own_folder, struct text *errors);
 
-void settings_clear_watches(struct settings *settings);
-
 /* Adds a folder with defaults. Returns NULL without memory. */
 struct watch_settings *settings_add_watch(struct settings *settings);
 

@@ -34,8 +34,6 @@ struct options_usage {
 int options_parse(const struct options_usage *usage, void *config, int argc, char **argv,
                   FILE *help);
 
-void options_print_help(const struct options_usage *usage, FILE *to);
-
 /* Prints `PROGRAM: WHAT: WHY` on stderr for a fault; returns its exit status. `what` may be NULL.
  */
 int options_complain(const char *program, const char *what, const struct fault *fault);
