@@ -94,12 +94,15 @@ void bench_copy_destroy(struct bench_copy **copy);
  * range of u8, in u16 over its own range, from -128 in signed types. */
 int bench_picture(struct picture *picture, const struct plane *shape, struct fault *fault);
 
-/* Difference of planes of one shape: the largest difference, and the peak signal-to-noise ratio in
- * dB for a peak of 255; INFINITY when they are equal. */
+/* The difference of two pictures of one shape, by value. */
 struct bench_difference {
-    double largest, psnr;
+    double squares, largest, min, max; /* min and max are those of `a` */
+    uint64_t differing, samples;
 };
 struct bench_difference bench_compare(const struct picture *a, const struct picture *b);
+
+/* Peak signal-to-noise ratio in dB; INFINITY when they are equal. */
+double bench_psnr(const struct bench_difference *difference, double peak);
 
 /* Adds rows of a chain and, if they are asked for, of its variants. The first row is the chain as
  * `sluice run` plans it. `shape` is the picture's. */

@@ -30,16 +30,15 @@ static void add_row(json_t *rows, const struct row *row)
                                json_pack("{s:f, s:f, s:I, s:f}", "job_median_s", r->job.median,
                                          "job_min_s", r->job.min, "bytes", (json_int_t)r->moved,
                                          "gb_per_s", (double)r->moved * 1e-9 / time.median));
+    double psnr = bench_psnr(&row->difference, 255);
     if (row->difference.largest >= 0) {
         json_object_set_new(json, "max_error", json_real(row->difference.largest));
-        json_object_set_new(json, "psnr_db",
-                            isfinite(row->difference.psnr) ? json_real(row->difference.psnr)
-                                                           : json_null());
+        json_object_set_new(json, "psnr_db", isfinite(psnr) ? json_real(psnr) : json_null());
     }
     json_array_append_new(rows, json);
 }
 
-static const struct bench_difference no_difference = {-1, 0};
+static const struct bench_difference no_difference = {.largest = -1};
 static const struct bench_way as_planned = {0};
 
 /* Runs a chain on device and reference. `seconds` gets the times of kernels, whole job and
@@ -148,7 +147,7 @@ static int run_picture(const struct bench_context *context, const struct picture
         add_row(context->rows, &row);
         if (context->lines) {
             fprintf(cli_stdout, "%5ux%-5u %6u %-7s %8.1f %10.2e %s", p->width, p->height, levels,
-                    precision, row.difference.psnr, row.difference.largest,
+                    precision, bench_psnr(&row.difference, 255), row.difference.largest,
                     row.difference.largest < 0.5 ? "yes" : "no ");
             print_milliseconds(context->device ? result.kernels.median : -1);
             print_milliseconds(result.job.median);

@@ -301,21 +301,3 @@ int bench_picture(struct picture *picture, const struct plane *shape, struct fau
     free(sines);
     return made ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a picture");
 }
-
-struct bench_difference bench_compare(const struct picture *a, const struct picture *b)
-{
-    const struct plane *p = &a->frame.planes[0], *q = &b->frame.planes[0];
-    double largest = 0, sum = 0;
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *r = picture_row(a, 0, y), *s = picture_row(b, 0, y);
-        for (uint32_t x = 0; x < p->width; x++) {
-            double d = sample_load(p->type, r + x * sample_size(p->type)) -
-                       sample_load(q->type, s + x * sample_size(q->type));
-            largest = fmax(largest, fabs(d));
-            sum += d * d;
-        }
-    }
-    double mse = sum / ((double)p->width * p->height);
-    return (struct bench_difference){largest,
-                                     mse > 0 ? 10 * log10(255 * 255 / mse) : (double)INFINITY};
-}

@@ -272,9 +272,7 @@ static void print_json(const struct enqueue *enqueue)
                   (json_int_t)enqueue->n_entries, "queued", (json_int_t)enqueue->n_queued, "done",
                   (json_int_t)(enqueue->n_ended - enqueue->n_failed), "failed",
                   (json_int_t)enqueue->n_failed);
-    json_dumpf(object, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(object);
+    cli_print_json(object);
 }
 
 static int exit_status(const struct enqueue *enqueue, int result)

@@ -360,16 +360,6 @@ static int find_profile(const struct plan_command_options *o, struct device **de
     return result;
 }
 
-/* The plan that --no-fuse would make; NULL when it was asked for. */
-static int plan_apart(struct plan **apart, const struct chain *chain, const struct frame *frame,
-                      struct plan_options how, struct fault *fault)
-{
-    if (how.no_fuse)
-        return 0;
-    how.no_fuse = true;
-    return plan_create(apart, chain, frame, &how, fault);
-}
-
 static int make_plan(const struct plan_command_options *o, const struct chain *chain,
                      const struct plane *plane, const struct device_profile *profile,
                      const struct board *board)
@@ -379,7 +369,7 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     struct format format = {0};
     struct plan *plan = NULL, *apart = NULL;
     struct device_profile own = *profile;
-    struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse};
+    struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse}, unfused;
     int status = 0;
     own.generic |= o->generic;
     if (o->format && format_parse(&format, o->format, &fault) != 0)
@@ -389,10 +379,12 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
         how.fit_context = &format;
         how.mosaic_gain = format_mosaic_gain(&format);
     }
+    unfused = how;
+    unfused.no_fuse = true;
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
         status = 70;
     } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0 ||
-               plan_apart(&apart, chain, &frame, how, &fault) != 0) {
+               (!how.no_fuse && plan_create(&apart, chain, &frame, &unfused, &fault) != 0)) {
         device_tell_fp64(profile, &fault);
         status = cli_complain("plan", &fault);
     } else if (o->source) {

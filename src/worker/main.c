@@ -91,28 +91,42 @@ static void count_programs(struct server *server, struct message *message)
     message->client_kernels = (int64_t)atomic_load(&device_counters(device)->counted);
 }
 
-/* Parses chain, format and decoding options of a job or check. On a fault `subject` names the wrong
- * one, and `faults` has all mistakes in the chain. frame_format is the format for several planes;
- * its codec is NULL where `format` takes any number. */
-static int parse(const struct server *server, const struct message *message, struct chain *chain,
-                 struct format *format, struct format *frame_format, struct decode_options *decode,
-                 const char **subject, struct faults *faults, struct fault *fault)
+/* What a job or check asks for. frame_format is the format for several planes; its codec is NULL
+ * where `format` takes any number. */
+struct request {
+    struct chain chain;
+    struct format format, frame_format;
+    struct decode_options decode;
+};
+
+/* Parses it. On a fault the answer's `subject` names what is wrong, and its `faults` have all
+ * mistakes in the chain. */
+static int parse(const struct server *server, const struct message *message,
+                 struct request *request, struct message *answer, struct fault *fault)
 {
     bool any = strcmp(message->format, "auto") == 0;
-    *subject = "chain";
-    int result = chain_parse_all(chain, message->chain, &server->config.definitions, faults);
-    faults_first(faults, fault);
+    answer->subject = "chain";
+    int result = chain_parse_all(&request->chain, message->chain, &server->config.definitions,
+                                 &answer->faults);
+    faults_first(&answer->faults, fault);
     if (result == 0) {
-        *subject = "format";
-        result = format_parse(format, any ? "png" : message->format, fault);
+        answer->subject = "format";
+        result = format_parse(&request->format, any ? "png" : message->format, fault);
         if (result == 0 && any)
-            result = format_parse(frame_format, "npz", fault);
+            result = format_parse(&request->frame_format, "npz", fault);
     }
     if (result == 0) {
-        *subject = "input";
-        result = decode_options_parse(decode, message->input, "--input", fault);
+        answer->subject = "input";
+        result = decode_options_parse(&request->decode, message->input, "--input", fault);
     }
     return result;
+}
+
+static void finish_request(struct request *request)
+{
+    format_finish(&request->format);
+    format_finish(&request->frame_format);
+    chain_finish(&request->chain);
 }
 
 /* ---- jobs ---- */
@@ -127,8 +141,7 @@ static int parse(const struct server *server, const struct message *message, str
 struct served {
     struct server *server;
     int64_t id;
-    struct chain chain;
-    struct format format, frame_format;
+    struct request request;
     struct engine_job job;
     int first_output; /* owned until the engine has it */
     size_t n_planes;
@@ -146,9 +159,7 @@ static void destroy(struct served *served)
     file_close(&served->first_output);
     file_close(&served->answer_fd);
     engine_report_finish(&served->job.report);
-    format_finish(&served->format);
-    format_finish(&served->frame_format);
-    chain_finish(&served->chain);
+    finish_request(&served->request);
     pthread_cond_destroy(&served->answered);
     free(served->planes);
     free(served);
@@ -269,18 +280,15 @@ static unsigned count_jobs(struct server *server)
     return count;
 }
 
-static void refuse_job(struct server *server, int64_t id, const char *subject,
-                       const struct faults *faults, const struct fault *fault)
+/* The answer has its subject and faults. */
+static void refuse_job(struct server *server, int64_t id, struct message *answer,
+                       const struct fault *fault)
 {
-    struct message message;
-    message_init(&message, MESSAGE_DONE);
-    message.faults = *faults;
-    message.id = id;
-    message.step = "plan";
-    message.subject = subject;
-    message_set_fault(&message, fault);
-    count_programs(server, &message);
-    send_to_front(server, &message);
+    answer->id = id;
+    answer->step = "plan";
+    message_set_fault(answer, fault);
+    count_programs(server, answer);
+    send_to_front(server, answer);
 }
 
 static struct served *create(struct server *server, struct message *message)
@@ -297,8 +305,8 @@ static struct served *create(struct server *server, struct message *message)
     served->job = (struct engine_job){
         .in_fd = message_take_fd(message, 0),
         .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
-        .chain = &served->chain,
-        .format = &served->format,
+        .chain = &served->request.chain,
+        .format = &served->request.format,
         .output = {open_output, close_output, served},
         .began = message->say_began ? began : NULL,
         .done = done,
@@ -311,22 +319,22 @@ static struct served *create(struct server *server, struct message *message)
 static void take_job(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
-    struct faults faults = {0};
-    const char *subject = NULL;
-    int64_t id = message->id;
+    struct message refusal;
+    message_init(&refusal, MESSAGE_DONE);
     struct served *served = count_jobs(server) < JOBS_MAX ? create(server, message) : NULL;
     if (!served) {
         fault_set(&fault, FAULT_BUSY, "no room for another job");
-        refuse_job(server, id, NULL, &faults, &fault);
+        refuse_job(server, message->id, &refusal, &fault);
         return;
     }
-    if (parse(server, message, &served->chain, &served->format, &served->frame_format,
-              &served->job.decode, &subject, &faults, &fault) != 0) {
-        refuse_job(server, id, subject, &faults, &fault);
+    struct request *request = &served->request;
+    if (parse(server, message, request, &refusal, &fault) != 0) {
+        refuse_job(server, message->id, &refusal, &fault);
         destroy(served);
         return;
     }
-    served->job.frame_format = served->frame_format.codec ? &served->frame_format : NULL;
+    served->job.decode = request->decode;
+    served->job.frame_format = request->frame_format.codec ? &request->frame_format : NULL;
     pthread_mutex_lock(&server->lock);
     served->next = server->jobs;
     server->jobs = served;
@@ -387,20 +395,16 @@ static void tell_moved(void *context, const struct engine_move *move)
 static int check(struct server *server, const struct message *message, struct message *answer,
                  struct fault *wrong, struct fault *fault)
 {
-    struct chain chain = {0};
-    struct format format = {0}, frame_format = {0};
-    struct decode_options decode;
-    int result = parse(server, message, &chain, &format, &frame_format, &decode, &answer->subject,
-                       &answer->faults, fault);
+    struct request request = {0};
+    int result = parse(server, message, &request, answer, fault);
     if (result == 0) {
+        const struct chain *chain = &request.chain;
         answer->subject = NULL;
-        answer->extension = format.extension; /* a constant string of the codec */
-        result = engine_warm(server->engine, message->id, &chain, &format, wrong, fault);
-        answer->tier = chain.n_steps > 0 ? engine_tier(server->engine, &chain) : NULL;
+        answer->extension = request.format.extension; /* a constant string of the codec */
+        result = engine_warm(server->engine, message->id, chain, &request.format, wrong, fault);
+        answer->tier = chain->n_steps > 0 ? engine_tier(server->engine, chain) : NULL;
     }
-    format_finish(&format);
-    format_finish(&frame_format);
-    chain_finish(&chain);
+    finish_request(&request);
     return result;
 }
 
