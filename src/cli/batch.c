@@ -414,8 +414,7 @@ static int prepare(struct batch_file *file)
 {
     struct batch *batch = file->batch;
     struct fault *fault = &file->fault;
-    int result =
-        inputs_open(&batch->inputs, file->index, batch->decode.raw != RAW_NONE, &file->fd, fault);
+    int result = inputs_open(&batch->inputs, file->index, &file->fd, fault);
     if (result != 0)
         return result;
     if (batch->inputs.list[file->index].clash == file->index + 1)

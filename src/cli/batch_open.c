@@ -171,17 +171,16 @@ static int check_operand(const struct batch *batch, const char *operand, struct 
 static int list_inputs(struct batch *batch, char **operands, size_t count, struct fault *fault)
 {
     struct stat out;
-    bool any = batch->decode.raw != RAW_NONE;
     struct inputs_rules rules = {.recursive = batch->options->recursive,
                                  .verbose = batch->options->common.verbose,
-                                 .any = any};
+                                 .any = batch->decode.raw != RAW_NONE};
     struct inputs inputs;
     if (batch->to_folder && stat(batch->options->output, &out) == 0)
         rules.out = &out;
     int result = inputs_gather(&inputs, operands, count, &rules, fault);
     batch->inputs = inputs;
     if (result == 0 && batch->to_folder)
-        result = inputs_find_clashes(&batch->inputs, any, batch_name_result, batch, fault);
+        result = inputs_find_clashes(&batch->inputs, batch_name_result, batch, fault);
     return result;
 }
 

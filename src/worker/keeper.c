@@ -95,9 +95,7 @@ static void keep(pid_t front)
 static void tell_front(int socket)
 {
     struct fault fault = FAULT_INIT;
-    struct message kept;
-    message_init(&kept, MESSAGE_KEPT);
-    kept.pid = getpid();
+    const struct message kept = {MESSAGE_INIT(MESSAGE_KEPT), .pid = getpid()};
     message_send(socket, &kept, &fault);
 }
 

@@ -79,16 +79,20 @@ static void send_to_front(struct server *server, const struct message *message)
     /* FAULT_IO: the front is gone, which the main thread sees, too */
 }
 
-/* Adds the device's counters to a `checked` or `done`. */
-static void count_programs(struct server *server, struct message *message)
+/* Sends an answer with the fault and the device's counters. */
+static void send_answer(struct server *server, struct message *answer, const struct fault *fault)
 {
-    struct device *device = engine_device(server->engine);
-    if (!device)
-        return;
-    message->builds = (int64_t)atomic_load(&device_counters(device)->builds);
-    message->cache_hits = (int64_t)atomic_load(&device_counters(device)->cache_hits);
-    message->buffer_bytes = (int64_t)atomic_load(&device_counters(device)->buffer_bytes);
-    message->client_kernels = (int64_t)atomic_load(&device_counters(device)->counted);
+    struct device *device = server->engine ? engine_device(server->engine) : NULL;
+    message_set_fault(answer, fault);
+    if (device) {
+        const struct device_counters *counters = device_counters(device);
+        answer->builds = (int64_t)atomic_load(&counters->builds);
+        answer->cache_hits = (int64_t)atomic_load(&counters->cache_hits);
+        answer->buffer_bytes = (int64_t)atomic_load(&counters->buffer_bytes);
+        answer->client_kernels = (int64_t)atomic_load(&counters->counted);
+    }
+    signals_settle();
+    send_to_front(server, answer);
 }
 
 /* What a job or check asks for. frame_format is the format for several planes; its codec is NULL
@@ -170,9 +174,7 @@ static void destroy(struct served *served)
 static void began(struct engine_job *job)
 {
     struct served *served = job->user;
-    struct message message;
-    message_init(&message, MESSAGE_BEGAN);
-    message.id = served->id;
+    const struct message message = {MESSAGE_INIT(MESSAGE_BEGAN), .id = served->id};
     send_to_front(served->server, &message);
 }
 
@@ -180,10 +182,8 @@ static void began(struct engine_job *job)
 static int ask_for_output(struct served *served, const char *plane, int *fd, struct fault *fault)
 {
     struct server *server = served->server;
-    struct message message;
-    message_init(&message, MESSAGE_NEED_OUTPUT);
-    message.id = served->id;
-    message.plane = plane;
+    const struct message message = {MESSAGE_INIT(MESSAGE_NEED_OUTPUT), .id = served->id,
+                                    .plane = plane};
     int result = message_send(server->socket, &message, fault);
     if (result != 0)
         return result;
@@ -250,21 +250,17 @@ static void forget(struct served *served)
 static void done(struct engine_job *job)
 {
     struct served *served = job->user;
-    struct message message;
-    message_init(&message, MESSAGE_DONE);
-    message.id = served->id;
-    message_set_fault(&message, &job->fault);
-    message.step = job->report.step;
-    message.total = (int64_t)job->report.total;
-    message.report = describe_report(&job->report, LAUNCHES_MAX);
-    message.media_type = job->format->codec->media_type;
-    message.extension = job->format->extension;
+    struct message message = {MESSAGE_INIT(MESSAGE_DONE),
+                              .id = served->id,
+                              .step = job->report.step,
+                              .total = (int64_t)job->report.total,
+                              .report = describe_report(&job->report, LAUNCHES_MAX),
+                              .media_type = job->format->codec->media_type,
+                              .extension = job->format->extension,
+                              .n_planes = served->n_planes};
     for (size_t i = 0; i < served->n_planes; i++)
         message.planes[i] = served->planes[i];
-    message.n_planes = served->n_planes;
-    count_programs(served->server, &message);
-    signals_settle();
-    send_to_front(served->server, &message);
+    send_answer(served->server, &message, &job->fault);
     json_decref(message.report);
     forget(served);
     destroy(served);
@@ -278,17 +274,6 @@ static unsigned count_jobs(struct server *server)
     unsigned count = server->n_jobs;
     pthread_mutex_unlock(&server->lock);
     return count;
-}
-
-/* The answer has its subject and faults. */
-static void refuse_job(struct server *server, int64_t id, struct message *answer,
-                       const struct fault *fault)
-{
-    answer->id = id;
-    answer->step = "plan";
-    message_set_fault(answer, fault);
-    count_programs(server, answer);
-    send_to_front(server, answer);
 }
 
 static struct served *create(struct server *server, struct message *message)
@@ -319,17 +304,16 @@ static struct served *create(struct server *server, struct message *message)
 static void take_job(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
-    struct message refusal;
-    message_init(&refusal, MESSAGE_DONE);
+    struct message refusal = {MESSAGE_INIT(MESSAGE_DONE), .id = message->id, .step = "plan"};
     struct served *served = count_jobs(server) < JOBS_MAX ? create(server, message) : NULL;
     if (!served) {
         fault_set(&fault, FAULT_BUSY, "no room for another job");
-        refuse_job(server, message->id, &refusal, &fault);
+        send_answer(server, &refusal, &fault);
         return;
     }
     struct request *request = &served->request;
     if (parse(server, message, request, &refusal, &fault) != 0) {
-        refuse_job(server, message->id, &refusal, &fault);
+        send_answer(server, &refusal, &fault);
         destroy(served);
         return;
     }
@@ -366,10 +350,8 @@ static void take_output(struct server *server, struct message *message)
 /* Tells the front how many programs are ready: its time limit is for one program at a time. */
 static void tell_working(void *context, unsigned done, unsigned of)
 {
-    struct message message;
-    message_init(&message, MESSAGE_WORKING);
-    message.prepared = done;
-    message.to_prepare = of;
+    const struct message message = {MESSAGE_INIT(MESSAGE_WORKING), .prepared = done,
+                                    .to_prepare = of};
     send_to_front(context, &message);
 }
 
@@ -377,17 +359,14 @@ static void tell_working(void *context, unsigned done, unsigned of)
  */
 static void tell_moved(void *context, const struct engine_move *move)
 {
-    struct message message;
-    message_init(&message, MESSAGE_MOVED);
-    message.id = move->id < 0 ? 0 : move->id;
-    message.tier = move->id < 0 ? NULL : device_kind_name(move->on->kind);
-    message.device = move->id < 0 ? NULL : move->on->name;
-    message.prepared = move->done;
-    message.to_prepare = move->of;
-    message_set_fault(&message, move->why ? move->why : &(struct fault)FAULT_INIT);
-    count_programs(context, &message);
-    signals_settle();
-    send_to_front(context, &message);
+    struct message message = {MESSAGE_INIT(MESSAGE_MOVED), .prepared = move->done,
+                              .to_prepare = move->of};
+    if (move->id >= 0) {
+        message.id = move->id;
+        message.tier = device_kind_name(move->on->kind);
+        message.device = move->on->name;
+    }
+    send_answer(context, &message, move->why ? move->why : &(struct fault)FAULT_INIT);
 }
 
 /* Checks a chain: parses it, compiles it for the usual kinds of pictures, and compares the device
@@ -411,22 +390,16 @@ static int check(struct server *server, const struct message *message, struct me
 static void take_check(struct server *server, const struct message *message)
 {
     struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
-    struct message answer;
-    message_init(&answer, MESSAGE_CHECKED);
-    answer.id = message->id;
+    struct message answer = {MESSAGE_INIT(MESSAGE_CHECKED), .id = message->id,
+                             .level = server->sandbox.level};
     if (server->refused.code)
         fault = server->refused;
     else
         check(server, message, &answer, &wrong, &fault);
     answer.fallback = wrong.code ? wrong.text : NULL;
-    message_set_fault(&answer, &fault);
-    answer.level = server->sandbox.level;
-    if (server->engine)
-        count_programs(server, &answer);
     if (server->engine && engine_device(server->engine))
         answer.device = device_info(engine_device(server->engine))->name;
-    signals_settle();
-    send_to_front(server, &answer);
+    send_answer(server, &answer, &fault);
 }
 
 /* Writes stages and devices to the file that came with the message. OpenCL's are there when another
@@ -434,15 +407,12 @@ static void take_check(struct server *server, const struct message *message)
 static void take_describe(struct server *server, struct message *message)
 {
     struct fault fault = FAULT_INIT;
-    struct message answer;
+    struct message answer = {MESSAGE_INIT(MESSAGE_DESCRIBED)};
     int fd = message_take_fd(message, 0);
-    message_init(&answer, MESSAGE_DESCRIBED);
     const struct device *device = engine_device(server->engine);
     describe_write(fd, device ? device_info(device) : NULL, device_opencl_is_listed(), &fault);
     close(fd);
-    message_set_fault(&answer, &fault);
-    signals_settle();
-    send_to_front(server, &answer);
+    send_answer(server, &answer, &fault);
 }
 
 /* Reads the configuration, for @names in chains. The front has read the same text without an error.
@@ -521,7 +491,7 @@ static int take_setup(struct server *server, struct message *message, struct fau
 static int take(struct server *server, struct message *message, struct fault *fault)
 {
     bool is_set_up = server->engine || server->refused.code;
-    struct message answer;
+    static const struct message pong = {MESSAGE_INIT(MESSAGE_PONG)};
     if (!(message->kind == MESSAGE_CHECK ? is_set_up : server->engine != NULL) &&
         message->kind != MESSAGE_SETUP)
         return fault_set(fault, FAULT_DATA, "message '%s' before setup",
@@ -543,8 +513,7 @@ static int take(struct server *server, struct message *message, struct fault *fa
         take_describe(server, message);
         return 0;
     case MESSAGE_PING:
-        message_init(&answer, MESSAGE_PONG);
-        send_to_front(server, &answer);
+        send_to_front(server, &pong);
         return 0;
     default:
         return fault_set(fault, FAULT_DATA, "message '%s' is none for a worker",
