@@ -165,7 +165,6 @@ static void read_config(struct doctor *doctor, const struct common_options *comm
                     doctor_text("sluice check-config %s tells all errors", file), "%s: %.*s", file,
                     (int)strcspn(first, "\n"), first);
     } else {
-        doctor->config_good = true;
         doctor_find(doctor, DOCTOR_OK, "config", NULL, "%s can be read", file);
     }
     errors.length = 0;

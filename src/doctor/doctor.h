@@ -21,7 +21,6 @@ enum doctor_level {
 struct doctor {
     const char *file;     /* the configuration file; NULL: there is none */
     struct config config; /* as far as it could be read, else defaults */
-    bool config_good;
     /* The user of the daemon: access is checked for this user. */
     char user[64];
     uid_t uid;
