@@ -485,7 +485,7 @@ static void look_at_worker(struct doctor *doctor)
         "meson install (or the package) once more; SLUICE_WORKER names another";
     char path[PATH_MAX], line[100];
     struct fault fault = FAULT_INIT;
-    bool found = worker_find_program(path, sizeof path, &fault) == 0;
+    bool found = find_program("worker", "SLUICE_WORKER", path, sizeof path, &fault) == 0;
     bool runs =
         found && doctor_apart(print_version, path, DOCTOR_LOAD_LIMIT, line, sizeof line) == 0;
     if (found)
