@@ -197,21 +197,15 @@ static bool is_known_word(const char *word)
 static int check_options(const struct bench_options *o, struct plane *size)
 {
     enum sample_type type;
-    if (!plane_parse_size(o->size, size)) {
-        fprintf(stderr,
-                "sluice: --size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see sluice "
-                "bench --help)\n",
-                o->size);
-        return 64;
-    }
-    if ((uint64_t)size->width * size->height > o->common.max_pixels) {
-        fprintf(stderr, "sluice: --size=%s: more pixels than --max-pixels allows\n", o->size);
-        return 65;
-    }
-    if (o->type && !sample_find(o->type, &type)) {
-        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
-        return 64;
-    }
+    if (!plane_parse_size(o->size, size))
+        return cli_refuse(64,
+                          "--size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see "
+                          "sluice bench --help)",
+                          o->size);
+    if ((uint64_t)size->width * size->height > o->common.max_pixels)
+        return cli_refuse(65, "--size=%s: more pixels than --max-pixels allows", o->size);
+    if (o->type && !sample_find(o->type, &type))
+        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
     return 0;
 }
 
@@ -353,15 +347,10 @@ static int bench(struct bench_context *context, const char *chain, char **names,
 
 static int check_operands(const struct bench_options *o, char **names, size_t count)
 {
-    if (o->end_to_end && count == 0) {
-        fputs("sluice: bench: --end-to-end times files: which? (see sluice bench --help)\n",
-              stderr);
-        return 64;
-    }
-    if (!o->end_to_end && o->chain && count > 0) {
-        fprintf(stderr, "sluice: bench: either -c or stages, not both: %s\n", names[0]);
-        return 64;
-    }
+    if (o->end_to_end && count == 0)
+        return cli_refuse(64, "bench: --end-to-end times files: which? (see sluice bench --help)");
+    if (!o->end_to_end && o->chain && count > 0)
+        return cli_refuse(64, "bench: either -c or stages, not both: %s", names[0]);
     for (size_t i = 0; i < count && !o->end_to_end; i++)
         if (!is_known_word(names[i]))
             return 64;

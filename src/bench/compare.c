@@ -171,10 +171,8 @@ static int compare_command(void *options_, char **operands, size_t count)
 {
     struct compare_options *o = options_;
     cli_common_apply(&o->common);
-    if (count != 2) {
-        fputs("sluice: compare: two pictures are compared (see sluice compare --help)\n", stderr);
-        return 64;
-    }
+    if (count != 2)
+        return cli_refuse(64, "compare: two pictures are compared (see sluice compare --help)");
     return compare_files(o, operands);
 }
 

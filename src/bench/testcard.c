@@ -155,17 +155,13 @@ static int testcard(void *options_, char **operands, size_t count)
     struct plane plane;
     cli_common_apply(&o->common);
     if (!plane_parse_size(o->size, &plane) || plane.channels != 1 ||
-        (uint64_t)plane.width * plane.height > 100000000) {
-        fprintf(stderr,
-                "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "
-                "(see sluice testcard --help)\n",
-                o->size);
-        return 64;
-    }
-    if (o->common.json && strcmp(o->output, "-") == 0) {
-        fputs("sluice: --json and -o - both want stdout\n", stderr);
-        return 64;
-    }
+        (uint64_t)plane.width * plane.height > 100000000)
+        return cli_refuse(64,
+                          "testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels (see "
+                          "sluice testcard --help)",
+                          o->size);
+    if (o->common.json && strcmp(o->output, "-") == 0)
+        return cli_refuse(64, "--json and -o - both want stdout");
     plane.channels = 3;
     if (make_card(o, plane, &fault) != 0)
         return cli_complain(fault.code == FAULT_USAGE ? NULL : o->output, &fault);

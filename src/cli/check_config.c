@@ -209,11 +209,9 @@ static int check_config(void *options_, char **operands, size_t count)
         text_finish(&text);
         return 0;
     }
-    if (count != 1) {
-        fprintf(stderr, "sluice: check-config: %s (see sluice check-config --help)\n",
-                count == 0 ? "which file?" : "one file at a time");
-        return 64;
-    }
+    if (count != 1)
+        return cli_refuse(64, "check-config: %s (see sluice check-config --help)",
+                          count == 0 ? "which file?" : "one file at a time");
     return check(operands[0], &o->common);
 }
 

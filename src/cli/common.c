@@ -1,6 +1,7 @@
 #include "cli/common.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,6 +99,17 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
+int cli_refuse(int status, const char *why, ...)
+{
+    va_list args;
+    va_start(args, why);
+    fputs("sluice: ", stderr);
+    vfprintf(stderr, why, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return status;
+}
+
 /* Prints `sluice: LINE` on stderr for each of the lines. */
 static void complain_lines(const char *lines)
 {
@@ -134,9 +146,9 @@ int cli_read_config(const struct common_options *options, struct config *config,
     } else if (*chain && config_chain(config, *chain)) {
         *chain = config_chain(config, *chain);
     } else if (*chain && (guess = config_guess_chain(config, *chain))) {
-        fprintf(stderr, "sluice: chain: '%s' is no stage and no chain of %s; did you mean '%s'?\n",
-                *chain, path, guess);
-        status = fault_exit_status(FAULT_USAGE);
+        status = cli_refuse(fault_exit_status(FAULT_USAGE),
+                            "chain: '%s' is no stage and no chain of %s; did you mean '%s'?",
+                            *chain, path, guess);
     }
     text_finish(&errors);
     return status;

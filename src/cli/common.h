@@ -33,6 +33,9 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 /* Prints `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
 
+/* Prints `sluice: WHY` on stderr; returns the exit status. */
+int cli_refuse(int status, const char *why, ...) __attribute__((format(printf, 2, 3)));
+
 /* Reads the file that --config or SLUICE_CONFIG names, if there is one. Returns 0, or the exit
  * status after a complaint about each mistake. If `chain` is the name of a chain in the file it
  * becomes that chain's text. */

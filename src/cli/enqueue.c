@@ -342,10 +342,8 @@ static int run(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o->common);
-    if (first == argc) {
-        fputs("sluice: enqueue: no input (see sluice enqueue --help)\n", stderr);
-        return 64;
-    }
+    if (first == argc)
+        return cli_refuse(64, "enqueue: no input (see sluice enqueue --help)");
     int status = cli_read_settings(&o->common, &config);
     if (status != 0)
         return status;

@@ -38,9 +38,9 @@ static int unknown(const char *name)
 {
     struct text says = {0};
     tried_explain(name, strlen(name), &says);
-    fprintf(stderr, "sluice: stages: %s\n", text_string(&says));
+    int status = cli_refuse(64, "stages: %s", text_string(&says));
     text_finish(&says);
-    return 64;
+    return status;
 }
 
 static int list_stages(void *options_, char **operands, size_t count)

@@ -45,12 +45,11 @@ static size_t find_command(const char *name)
         nearest_offer(&nearest, name, strlen(name), commands[i].name);
     }
     if (name[0] == '-')
-        fprintf(stderr,
-                "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
-                name);
+        cli_refuse(64, "%s: the command comes first, and options behind it (see sluice --help)",
+                   name);
     else
-        fprintf(stderr, "sluice: unknown command '%s'%s (see sluice --help)\n", name,
-                nearest_ask(&nearest, ""));
+        cli_refuse(64, "unknown command '%s'%s (see sluice --help)", name,
+                   nearest_ask(&nearest, ""));
     return N_COMMANDS;
 }
 
@@ -68,18 +67,16 @@ static int run_enqueue(char **argv)
     return cli_complain("enqueue", &fault);
 }
 
-/* Says what is wrong with the number of operands. */
-static bool check_operands(const struct command *command, int count, char **operands)
+/* Returns 0, or the exit status after a complaint. */
+static int check_operands(const struct command *command, int count, char **operands)
 {
     const char *name = command->usage->command;
     if (count == 0 && command->missing)
-        fprintf(stderr, "sluice: %s: %s (see sluice %s --help)\n", name, command->missing, name);
-    else if (count > 0 && command->no_operands)
-        fprintf(stderr, "sluice: %s: there are no operands, such as '%s' (see sluice %s --help)\n",
-                name, operands[0], name);
-    else
-        return true;
-    return false;
+        return cli_refuse(64, "%s: %s (see sluice %s --help)", name, command->missing, name);
+    if (count > 0 && command->no_operands)
+        return cli_refuse(64, "%s: there are no operands, such as '%s' (see sluice %s --help)",
+                          name, operands[0], name);
+    return 0;
 }
 
 /* Runs the command that argv[0] names. */
@@ -97,9 +94,9 @@ static int run_command(int argc, char **argv)
     int first = options ? options_parse(&usage, options, argc, argv, cli_stdout) : -70;
     int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
     if (first >= 0)
-        status = check_operands(command, argc - first, argv + first)
-                     ? command->run(options, argv + first, (size_t)(argc - first))
-                     : 64;
+        status = check_operands(command, argc - first, argv + first);
+    if (first >= 0 && status == 0)
+        status = command->run(options, argv + first, (size_t)(argc - first));
     free(options);
     return status;
 }
@@ -129,10 +126,8 @@ static int help(void *options, char **operands, size_t count)
 {
     static char help[] = "--help";
     (void)options;
-    if (count > 1) {
-        fputs("sluice: help: one command at a time\n", stderr);
-        return 64;
-    }
+    if (count > 1)
+        return cli_refuse(64, "help: one command at a time");
     if (count > 0)
         return run_command(2, (char *[]){operands[0], help, NULL});
     fputs("usage: sluice COMMAND [OPTIONS] …\n\n"
@@ -152,10 +147,8 @@ static const struct command command_help = {&help_usage, 0, help};
 int main(int argc, char **argv)
 {
     static char help[] = "help", version[] = "version";
-    if (argc < 2) {
-        fputs("sluice: which command? (see sluice --help)\n", stderr);
-        return 64;
-    }
+    if (argc < 2)
+        return cli_refuse(64, "which command? (see sluice --help)");
     /* --help and --version are commands, too */
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         argv[1] = help;

@@ -412,17 +412,13 @@ static int plan(void *options_, char **operands, size_t count)
     const struct board *board = NULL;
     struct device_profile profile;
     cli_common_apply(&o->common);
-    if (count != 1 || !plane_parse_size(operands[0], &plane)) {
-        fprintf(stderr,
-                "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
-                "channels%s%s (see sluice plan --help)\n",
-                count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
-        return 64;
-    }
-    if (!sample_find(o->type, &plane.type)) {
-        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
-        return 64;
-    }
+    if (count != 1 || !plane_parse_size(operands[0], &plane))
+        return cli_refuse(64,
+                          "plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
+                          "channels%s%s (see sluice plan --help)",
+                          count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
+    if (!sample_find(o->type, &plane.type))
+        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
     const char *text = o->chain ? o->chain : "";
     int status = cli_read_config(&o->common, &config, &text);
     if (status != 0)

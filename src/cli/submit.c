@@ -277,10 +277,8 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
 static int submit(void *options_, char **inputs, size_t count)
 {
     struct submit *submit = calloc(1, sizeof *submit);
-    if (!submit) {
-        fputs("sluice: submit: no memory\n", stderr);
-        return 70;
-    }
+    if (!submit)
+        return cli_refuse(70, "submit: no memory");
     *submit = (struct submit){
         .options = options_,
         .batch = {.ahead = AHEAD, .context = submit, .told = told, .waiting = waiting},

@@ -123,15 +123,11 @@ static int check_cache(const struct warm_options *o)
 {
     const char *directory = device_cache_directory();
     const char *wanted = o->cache ? o->cache : getenv("SLUICE_CACHE_DIR");
-    if (wanted && wanted[0] != '/') {
-        fprintf(stderr, "sluice: %s: --cache and SLUICE_CACHE_DIR are absolute paths\n", wanted);
-        return 64;
-    }
-    if (!directory || (wanted && strcmp(directory, wanted) != 0)) {
-        fprintf(stderr, "sluice: %s: the cache directory cannot be written to\n",
-                wanted ? wanted : "no cache directory");
-        return 73;
-    }
+    if (wanted && wanted[0] != '/')
+        return cli_refuse(64, "%s: --cache and SLUICE_CACHE_DIR are absolute paths", wanted);
+    if (!directory || (wanted && strcmp(directory, wanted) != 0))
+        return cli_refuse(73, "%s: the cache directory cannot be written to",
+                          wanted ? wanted : "no cache directory");
     return 0;
 }
 
@@ -170,13 +166,10 @@ static int warm_config(void *options_, char **operands, size_t count)
     cli_common_apply(&o->common);
     const char *file = getenv("SLUICE_CONFIG");
     bool is_named = o->common.config || (file && file[0]);
-    if (count > 1 || (count > 0 ? o->common.config != NULL : !is_named)) {
-        fputs(count > 1 || o->common.config
-                  ? "sluice: warm: one configuration at a time (see sluice warm --help)\n"
-                  : "sluice: warm: which configuration? (see sluice warm --help)\n",
-              stderr);
-        return 64;
-    }
+    if (count > 1 || (count > 0 ? o->common.config != NULL : !is_named))
+        return cli_refuse(64, "warm: %s (see sluice warm --help)",
+                          count > 1 || o->common.config ? "one configuration at a time"
+                                                        : "which configuration?");
     if (count > 0)
         o->common.config = operands[0];
     /* As in sluice-worker: PoCL's cache lies below ours. */
