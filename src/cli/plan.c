@@ -407,7 +407,7 @@ static int plan(void *options_, char **operands, size_t count)
     struct fault fault = FAULT_INIT;
     struct plane plane = {0};
     struct config config;
-    struct chain chain;
+    struct chain chain = {0};
     struct device *device = NULL;
     const struct board *board = NULL;
     struct device_profile profile;
@@ -421,16 +421,12 @@ static int plan(void *options_, char **operands, size_t count)
         return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
     const char *text = o->chain ? o->chain : "";
     int status = cli_read_config(&o->common, &config, &text);
-    if (status != 0)
-        return status;
-    status = cli_parse_chain(&chain, text, &config.definitions);
-    if (status != 0) {
-        config_finish(&config);
-        return status;
-    }
-    status = find_profile(o, &device, &board, &profile, &fault) == 0
-                 ? make_plan(o, &chain, &plane, &profile, board)
-                 : cli_complain(NULL, &fault);
+    if (status == 0)
+        status = cli_parse_chain(&chain, text, &config.definitions);
+    if (status == 0)
+        status = find_profile(o, &device, &board, &profile, &fault) == 0
+                     ? make_plan(o, &chain, &plane, &profile, board)
+                     : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);
     config_finish(&config);
