@@ -105,23 +105,17 @@ static int send_file(struct submit *submit, struct batch_file *file, struct faul
 
 /* ---- receiving ---- */
 
-static int copy_all(int from, int to, struct fault *fault)
-{
-    struct bytes bytes = {0};
-    int result = file_read(from, UINT64_MAX / 2, &bytes, fault);
-    if (result == 0)
-        result = file_write(to, bytes.data, bytes.size, fault);
-    bytes_finish(&bytes);
-    return result;
-}
-
 static int write_result(struct batch_file *file, const char *plane, int fd, struct fault *fault)
 {
+    struct bytes bytes = {0};
     int to;
     int result = batch_open_output(file, plane, &to, fault);
     if (result != 0)
         return result;
-    result = copy_all(fd, to, fault);
+    result = file_read(fd, UINT64_MAX / 2, &bytes, fault);
+    if (result == 0)
+        result = file_write(to, bytes.data, bytes.size, fault);
+    bytes_finish(&bytes);
     int closed = batch_close_output(file, to, result == 0, result == 0 ? fault : NULL);
     return result ? result : closed;
 }

@@ -31,10 +31,8 @@ static unsigned read_taps(struct reader *reader, yaml_node_t *node, double *taps
         yaml_node_t *item = reader_item(reader, node, i);
         if (!reader_real(reader, item, "a tap", &taps[i]))
             return 0;
-        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX) {
-            reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
-            return 0;
-        }
+        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX)
+            return reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
     }
     return (unsigned)n;
 }
@@ -140,25 +138,21 @@ static bool check_entry(struct reader *reader, yaml_node_t *node, const struct b
     if (given & 1 << KEY_QMF) {
         bool halves = entry->sampling[0] == 2 && entry->sampling[1] == 2;
         if (given & both || !halves)
-            reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
-                            entry->what);
-        return !(given & both) && halves && entry->n_qmf > 0;
+            return reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
+                                   entry->what);
+        return entry->n_qmf > 0;
     }
-    if ((given & both) != both || !(given & 1 << KEY_SAMPLING)) {
-        reader_complain(reader, node,
-                        "%s needs sampling, analysis and synthesis, or qmf in place of them",
-                        entry->what);
-        return false;
-    }
+    if ((given & both) != both || !(given & 1 << KEY_SAMPLING))
+        return reader_complain(reader, node,
+                               "%s needs sampling, analysis and synthesis, or qmf in place of them",
+                               entry->what);
     for (int d = 0; d < 2; d++) {
         unsigned n[2];
         for (int way = 0; way < 2; way++)
             n[way] = entry->set[way][d].filters ? entry->set[way][d].n : entry->set[way][0].n;
-        if (n[0] == n[1])
-            continue;
-        reader_complain(reader, node, "%s: %u %s filters of analysis, %u of synthesis", entry->what,
-                        n[0], direction[d], n[1]);
-        return false;
+        if (n[0] != n[1])
+            return reader_complain(reader, node, "%s: %u %s filters of analysis, %u of synthesis",
+                                   entry->what, n[0], direction[d], n[1]);
     }
     return true;
 }

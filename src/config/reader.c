@@ -20,12 +20,13 @@ static void add_error(struct reader *reader, size_t line, size_t column, const c
     text_printf(reader->errors, "%s:%zu:%zu: %s\n", reader->file, line + 1, column + 1, message);
 }
 
-void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add_error(reader, node->start_mark.line, node->start_mark.column, format, args);
     va_end(args);
+    return false;
 }
 
 static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
@@ -198,8 +199,7 @@ bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, dou
         return false;
     if (number_parse_real(text, strlen(text), value))
         return true;
-    reader_complain(reader, node, "%s: '%.60s' is no number", what, text);
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s' is no number", what, text);
 }
 
 bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,
@@ -210,9 +210,8 @@ bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, 
         return false;
     if (number_parse_integer(text, strlen(text), value) && *value >= min && *value <= max)
         return true;
-    reader_complain(reader, node, "%s: '%.60s': expected an integer %s", what, text,
-                    number_range(NUMBER_PLAIN, (double)min, (double)max));
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s': expected an integer %s", what, text,
+                           number_range(NUMBER_PLAIN, (double)min, (double)max));
 }
 
 bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value)
@@ -223,8 +222,7 @@ bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, boo
     *value = strcmp(text, "true") == 0;
     if (*value || strcmp(text, "false") == 0)
         return true;
-    reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
 }
 
 static const struct reader_key *find_key(const struct reader_key *keys, const char *name)

@@ -41,7 +41,8 @@ void reader_finish(struct reader *reader);
 /* The document's root; NULL when it is empty. */
 yaml_node_t *reader_root(struct reader *reader);
 
-void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+/* Returns false. */
+bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Reads a mapping into `to` by a table. `what` names the mapping in errors ("bank 'thirds'").

@@ -361,6 +361,7 @@ static int read_field(struct message *message, const struct field *field, const 
                       struct fault *fault)
 {
     void *at = (char *)message + field->offset;
+    const char *text = json_string_value(value);
     switch (field->type) {
     case FIELD_INTEGER:
         *(int64_t *)at = json_integer_value(value);
@@ -369,20 +370,20 @@ static int read_field(struct message *message, const struct field *field, const 
             return wrong(fault, message, field->name, "is no integer in its range");
         return 0;
     case FIELD_TEXT:
-        *(const char **)at = json_string_value(value);
-        if (!json_is_string(value) || json_string_length(value) > (size_t)field->limit)
-            return wrong(fault, message, field->name, "is no text of its length");
-        return 0;
+        *(const char **)at = text;
+        return text && json_string_length(value) <= (size_t)field->limit
+                   ? 0
+                   : wrong(fault, message, field->name, "is no text of its length");
     case FIELD_WORD:
-        *(const char **)at = json_string_value(value);
-        if (!json_is_string(value) || !is_word(json_string_value(value), (size_t)field->limit))
-            return wrong(fault, message, field->name, "is no word");
-        return 0;
+        *(const char **)at = text;
+        return text && is_word(text, (size_t)field->limit)
+                   ? 0
+                   : wrong(fault, message, field->name, "is no word");
     case FIELD_PLANE:
-        *(const char **)at = json_string_value(value);
-        if (!json_is_string(value) || !message_is_plane_name(json_string_value(value)))
-            return wrong(fault, message, field->name, "is no plane's name");
-        return 0;
+        *(const char **)at = text;
+        return text && message_is_plane_name(text)
+                   ? 0
+                   : wrong(fault, message, field->name, "is no plane's name");
     case FIELD_PLANES:
         return read_planes(message, value, fault);
     case FIELD_REPORT:
