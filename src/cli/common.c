@@ -102,11 +102,11 @@ int cli_complain(const char *what, const struct fault *fault)
 int cli_refuse(int status, const char *why, ...)
 {
     va_list args;
-    va_start(args, why);
     fputs("sluice: ", stderr);
+    va_start(args, why);
     vfprintf(stderr, why, args);
-    fputc('\n', stderr);
     va_end(args);
+    fputc('\n', stderr);
     return status;
 }
 

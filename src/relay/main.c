@@ -162,7 +162,8 @@ static int watch(void)
             return options_complain("sluice-relay", "hub", &fault);
         if (now - asked >= SECOND || asked == 0) {
             struct fault why = FAULT_INIT;
-            bool ready = relay.ready = daemon_is_ready(relay.socket, &why);
+            bool ready = daemon_is_ready(relay.socket, &why);
+            relay.ready = ready;
             tell(&daemon, ready, why.text, "sluiced takes jobs");
             asked = now;
         }
