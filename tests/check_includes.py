@@ -32,7 +32,7 @@ ALLOWED = {
     'daemon/serve': DAEMON | {'daemon/spool', 'daemon/work', 'daemon/watch'},
     'daemon/front': DAEMON | {'daemon'},
     'relay': {'base', 'param', 'bank', 'config', 'worker/client.h', 'version.h'},
-    'cli': COMMANDS | {'relay/hub.h', 'relay/job.h'},
+    'cli': COMMANDS | {'relay/hub.h'},
     'bench': COMMANDS | {'cli'},
     'doctor': COMMANDS | {'cli'},
 }

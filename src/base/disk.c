@@ -8,20 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The variant of disk_rename_new with link and unlink. */
-static int link_and_unlink(int from_fd, const char *from, int to_fd, const char *to)
-{
-    if (linkat(from_fd, from, to_fd, to, 0) != 0)
-        return -1;
-    return unlinkat(from_fd, from, 0);
-}
-
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
 {
     if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
-        return link_and_unlink(from_fd, from, to_fd, to);
+        return linkat(from_fd, from, to_fd, to, 0) == 0 ? unlinkat(from_fd, from, 0) : -1;
     return -1;
 }
 

@@ -23,6 +23,15 @@ void bytes_finish(struct bytes *bytes)
     *bytes = (struct bytes){0};
 }
 
+int file_open_input(const char *path, int flags, int *fd, struct fault *fault)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (*fd >= 0)
+        return 0;
+    return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
+                     strerror(errno));
+}
+
 void file_close(int *fd)
 {
     int error = errno;
@@ -38,16 +47,12 @@ static int too_large(uint64_t limit, struct fault *fault)
                      number_size(limit));
 }
 
-static int grow(struct bytes *bytes, size_t *capacity, uint64_t limit, struct fault *fault)
+static int reserve(struct bytes *bytes, size_t wanted, struct fault *fault)
 {
-    size_t wanted = *capacity < 65536 ? 65536 : *capacity * 2;
-    if (wanted > limit + 1)
-        wanted = (size_t)limit + 1;
     uint8_t *data = realloc(bytes->data, wanted);
     if (!data)
         return fault_set(fault, FAULT_MEMORY, "no memory for %s of file", number_size(wanted));
     bytes->data = data;
-    *capacity = wanted;
     return 0;
 }
 
@@ -62,41 +67,31 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
     if (seekable && (uint64_t)status.st_size > limit)
         return too_large(limit, fault);
 
-    struct bytes read_so_far = {0};
-    size_t capacity = 0;
-    if (seekable && status.st_size > 0) {
-        /* one more, so that the end is found without growing */
-        capacity = (size_t)status.st_size + 1;
-        read_so_far.data = malloc(capacity);
-        if (!read_so_far.data)
-            return fault_set(fault, FAULT_MEMORY, "no memory for %s of file",
-                             number_size(capacity));
-    }
+    struct bytes so_far = {0};
+    /* one more than there are, so that the end is found without growing */
+    size_t capacity = 0,
+           wanted = seekable && status.st_size > 0 ? (size_t)status.st_size + 1 : 65536;
+    ssize_t n = 1;
     int result = 0;
-    for (;;) {
-        if (read_so_far.size == capacity &&
-            (result = grow(&read_so_far, &capacity, limit, fault)) != 0)
-            break;
-        uint8_t *at = read_so_far.data + read_so_far.size;
-        size_t room = capacity - read_so_far.size;
-        ssize_t n = seekable ? pread(fd, at, room, (off_t)read_so_far.size) : read(fd, at, room);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
+    while (result == 0 && n != 0) {
+        if (so_far.size == capacity) {
+            capacity = wanted > limit + 1 ? (size_t)limit + 1 : wanted;
+            wanted = 2 * capacity < 65536 ? 65536 : 2 * capacity;
+            if ((result = reserve(&so_far, capacity, fault)) != 0)
+                break;
+        }
+        uint8_t *at = so_far.data + so_far.size;
+        size_t room = capacity - so_far.size;
+        n = seekable ? pread(fd, at, room, (off_t)so_far.size) : read(fd, at, room);
+        if (n < 0 && errno != EINTR)
             result = fault_set_errno(fault, FAULT_IO, "read");
-            break;
-        }
-        if (n == 0)
-            break;
-        read_so_far.size += (size_t)n;
-        if (read_so_far.size > limit) {
+        so_far.size += n > 0 ? (size_t)n : 0;
+        if (so_far.size > limit)
             result = too_large(limit, fault);
-            break;
-        }
     }
     if (result != 0)
-        bytes_finish(&read_so_far);
-    *bytes = read_so_far;
+        bytes_finish(&so_far);
+    *bytes = so_far;
     return result;
 }
 
@@ -245,6 +240,32 @@ int path_make_directories(const char *path, mode_t mode, struct fault *fault)
             return fault_set_errno(fault, FAULT_CREATE, part);
     }
     return 0;
+}
+
+char *path_of_result(const char *path, unsigned number, const char *plane)
+{
+    name_buffer name;
+    char *result = NULL;
+    const char *last = path_name(path);
+    if (number == 0 && !plane[0])
+        return strdup(path);
+    name_of_plane(name, last, number, plane);
+    return asprintf(&result, "%.*s%s", (int)(last - path), path, name) < 0 ? NULL : result;
+}
+
+bool path_is_directory(const char *path)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') ||
+           (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+bool path_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
 }
 
 /* Devices and pipes (/dev/stdout, a FIFO) must not be replaced by a rename. */

@@ -23,6 +23,9 @@ void bytes_finish(struct bytes *bytes);
  * FAULT_LIMIT for more than `limit` bytes, if possible before memory is allocated. */
 int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault);
 
+/* Opens an input for reading, with further flags of open(2). FAULT_NO_INPUT, FAULT_PERMISSION. */
+int file_open_input(const char *path, int flags, int *fd, struct fault *fault);
+
 /* Closes a descriptor, unless it is negative, and sets it to −1. errno stays as it was. */
 void file_close(int *fd);
 
@@ -88,5 +91,15 @@ bool path_real(const char *path, char real[PATH_MAX]);
 
 /* Makes the directory and missing ones above it, with this mode. */
 int path_make_directories(const char *path, mode_t mode, struct fault *fault);
+
+/* A result's path with a number and a plane: "sub/out.png", 2, "dx" → "sub/out-2.dx.png"; 0 and ""
+ * add nothing. The caller frees it. */
+char *path_of_result(const char *path, unsigned number, const char *plane);
+
+/* True for an existing directory, and for a path that ends in a slash. */
+bool path_is_directory(const char *path);
+
+/* True when both exist and are the same file. */
+bool path_same_file(const char *a, const char *b);
 
 #endif

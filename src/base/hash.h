@@ -9,6 +9,12 @@
 #define HASH_INIT 0xcbf29ce484222325u
 
 /* FNV-1a, 64 bit (G. Fowler, L. C. Noll, K.-P. Vo), of `size` bytes, continuing from `hash`. */
-uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
 
 #endif

@@ -50,20 +50,23 @@ static size_t stem_length(const char *name)
     return length - stem > EXTENSION_MAX ? length : stem;
 }
 
-static void print_number(char *text, size_t size, unsigned number)
+/* "a.jpg", 2, "dx", ".png" → "a-2.dx.png". */
+static void compose(name_buffer name, const char *from, unsigned number, const char *plane,
+                    const char *extension)
 {
-    text[0] = '\0';
+    char digits[16] = "", tail[120];
     if (number > 0)
-        snprintf(text, size, "-%u", number);
+        snprintf(digits, sizeof digits, "-%u", number);
+    snprintf(tail, sizeof tail, "%s%s%.40s%.41s", digits, plane[0] ? "." : "", plane, extension);
+    join(name, from, stem_length(from), tail);
 }
 
 void name_of_result(name_buffer name, const char *original, unsigned number, const char *plane,
                     const char *extension)
 {
-    char digits[16], tail[120];
-    print_number(digits, sizeof digits, number);
-    snprintf(tail, sizeof tail, "%s%s%.40s.%.40s", digits, plane[0] ? "." : "", plane, extension);
-    join(name, original, stem_length(original), tail);
+    char dotted[42];
+    snprintf(dotted, sizeof dotted, ".%s", extension);
+    compose(name, original, number, plane, dotted);
 }
 
 void name_expand(name_buffer name, const char *template, const struct name_parts *parts)
@@ -101,11 +104,7 @@ void name_expand(name_buffer name, const char *template, const struct name_parts
 
 void name_of_plane(name_buffer name, const char *result, unsigned number, const char *plane)
 {
-    char digits[16], tail[60 + EXTENSION_MAX];
-    size_t stem = stem_length(result);
-    print_number(digits, sizeof digits, number);
-    snprintf(tail, sizeof tail, "%s%s%.40s%s", digits, plane[0] ? "." : "", plane, result + stem);
-    join(name, result, stem, tail);
+    compose(name, result, number, plane, result + stem_length(result));
 }
 
 void name_of_original(name_buffer name, const char *original, unsigned number)

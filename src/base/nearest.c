@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-    unsigned m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
 /* Edit distance in which swapping two neighbours counts one (optimal string alignment). */
 static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -20,7 +14,10 @@ static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
     for (size_t i = 1; i <= n; i++) {
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= m; j++) {
-            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            unsigned other = above[j] < row[j - 1] ? above[j] + 1 : row[j - 1] + 1;
+            row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (other < row[j])
+                row[j] = other;
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before[j - 2] + 1 < row[j])
                 row[j] = before[j - 2] + 1;

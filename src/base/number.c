@@ -108,17 +108,22 @@ static const struct unit pixel_units[] = {
     {"GP", 1000000000, 1}, {"MP", 1000000, 1}, {"kP", 1000, 1}, {"P", 1, 1}, {NULL, 0, 0},
 };
 
-static bool parse_with_unit(const char *text, size_t length, const struct unit *units,
-                            uint64_t bare_factor, uint64_t *result)
+static const struct {
+    const struct unit *units;
+    uint64_t bare; /* the factor of a number without a unit */
+} kinds[] = {[NUMBER_SIZE] = {size_units, 1},
+             [NUMBER_DURATION] = {duration_units, 1000000000},
+             [NUMBER_PIXELS] = {pixel_units, 1}};
+
+bool number_parse_unit(enum number_kind kind, const char *text, size_t length, bool bare_allowed,
+                       uint64_t *result)
 {
     size_t digits = scan_real(text, length);
     double value;
     if (digits == 0 || !number_parse_real(text, digits, &value) || value < 0)
         return false;
-    uint64_t factor = 0;
-    if (digits == length)
-        factor = bare_factor;
-    for (const struct unit *unit = units; unit->name && factor == 0; unit++)
+    uint64_t factor = digits == length && bare_allowed ? kinds[kind].bare : 0;
+    for (const struct unit *unit = kinds[kind].units; unit->name && factor == 0; unit++)
         if (strlen(unit->name) == length - digits &&
             memcmp(unit->name, text + digits, length - digits) == 0)
             factor = unit->factor;
@@ -131,10 +136,12 @@ static bool parse_with_unit(const char *text, size_t length, const struct unit *
 
 /* Chooses the unit in which four digits give the exact value; of several the shortest text.
  * Otherwise rounds to four digits. */
-static char *format_with_unit(uint64_t value, const struct unit *units, char *buffer)
+char *number_format_unit(enum number_kind kind, uint64_t value, char *buffer)
 {
-    const struct unit *rounding = NULL;
+    const struct unit *units = kinds[kind].units, *rounding = NULL;
     size_t shortest = NUMBER_TEXT_MAX;
+    if (value == 0 && kind == NUMBER_DURATION)
+        return strcpy(buffer, "0s");
     for (const struct unit *unit = units; unit->name; unit++) {
         char text[NUMBER_TEXT_MAX];
         uint64_t parsed;
@@ -145,8 +152,8 @@ static char *format_with_unit(uint64_t value, const struct unit *units, char *bu
             rounding = unit;
         int digits = snprintf(text, sizeof text, "%.4g", count);
         snprintf(text + digits, sizeof text - (size_t)digits, "%s", unit->name);
-        if ((size_t)digits < shortest && parse_with_unit(text, strlen(text), units, 0, &parsed) &&
-            parsed == value) {
+        if ((size_t)digits < shortest &&
+            number_parse_unit(kind, text, strlen(text), false, &parsed) && parsed == value) {
             shortest = (size_t)digits;
             memcpy(buffer, text, sizeof text);
         }
@@ -159,53 +166,15 @@ static char *format_with_unit(uint64_t value, const struct unit *units, char *bu
     return buffer;
 }
 
-bool number_parse_size(const char *text, size_t length, bool bare_allowed, uint64_t *bytes)
-{
-    return parse_with_unit(text, length, size_units, bare_allowed, bytes);
-}
-
-bool number_parse_duration(const char *text, size_t length, bool bare_allowed,
-                           uint64_t *nanoseconds)
-{
-    return parse_with_unit(text, length, duration_units, bare_allowed ? 1000000000 : 0,
-                           nanoseconds);
-}
-
-bool number_parse_pixels(const char *text, size_t length, bool bare_allowed, uint64_t *pixels)
-{
-    return parse_with_unit(text, length, pixel_units, bare_allowed, pixels);
-}
-
-char *number_format_size(uint64_t bytes, char *buffer)
-{
-    return format_with_unit(bytes, size_units, buffer);
-}
-
-char *number_format_duration(uint64_t nanoseconds, char *buffer)
-{
-    if (nanoseconds == 0)
-        return strcpy(buffer, "0s");
-    return format_with_unit(nanoseconds, duration_units, buffer);
-}
-
-char *number_format_pixels(uint64_t pixels, char *buffer)
-{
-    return format_with_unit(pixels, pixel_units, buffer);
-}
-
 char *number_format_range(enum number_kind kind, double min, double max, char *buffer)
 {
     char texts[2][NUMBER_TEXT_MAX];
     double ends[2] = {min, max};
     for (int i = 0; i < 2; i++) {
-        if (kind == NUMBER_SIZE)
-            number_format_size((uint64_t)ends[i], texts[i]);
-        else if (kind == NUMBER_DURATION)
-            number_format_duration((uint64_t)ends[i], texts[i]);
-        else if (kind == NUMBER_PIXELS)
-            number_format_pixels((uint64_t)ends[i], texts[i]);
-        else
+        if (kind == NUMBER_PLAIN)
             number_format_real(ends[i], texts[i]);
+        else
+            number_format_unit(kind, (uint64_t)ends[i], texts[i]);
     }
     snprintf(buffer, NUMBER_RANGE_MAX, "from %s to %s", texts[0], texts[1]);
     return buffer;

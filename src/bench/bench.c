@@ -1,11 +1,15 @@
 /* sluice bench: measures stages, chains and whole files. */
 #include "bench/bench.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
-#include "cli/commands.h"
 #include "device/memory.h"
 #include "version.h"
 #include "worker/describe.h"
@@ -24,8 +28,7 @@ static const struct options_row options[] = {
            RANGE(1, 10000)),
     OPTION(0, NULL, FLAG, "variants", AT(variants),
            "time the alternatives, too: each form of the kernels, box's methods, each precision "
-           "and wavelet, the plain references",
-           DEFAULT("0")),
+           "and wavelet, the plain references"),
     OPTION(0, "FILE", TEXT, "report", AT(report),
            "also write all rows to a file, with the device, the versions of driver and kernel, "
            "clocks and "
@@ -34,14 +37,14 @@ static const struct options_row options[] = {
            "the board on which this runs (names as for sluice plan --board), to print the least "
            "time that kernels can take beside the measured one; else as the device tree says"),
     OPTION(0, NULL, FLAG, "end-to-end", AT(end_to_end),
-           "the operands are files: time them from disk through the chain to disk", DEFAULT("0")),
+           "the operands are files: time them from disk through the chain to disk"),
     OPTION('f', "FORMAT", TEXT, "format", AT(format),
            "format of end-to-end's results, with options: jpg:quality=80", DEFAULT("png")),
     OPTION(0, "OPTIONS", TEXT, "input", AT(input),
            "options for reading with end-to-end, as in sluice run"),
     OPTION(0, "BANK", TEXT, "bank", AT(bank), "of filterbank1d and filterbank2d", DEFAULT("cdf97")),
     OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
-           "do not time the plain references of filterbank1d and filterbank2d", DEFAULT("0")),
+           "do not time the plain references of filterbank1d and filterbank2d"),
     {0},
 };
 
@@ -49,7 +52,6 @@ static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filter
 #define N_BENCHES (sizeof benches / sizeof *benches)
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "bench",
     .operands = "[STAGE…|-c CHAIN] [--end-to-end FILE…]",
     .summary = "Times stages, chains and whole files; without operands, every stage.",
@@ -69,6 +71,102 @@ static const struct options_usage usage = {
     .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},
 };
+
+/* ---- facts about the machine for reports, from /proc and /sys; missing ones are left out ---- */
+
+/* A file's first line, or NULL. In a list of names that each end with NUL, blanks replace the NULs.
+ */
+static json_t *line_of(const char *folder, const char *file)
+{
+    char path[600], line[512];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    size_t length = file_read_text(path, line, sizeof line);
+    for (size_t i = 0; i + 1 < length; i++)
+        if (line[i] == '\0')
+            line[i] = ' ';
+    line[strcspn(line, "\n")] = '\0';
+    return length > 0 ? json_string(line) : NULL;
+}
+
+static void add_line(json_t *to, const char *key, const char *folder, const char *file)
+{
+    json_t *line = line_of(folder, file);
+    if (line)
+        json_object_set_new(to, key, line);
+}
+
+/* These files of each entry of `folder`, as an array of objects in no certain order. */
+struct wanted {
+    const char *key, *file;
+};
+static json_t *entries_of(const char *folder, const struct wanted *wanted, size_t count)
+{
+    json_t *entries = json_array();
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        char path[512];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        json_t *one = json_object();
+        for (size_t i = 0; i < count; i++)
+            add_line(one, wanted[i].key, path, wanted[i].file);
+        if (json_object_size(one) > 0) {
+            json_object_set_new(one, "name", json_string(entry->d_name));
+            json_array_append_new(entries, one);
+        } else {
+            json_decref(one);
+        }
+    }
+    if (stream)
+        closedir(stream);
+    return entries;
+}
+
+/* Its clocks and temperatures now. */
+static json_t *state_json(void)
+{
+    static const struct wanted clock[] = {
+        {"hz", "cur_freq"}, {"max_hz", "max_freq"}, {"governor", "governor"}};
+    static const struct wanted processor[] = {{"khz", "scaling_cur_freq"},
+                                              {"max_khz", "cpuinfo_max_freq"},
+                                              {"governor", "scaling_governor"}};
+    static const struct wanted zone[] = {{"type", "type"}, {"millicelsius", "temp"}};
+    return json_pack("{s:o, s:o, s:o}", "clocks", entries_of("/sys/class/devfreq", clock, 3),
+                     "processors", entries_of("/sys/devices/system/cpu/cpufreq", processor, 3),
+                     "temperatures", entries_of("/sys/class/thermal", zone, 2));
+}
+
+/* What figures can depend on: versions of the system. */
+static json_t *system_json(void)
+{
+    static const char *const drivers[] = {"mali_kbase", "panfrost", "panthor"};
+    struct utsname names;
+    json_t *system = json_object();
+    if (uname(&names) == 0)
+        json_object_update_new(system, json_pack("{s:s, s:s, s:s}", "kernel", names.release,
+                                                 "build", names.version, "machine", names.machine));
+    add_line(system, "model", "/proc/device-tree", "model");
+    add_line(system, "compatible", "/proc/device-tree", "compatible");
+    add_line(system, "gpu", "/sys/class/misc/mali0/device", "gpuinfo");
+    json_object_set_new(system, "processors", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+    json_object_set_new(system, "memory",
+                        json_integer((json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)));
+    json_t *loaded = json_array();
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        char folder[64];
+        snprintf(folder, sizeof folder, "/sys/module/%s", drivers[i]);
+        if (access(folder, F_OK) != 0)
+            continue;
+        json_t *one = json_pack("{s:s}", "name", drivers[i]);
+        add_line(one, "version", folder, "version");
+        json_array_append_new(loaded, one);
+    }
+    json_object_set_new(system, "drivers", loaded);
+    return system;
+}
+
+/* ---- the command ---- */
 
 static const struct bench *find_bench(const char *name)
 {
@@ -99,21 +197,15 @@ static bool is_known_word(const char *word)
 static int check_options(const struct bench_options *o, struct plane *size)
 {
     enum sample_type type;
-    if (!plane_parse_size(o->size, size)) {
-        fprintf(stderr,
-                "sluice: --size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see sluice "
-                "bench --help)\n",
-                o->size);
-        return 64;
-    }
-    if ((uint64_t)size->width * size->height > o->common.max_pixels) {
-        fprintf(stderr, "sluice: --size=%s: more pixels than --max-pixels allows\n", o->size);
-        return 65;
-    }
-    if (o->type && !sample_find(o->type, &type)) {
-        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o->type);
-        return 64;
-    }
+    if (!plane_parse_size(o->size, size))
+        return cli_refuse(64,
+                          "--size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see "
+                          "sluice bench --help)",
+                          o->size);
+    if ((uint64_t)size->width * size->height > o->common.max_pixels)
+        return cli_refuse(65, "--size=%s: more pixels than --max-pixels allows", o->size);
+    if (o->type && !sample_find(o->type, &type))
+        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
     return 0;
 }
 
@@ -162,9 +254,9 @@ static int write_report(const struct bench_context *context, const struct device
     json_object_set_new(report, "board",
                         context->board ? json_string(context->board->name) : json_null());
     json_object_set_new(report, "opencl", info ? describe_device(info, true) : json_null());
-    json_object_set_new(report, "system", bench_system_json());
+    json_object_set_new(report, "system", system_json());
     json_object_set(report, "before", context->before);
-    json_object_set_new(report, "after", bench_state_json());
+    json_object_set_new(report, "after", state_json());
     if (json_dumpfd(report, context->report->fd, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0)
         fault_set(&fault, FAULT_IO, "cannot be written: %s", strerror(errno));
     else if (file_draft_commit(context->report, false, &fault) == 0)
@@ -255,15 +347,10 @@ static int bench(struct bench_context *context, const char *chain, char **names,
 
 static int check_operands(const struct bench_options *o, char **names, size_t count)
 {
-    if (o->end_to_end && count == 0) {
-        fputs("sluice: bench: --end-to-end times files: which? (see sluice bench --help)\n",
-              stderr);
-        return 64;
-    }
-    if (!o->end_to_end && o->chain && count > 0) {
-        fprintf(stderr, "sluice: bench: either -c or stages, not both: %s\n", names[0]);
-        return 64;
-    }
+    if (o->end_to_end && count == 0)
+        return cli_refuse(64, "bench: --end-to-end times files: which? (see sluice bench --help)");
+    if (!o->end_to_end && o->chain && count > 0)
+        return cli_refuse(64, "bench: either -c or stages, not both: %s", names[0]);
     for (size_t i = 0; i < count && !o->end_to_end; i++)
         if (!is_known_word(names[i]))
             return 64;
@@ -283,46 +370,44 @@ static int begin_report(struct bench_context *context, struct file_draft *report
 {
     struct fault fault = FAULT_INIT;
     context->report = report;
-    context->before = bench_state_json();
+    context->before = state_json();
     if (file_draft_open(report, context->options->report, &fault) != 0)
         return cli_complain(context->options->report, &fault);
     return 0;
 }
 
-int command_bench(int argc, char **argv)
+static int bench_command(void *options_, char **operands, size_t count)
 {
-    struct bench_options o = {0};
+    struct bench_options *o = options_;
     struct config config;
     struct plane size;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    size_t count = (size_t)(argc - first);
-    int status = check_options(&o, &size);
+    cli_common_apply(&o->common);
+    int status = check_options(o, &size);
     if (status == 0)
-        status = check_operands(&o, argv + first, count);
-    const char *chain = o.chain;
+        status = check_operands(o, operands, count);
+    const char *chain = o->chain;
     if (status == 0)
-        status = cli_read_config(&o.common, &config, &chain);
+        status = cli_read_config(&o->common, &config, &chain);
     if (status != 0)
         return status;
-    struct bench_context context = {.options = &o,
-                                    .iterations = o.iterations   ? (unsigned)o.iterations
-                                                  : o.end_to_end ? 5
-                                                                 : 20,
+    struct bench_context context = {.options = o,
+                                    .iterations = o->iterations   ? (unsigned)o->iterations
+                                                  : o->end_to_end ? 5
+                                                                  : 20,
                                     .config = &config,
                                     .rows = json_array(),
-                                    .lines = !o.common.json};
+                                    .lines = !o->common.json};
     struct file_draft report = {.fd = -1};
-    status = find_board(&o, &context.board);
-    if (status == 0 && o.report)
+    status = find_board(o, &context.board);
+    if (status == 0 && o->report)
         status = begin_report(&context, &report);
     if (status == 0)
-        status = bench(&context, chain, argv + first, count);
+        status = bench(&context, chain, operands, count);
     file_draft_discard(&report);
     json_decref(context.before);
     json_decref(context.rows);
     config_finish(&config);
     return status;
 }
+
+const struct command command_bench = {&usage, sizeof(struct bench_options), bench_command};

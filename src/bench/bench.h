@@ -32,7 +32,7 @@ struct bench_context {
 
 /* A bench with a table of its own: prints lines and adds rows. */
 struct bench {
-    const char *name, *summary;
+    const char *name;
     int (*run)(const struct bench_context *context, struct fault *fault);
 };
 extern const struct bench bench_filterbank1d, bench_filterbank2d;
@@ -94,24 +94,15 @@ void bench_copy_destroy(struct bench_copy **copy);
  * range of u8, in u16 over its own range, from -128 in signed types. */
 int bench_picture(struct picture *picture, const struct plane *shape, struct fault *fault);
 
-/* Difference of planes of one shape: the largest difference, and the peak signal-to-noise ratio in
- * dB for a peak of 255; INFINITY when they are equal. */
+/* The difference of two pictures of one shape, by value. */
 struct bench_difference {
-    double largest, psnr;
+    double squares, largest, min, max; /* min and max are those of `a` */
+    uint64_t differing, samples;
 };
 struct bench_difference bench_compare(const struct picture *a, const struct picture *b);
 
-/* Another way to compute a chain, with the same or a similar result. */
-struct bench_variant {
-    char name[96];
-    char *chain; /* the chain's text; owned */
-};
-
-/* Makes variants of the chain with each other value of the parameters that choose how it is
- * computed: box's method, a transform's precision and wavelet. The caller frees `*variants` and
- * each chain. */
-int bench_variants(const char *text, struct bench_variant **variants, size_t *count,
-                   struct fault *fault);
+/* Peak signal-to-noise ratio in dB; INFINITY when they are equal. */
+double bench_psnr(const struct bench_difference *difference, double peak);
 
 /* Adds rows of a chain and, if they are asked for, of its variants. The first row is the chain as
  * `sluice run` plans it. `shape` is the picture's. */
@@ -124,10 +115,6 @@ void bench_print_head(void);
  * either is asked for. `device` NULL: they are rows of the references. Returns the exit status,
  * after a complaint. */
 int bench_give_rows(const struct bench_context *context, const struct device *device);
-
-/* What figures can depend on: versions of the system; its clocks and temperatures now. */
-json_t *bench_system_json(void);
-json_t *bench_state_json(void);
 
 /* Adds rows of files that go through decoder, chain and encoder. Returns the exit status, after a
  * complaint. */

@@ -104,6 +104,121 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
     json_array_append_new(s->context->rows, row);
 }
 
+/* ---- other ways to compute a chain, from its text and the tables of parameters ---- */
+
+/* Another way to compute a chain, with the same or a similar result. */
+struct bench_variant {
+    char name[96];
+    char *chain; /* the chain's text; owned */
+};
+
+/* Parameters that choose how a result is computed, or which filter of a kind is used. With "auto"
+ * or "same" the stage chooses. */
+static bool is_choice_of_way(const struct param *param)
+{
+    static const char *const names[] = {"method", "precision", "wavelet"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(param->name, names[i]) == 0)
+            return param->choices && param->type == PARAM_CHOICE;
+    return false;
+}
+
+static size_t stage_length(const char *step, size_t length)
+{
+    const char *colon = memchr(step, ':', length);
+    return colon ? (size_t)(colon - step) : length;
+}
+
+/* Prints the step `step` of `length` bytes with `varied` set to `word`, and all else as it was.
+ * Every parameter is printed with its name, since positions would change. */
+static bool print_step(const struct stage *stage, const char *step, size_t length,
+                       const struct param *varied, const char *word, struct text *text)
+{
+    struct fault fault = FAULT_INIT;
+    param_given given = 0;
+    size_t name = stage_length(step, length);
+    void *config = calloc(1, stage->config_size + 1);
+    if (!config)
+        return false;
+    param_defaults(stage->params, config);
+    int result = name < length ? param_parse(stage->params, config, &given, step + name + 1,
+                                             length - name - 1, 0, stage->name, &fault)
+                               : 0;
+    text_append(text, stage->name);
+    for (size_t i = 0; stage->params[i].name && result == 0; i++) {
+        if (&stage->params[i] == varied) {
+            text_printf(text, ":%s=%s", varied->name, word);
+        } else if (given & (param_given)1 << i) {
+            text_printf(text, ":%s=", stage->params[i].name);
+            param_print_value(&stage->params[i], config, text);
+        }
+    }
+    free(config);
+    return result == 0;
+}
+
+struct list {
+    struct bench_variant *v;
+    size_t count;
+    bool failed;
+};
+
+static void add(struct list *list, const char *begin, const char *step, size_t length,
+                const struct stage *stage, const struct param *param, const char *word)
+{
+    struct text text = {0};
+    struct bench_variant *grown = realloc(list->v, (list->count + 1) * sizeof *grown);
+    if (grown)
+        list->v = grown;
+    text_append_bytes(&text, begin, (size_t)(step - begin));
+    bool printed = print_step(stage, step, length, param, word, &text);
+    text_append(&text, step + length);
+    if (!grown || !printed || text.failed) {
+        list->failed = true;
+        text_finish(&text);
+        return;
+    }
+    struct bench_variant *variant = &list->v[list->count++];
+    snprintf(variant->name, sizeof variant->name, "%s=%s", param->name, word);
+    variant->chain = text.data;
+}
+
+static void add_choices(struct list *list, const char *begin, const char *step, size_t length,
+                        const struct stage *stage)
+{
+    for (const struct param *param = stage->params; param && param->name; param++) {
+        if (!is_choice_of_way(param))
+            continue;
+        for (const struct param_choice *c = param->choices; c->name; c++)
+            if (param_choice_name(param->choices, c->value) == c->name &&
+                strcmp(c->name, "auto") != 0)
+                add(list, begin, step, length, stage, param, c->name);
+    }
+}
+
+/* Makes variants of the chain with each other value of the parameters that choose how it is
+ * computed: box's method, a transform's precision and wavelet. The caller frees `*variants` and
+ * each chain. */
+static int find_variants(const char *text, struct bench_variant **variants, size_t *count,
+                         struct fault *fault)
+{
+    struct list list = {0};
+    const char *at = text;
+    while (*at) {
+        at += strspn(at, " ,");
+        size_t length = strcspn(at, " ,");
+        const struct stage *stage = stage_find(at, stage_length(at, length));
+        if (stage && length > 0)
+            add_choices(&list, text, at, length, stage);
+        at += length;
+    }
+    *variants = list.v;
+    *count = list.count;
+    return list.failed ? fault_set(fault, FAULT_MEMORY, "no memory for variants") : 0;
+}
+
+/* ---- rows ---- */
+
 /* True for the first plan with this program: a form that a stage does not have is planned as one
  * that it has. */
 static bool is_new(struct subject *s, const struct chain *chain, const struct bench_way *way)
@@ -149,12 +264,6 @@ static int optional(int code, const char *variant, struct fault *fault)
     return 0;
 }
 
-static int unfused(struct subject *s, const struct chain *chain, struct fault *fault)
-{
-    static const struct bench_way way = {.no_fuse = true, .copy = true};
-    return is_new(s, chain, &way) ? on_device(s, chain, &way, "no-fuse", fault) : 0;
-}
-
 static int other_forms(struct subject *s, const struct chain *chain, struct fault *fault)
 {
     const struct device_profile *own = device_profile(s->context->device);
@@ -175,7 +284,7 @@ static int other_ways(struct subject *s, const char *text, struct fault *fault)
     static const struct bench_way as_planned = {.copy = true};
     struct bench_variant *variants;
     size_t count;
-    int code = bench_variants(text, &variants, &count, fault);
+    int code = find_variants(text, &variants, &count, fault);
     for (size_t i = 0; i < count; i++) {
         struct chain chain = {0};
         if (code == 0)
@@ -223,14 +332,15 @@ static int all_rows(struct subject *s, const char *text, const struct chain *cha
                     struct fault *fault)
 {
     const struct bench_context *context = s->context;
-    struct bench_way way = {.copy = true};
+    struct bench_way way = {.copy = true}, unfused = {.no_fuse = true, .copy = true};
     if (!context->device)
         return by_reference(s, chain, fault);
     is_new(s, chain, &way);
     int code = on_device(s, chain, &way, NULL, fault);
     if (code != 0 || !context->options->variants)
         return code;
-    code = unfused(s, chain, fault);
+    if (is_new(s, chain, &unfused))
+        code = on_device(s, chain, &unfused, "no-fuse", fault);
     if (code == 0)
         code = other_forms(s, chain, fault);
     if (code == 0)

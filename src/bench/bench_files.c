@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "bench/bench.h"
-#include "cli/paths.h"
 
 /* Times of a run, in seconds; medians are reported. */
 enum span {
@@ -65,7 +64,7 @@ struct figures {
 static int open_result(void *context, const char *plane, int *fd, struct fault *fault)
 {
     struct job *job = context;
-    char *path = paths_result(job->path, 0, plane);
+    char *path = path_of_result(job->path, 0, plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&job->draft, path, fault);
@@ -96,15 +95,6 @@ static void begin_job(struct job *job, struct run *run, unsigned number)
     snprintf(job->path, sizeof job->path, "%s/%u.%s", run->folder, number, run->format.extension);
 }
 
-static int open_input(struct job *job, const char *file)
-{
-    job->job.in_fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (job->job.in_fd >= 0)
-        return 0;
-    return fault_set(&job->job.fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
-                     strerror(errno));
-}
-
 /* Reads the times of one run, in seconds. */
 static void read_spans(const struct engine_report *r, uint64_t cpu, double spans[SPANS])
 {
@@ -124,7 +114,7 @@ static int run_once(struct run *run, const char *file, double spans[SPANS],
 {
     struct job job;
     begin_job(&job, run, 0);
-    int result = open_input(&job, file);
+    int result = file_open_input(file, 0, &job.job.in_fd, &job.job.fault);
     uint64_t cpu = clock_cpu();
     if (result == 0)
         result = engine_run(run->engine, &job.job);
@@ -274,7 +264,7 @@ static int measure_together(struct run *run, char **files, size_t count, struct 
         begin_job(job, run, (unsigned)begun);
         job->job.done = job_done;
         wait_below(run, AHEAD);
-        result = open_input(job, files[begun % count]);
+        result = file_open_input(files[begun % count], 0, &job->job.in_fd, &job->job.fault);
         if (result != 0)
             break;
         pthread_mutex_lock(&run->lock);

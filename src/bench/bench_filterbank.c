@@ -30,23 +30,15 @@ static void add_row(json_t *rows, const struct row *row)
                                json_pack("{s:f, s:f, s:I, s:f}", "job_median_s", r->job.median,
                                          "job_min_s", r->job.min, "bytes", (json_int_t)r->moved,
                                          "gb_per_s", (double)r->moved * 1e-9 / time.median));
+    double psnr = bench_psnr(&row->difference, 255);
     if (row->difference.largest >= 0) {
         json_object_set_new(json, "max_error", json_real(row->difference.largest));
-        if (isfinite(row->difference.psnr))
-            json_object_set_new(json, "psnr_db", json_real(row->difference.psnr));
-        else
-            json_object_set_new(json, "psnr_db", json_null());
+        json_object_set_new(json, "psnr_db", isfinite(psnr) ? json_real(psnr) : json_null());
     }
     json_array_append_new(rows, json);
 }
 
-static int parse(const struct bench_context *context, const char *text, struct chain *chain,
-                 struct fault *fault)
-{
-    return chain_parse_with(chain, text, &context->config->definitions, fault);
-}
-
-static const struct bench_difference no_difference = {-1, 0};
+static const struct bench_difference no_difference = {.largest = -1};
 static const struct bench_way as_planned = {0};
 
 /* Runs a chain on device and reference. `seconds` gets the times of kernels, whole job and
@@ -56,7 +48,7 @@ static int time_chain(const struct bench_context *context, const char *text, uns
 {
     struct chain chain = {0};
     struct bench_result result = {0};
-    int code = parse(context, text, &chain, fault);
+    int code = chain_parse_with(&chain, text, &context->config->definitions, fault);
     seconds[0] = seconds[1] = seconds[2] = -1;
     struct row row = {text,    "device", in,           levels, context->iterations,
                       &result, true,     no_difference};
@@ -127,8 +119,7 @@ static int run_1d(const struct bench_context *context, struct fault *fault)
     return 0;
 }
 
-const struct bench bench_filterbank1d = {
-    "filterbank1d", "cascades over signals of 0.6 to 8 million samples", run_1d};
+const struct bench bench_filterbank1d = {"filterbank1d", run_1d};
 
 /* Analysis and synthesis without rounding: compares the result with the input. */
 static int run_picture(const struct bench_context *context, const struct picture *in,
@@ -140,7 +131,7 @@ static int run_picture(const struct bench_context *context, const struct picture
     char text[160];
     snprintf(text, sizeof text, "analysis:%s:levels=%u:precision=%s,synthesis",
              context->options->bank, levels, precision);
-    int code = parse(context, text, &chain, fault);
+    int code = chain_parse_with(&chain, text, &context->config->definitions, fault);
     if (code == 0)
         code = context->device ? bench_run_device(context, &chain, in, &as_planned, &result, fault)
                                : bench_run_reference(&chain, in, &result, fault);
@@ -156,7 +147,7 @@ static int run_picture(const struct bench_context *context, const struct picture
         add_row(context->rows, &row);
         if (context->lines) {
             fprintf(cli_stdout, "%5ux%-5u %6u %-7s %8.1f %10.2e %s", p->width, p->height, levels,
-                    precision, row.difference.psnr, row.difference.largest,
+                    precision, bench_psnr(&row.difference, 255), row.difference.largest,
                     row.difference.largest < 0.5 ? "yes" : "no ");
             print_milliseconds(context->device ? result.kernels.median : -1);
             print_milliseconds(result.job.median);
@@ -200,5 +191,4 @@ static int run_2d(const struct bench_context *context, struct fault *fault)
     return 0;
 }
 
-const struct bench bench_filterbank2d = {
-    "filterbank2d", "pictures there and back: PSNR and time by depth, single and double", run_2d};
+const struct bench bench_filterbank2d = {"filterbank2d", run_2d};

@@ -260,22 +260,16 @@ int bench_run_reference(const struct chain *chain, const struct picture *in,
     return code;
 }
 
-/* What is added to a value from 0 to 255, and the factor after that. */
-static void range_of(enum sample_type type, double *offset, double *factor)
-{
-    bool is_signed = type == SAMPLE_I8 || type == SAMPLE_I16 || type == SAMPLE_I32;
-    *offset = is_signed ? -128 : 0;
-    *factor = type == SAMPLE_U16 ? 257 : 1;
-}
-
 /* Computes sin(x + y) from sines and cosines of x and y, which saves computing them for each pixel.
  */
 static void fill_row(const struct plane *plane, uint8_t *row, uint32_t y, const double *sines,
                      uint32_t *random)
 {
-    double offset, factor, s = sin(y * 0.007), c = cos(y * 0.007), height = 90 * cos(y * 0.013);
+    double s = sin(y * 0.007), c = cos(y * 0.007), height = 90 * cos(y * 0.013);
     size_t size = sample_size(plane->type), at = 0;
-    range_of(plane->type, &offset, &factor);
+    bool is_signed =
+        plane->type == SAMPLE_I8 || plane->type == SAMPLE_I16 || plane->type == SAMPLE_I32;
+    double offset = is_signed ? -128 : 0, factor = plane->type == SAMPLE_U16 ? 257 : 1;
     for (uint32_t x = 0; x < plane->width; x++) {
         double smooth = 127.5 + height * (sines[2 * x] * c + sines[2 * x + 1] * s);
         for (uint32_t i = 0; i < plane->channels; i++, at += size) {
@@ -306,22 +300,4 @@ int bench_picture(struct picture *picture, const struct plane *shape, struct fau
         fill_row(&picture->frame.planes[0], picture_row(picture, 0, y), y, sines, &random);
     free(sines);
     return made ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a picture");
-}
-
-struct bench_difference bench_compare(const struct picture *a, const struct picture *b)
-{
-    const struct plane *p = &a->frame.planes[0], *q = &b->frame.planes[0];
-    double largest = 0, sum = 0;
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *r = picture_row(a, 0, y), *s = picture_row(b, 0, y);
-        for (uint32_t x = 0; x < p->width; x++) {
-            double d = sample_load(p->type, r + x * sample_size(p->type)) -
-                       sample_load(q->type, s + x * sample_size(q->type));
-            largest = fmax(largest, fabs(d));
-            sum += d * d;
-        }
-    }
-    double mse = sum / ((double)p->width * p->height);
-    return (struct bench_difference){largest,
-                                     mse > 0 ? 10 * log10(255 * 255 / mse) : (double)INFINITY};
 }

@@ -7,8 +7,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "cli/commands.h"
-#include "cli/common.h"
+#include "bench/bench.h"
 
 struct compare_options {
     struct common_options common;
@@ -23,7 +22,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "compare",
     .operands = "A B",
     .summary =
@@ -31,11 +29,6 @@ static const struct options_usage usage = {
         "of two pictures.",
     .details = "Exit status 1 when they differ, 65 when their shapes do.\n",
     .tables = {options, cli_limit_options, cli_output_options},
-};
-
-struct difference {
-    double squares, largest, min, max; /* min and max are those of A */
-    uint64_t differing, samples;
 };
 
 static int read_picture(const struct compare_options *o, const char *path, struct picture *picture,
@@ -84,7 +77,7 @@ static bool same_dimensions(char **paths, const struct frame *a, const struct fr
     return true;
 }
 
-static void add_sample(struct difference *d, double a, double b)
+static void add_sample(struct bench_difference *d, double a, double b)
 {
     double apart = isnan(a) && isnan(b) ? 0 : a == b ? 0 : fabs(a - b);
     if (apart != 0) /* true for NaN and a number, too */
@@ -97,9 +90,9 @@ static void add_sample(struct difference *d, double a, double b)
     d->samples++;
 }
 
-static struct difference compare(const struct picture *a, const struct picture *b)
+struct bench_difference bench_compare(const struct picture *a, const struct picture *b)
 {
-    struct difference d = {.min = INFINITY, .max = -INFINITY};
+    struct bench_difference d = {.min = INFINITY, .max = -INFINITY};
     for (size_t i = 0; i < a->frame.n_planes; i++) {
         const struct plane *p = &a->frame.planes[i], *q = &b->frame.planes[i];
         size_t p_size = sample_size(p->type), q_size = sample_size(q->type);
@@ -113,8 +106,14 @@ static struct difference compare(const struct picture *a, const struct picture *
     return d;
 }
 
+double bench_psnr(const struct bench_difference *d, double peak)
+{
+    double mse = d->squares / (double)d->samples;
+    return mse == 0 ? (double)INFINITY : 10 * log10(peak * peak / mse);
+}
+
 /* 255 or 65535 for integers; for floats the range of A. */
-static double peak_of(const struct plane *plane, const struct difference *d)
+static double peak_of(const struct plane *plane, const struct bench_difference *d)
 {
     if (plane->type == SAMPLE_U8 || plane->type == SAMPLE_I8)
         return 255;
@@ -130,17 +129,15 @@ static json_t *real_or_null(double value)
 }
 
 static void print(const struct compare_options *o, const struct picture *a,
-                  const struct difference *d)
+                  const struct bench_difference *d)
 {
     char text[NUMBER_TEXT_MAX];
     double mse = d->squares / (double)d->samples;
-    double peak = peak_of(&a->frame.planes[0], d);
-    double psnr = mse == 0 ? INFINITY : 10 * log10(peak * peak / mse);
+    double psnr = bench_psnr(d, peak_of(&a->frame.planes[0], d));
     if (o->common.json) {
-        json_t *json =
-            json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr", real_or_null(psnr),
-                      "max_abs", real_or_null(d->largest), "differing", (json_int_t)d->differing);
-        cli_print_json(json);
+        cli_print_json(json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr",
+                                 real_or_null(psnr), "max_abs", real_or_null(d->largest),
+                                 "differing", (json_int_t)d->differing));
         return;
     }
     fprintf(cli_stdout, "mse %s\n", number_format_real(mse, text));
@@ -161,7 +158,7 @@ static int compare_files(const struct compare_options *o, char **paths)
     if (status == 0 && !same_dimensions(paths, &pictures[0].frame, &pictures[1].frame))
         status = 65;
     if (status == 0) {
-        struct difference d = compare(&pictures[0], &pictures[1]);
+        struct bench_difference d = bench_compare(&pictures[0], &pictures[1]);
         print(o, &pictures[0], &d);
         status = d.differing ? 1 : 0;
     }
@@ -170,16 +167,13 @@ static int compare_files(const struct compare_options *o, char **paths)
     return status;
 }
 
-int command_compare(int argc, char **argv)
+static int compare_command(void *options_, char **operands, size_t count)
 {
-    struct compare_options o = {0};
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (argc - first != 2) {
-        fputs("sluice: compare: two pictures are compared (see sluice compare --help)\n", stderr);
-        return 64;
-    }
-    return compare_files(&o, argv + first);
+    struct compare_options *o = options_;
+    cli_common_apply(&o->common);
+    if (count != 2)
+        return cli_refuse(64, "compare: two pictures are compared (see sluice compare --help)");
+    return compare_files(o, operands);
 }
+
+const struct command command_compare = {&usage, sizeof(struct compare_options), compare_command};

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "codec/output.h"
 
@@ -24,7 +23,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "testcard",
     .operands = "[-o FILE] [--size WIDTHxHEIGHT]",
     .summary = "Draws a picture to try chains on.",
@@ -149,41 +147,30 @@ static int make_card(const struct testcard_options *o, struct plane plane, struc
     return result;
 }
 
-static void print_json(const struct testcard_options *o, const struct plane *plane)
+static int testcard(void *options_, char **operands, size_t count)
 {
-    json_t *card =
-        json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width", (json_int_t)plane->width,
-                  "height", (json_int_t)plane->height, "channels", (json_int_t)plane->channels);
-    cli_print_json(card);
-}
-
-int command_testcard(int argc, char **argv)
-{
-    struct testcard_options o = {0};
+    struct testcard_options *o = options_;
+    (void)operands, (void)count;
     struct fault fault = FAULT_INIT;
     struct plane plane;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (cli_refuse_operands("testcard", first, argc, argv) != 0)
-        return 64;
-    if (!plane_parse_size(o.size, &plane) || plane.channels != 1 ||
-        (uint64_t)plane.width * plane.height > 100000000) {
-        fprintf(stderr,
-                "sluice: testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels "
-                "(see sluice testcard --help)\n",
-                o.size);
-        return 64;
-    }
-    if (o.common.json && strcmp(o.output, "-") == 0) {
-        fputs("sluice: --json and -o - both want stdout\n", stderr);
-        return 64;
-    }
+    cli_common_apply(&o->common);
+    if (!plane_parse_size(o->size, &plane) || plane.channels != 1 ||
+        (uint64_t)plane.width * plane.height > 100000000)
+        return cli_refuse(64,
+                          "testcard: --size=%s: expected WIDTHxHEIGHT, up to 100 megapixels (see "
+                          "sluice testcard --help)",
+                          o->size);
+    if (o->common.json && strcmp(o->output, "-") == 0)
+        return cli_refuse(64, "--json and -o - both want stdout");
     plane.channels = 3;
-    if (make_card(&o, plane, &fault) != 0)
-        return cli_complain(fault.code == FAULT_USAGE ? NULL : o.output, &fault);
-    if (o.common.json)
-        print_json(&o, &plane);
+    if (make_card(o, plane, &fault) != 0)
+        return cli_complain(fault.code == FAULT_USAGE ? NULL : o->output, &fault);
+    if (o->common.json)
+        cli_print_json(json_pack("{s:s, s:I, s:I, s:I}", "output", o->output, "width",
+                                 (json_int_t)plane.width, "height", (json_int_t)plane.height,
+                                 "channels", (json_int_t)plane.channels));
     return 0;
 }
+
+const struct command command_testcard = {&usage, sizeof(struct testcard_options), testcard,
+                                         .no_operands = true};

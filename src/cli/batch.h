@@ -13,11 +13,19 @@
 #include <jansson.h>
 #include <pthread.h>
 
+/* What happens when a result's name is taken: --on-exists. */
+enum exists_rule {
+    EXISTS_RULE_OVERWRITE,
+    EXISTS_RULE_SKIP,
+    EXISTS_RULE_NUMBER,
+    EXISTS_RULE_FAIL,
+};
+
 /* Must be the first member of a command's options. */
 struct batch_options {
     struct common_options common;
     const char *chain, *output, *format, *input, *name;
-    int on_exists; /* enum exists_rule of batch_internal.h */
+    int on_exists; /* enum exists_rule */
     bool recursive;
 };
 extern const struct options_row cli_batch_options[];
@@ -123,5 +131,19 @@ void batch_give_up(struct batch *batch, const struct fault *fault);
 int batch_tell(struct batch *batch, const char *chain, const struct device_counters *counters);
 
 void batch_finish(struct batch *batch);
+
+/* ---- for batch.c and batch_open.c alone ---- */
+
+/* The path of an input's result; a name_result of inputs.h. */
+char *batch_name_result(void *batch, size_t index);
+
+/* Checks whether results can be written at all. */
+int batch_try_output(const struct batch *batch, struct fault *fault);
+
+/* Draws the progress bar; takes the lock. */
+void batch_show(void *batch);
+
+/* Restores the signals, and stops drawing. */
+void batch_end_signals(void);
 
 #endif

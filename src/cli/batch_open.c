@@ -1,20 +1,22 @@
 /* Decisions before the first file: where results go, in which format, which pictures. */
-#include "cli/batch_internal.h"
+#include "cli/batch.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "chain/chain.h"
-#include "cli/interrupt.h"
-#include "cli/paths.h"
 
 static const struct param_choice exists_choices[] = {{"overwrite", EXISTS_RULE_OVERWRITE},
                                                      {"skip", EXISTS_RULE_SKIP},
@@ -42,8 +44,7 @@ const struct options_row cli_batch_options[] = {
         "a camera's frame (gray8, gray16, rgb24, rgba32, nv12, yuyv)"),
     OPTION('r', NULL, FLAG, "recursive", AT(recursive),
            "take pictures from all directories below, too; results go to the same directories "
-           "below the output directory",
-           DEFAULT("0")),
+           "below the output directory"),
     OPTION(
         0, "TEMPLATE", TEXT, "name", AT(name),
         "name of results in a directory: {stem} and {name} of the input, {chain}, {date}; it ends "
@@ -89,7 +90,7 @@ static int choose_place(struct batch *batch, char **operands, size_t count, stru
     batch->alone = !many;
     if (!out[0])
         return fault_set(fault, FAULT_USAGE, "-o: a name is missing");
-    batch->to_folder = !is_stdout && paths_is_directory(out);
+    batch->to_folder = !is_stdout && path_is_directory(out);
     if (batch->to_folder || !many)
         return 0;
     batch->to_folder = !is_stdout && !format_is_named(out) && lstat(out, &status) != 0;
@@ -170,17 +171,16 @@ static int check_operand(const struct batch *batch, const char *operand, struct 
 static int list_inputs(struct batch *batch, char **operands, size_t count, struct fault *fault)
 {
     struct stat out;
-    bool any = batch->decode.raw != RAW_NONE;
     struct inputs_rules rules = {.recursive = batch->options->recursive,
                                  .verbose = batch->options->common.verbose,
-                                 .any = any};
+                                 .any = batch->decode.raw != RAW_NONE};
     struct inputs inputs;
     if (batch->to_folder && stat(batch->options->output, &out) == 0)
         rules.out = &out;
     int result = inputs_gather(&inputs, operands, count, &rules, fault);
     batch->inputs = inputs;
     if (result == 0 && batch->to_folder)
-        result = inputs_find_clashes(&batch->inputs, any, batch_name_result, batch, fault);
+        result = inputs_find_clashes(&batch->inputs, batch_name_result, batch, fault);
     return result;
 }
 
@@ -241,6 +241,68 @@ static void interrupted(void *batch_)
                 count_pictures(batch));
 }
 
+/* ---- a thread that handles SIGINT, SIGTERM and SIGHUP for the whole process, and calls a function
+ * ten times a second ---- */
+
+static struct {
+    bool begun;
+    pthread_t thread;
+    sigset_t signals, before;
+    void (*tick)(void *context), (*ending)(void *context);
+    void *context;
+} taker;
+
+/* ends the thread; nobody else sends it */
+#define WAKE SIGRTMIN
+
+static void *take_signals(void *unused)
+{
+    static const struct timespec interval = {.tv_nsec = 100000000};
+    int signal;
+    (void)unused;
+    while ((signal = sigtimedwait(&taker.signals, NULL, &interval)) != WAKE) {
+        if (signal > 0) {
+            taker.ending(taker.context);
+            _exit(128 + signal);
+        }
+        taker.tick(taker.context);
+    }
+    return NULL;
+}
+
+/* To be called before any other thread starts, because the signals are then blocked. Signals that
+ * were ignored (nohup) stay so. At a signal `ending` is called, and the process ends at once with
+ * the exit status 128 plus the signal's number. */
+static void begin_signals(void (*tick)(void *context), void (*ending)(void *context), void *context)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    taker.tick = tick;
+    taker.ending = ending;
+    taker.context = context;
+    sigemptyset(&taker.signals);
+    sigaddset(&taker.signals, WAKE);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&taker.signals, signals[i]);
+    pthread_sigmask(SIG_BLOCK, &taker.signals, &taker.before);
+    taker.begun = pthread_create(&taker.thread, NULL, take_signals, NULL) == 0;
+    if (!taker.begun) /* without the thread, signals end the process as usual */
+        pthread_sigmask(SIG_SETMASK, &taker.before, NULL);
+}
+
+void batch_end_signals(void)
+{
+    if (!taker.begun)
+        return;
+    pthread_kill(taker.thread, WAKE);
+    pthread_join(taker.thread, NULL);
+    taker.begun = false;
+    pthread_sigmask(SIG_SETMASK, &taker.before, NULL);
+}
+
+/* ---- all of it ---- */
+
 int batch_open(struct batch *batch, const struct batch_options *options, char **operands,
                size_t count)
 {
@@ -254,7 +316,7 @@ int batch_open(struct batch *batch, const struct batch_options *options, char **
     batch->begun = clock_now();
     shown = batch;
     log_set_sink(make_room_for_log);
-    interrupt_begin(batch_show, interrupted, batch);
+    begin_signals(batch_show, interrupted, batch);
     /* temporary files would stay, so the signal is handled; a write reports it, too */
     if (strcmp(options->output, "-") != 0)
         signal(SIGPIPE, SIG_IGN);

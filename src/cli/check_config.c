@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "chain/chain.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "codec/codec.h"
 #include "config/config.h"
@@ -23,12 +22,11 @@ struct check_options {
 
 static const struct options_row options[] = {
     OPTION(0, NULL, FLAG, "reference", AT(reference),
-           "print the tables of docs/configuration.md in place of checking anything", DEFAULT("0")),
+           "print the tables of docs/configuration.md in place of checking anything"),
     {0},
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "check-config",
     .operands = "FILE",
     .summary = "Prints every error of a configuration at once, each with file:line:column.",
@@ -165,11 +163,10 @@ static json_t *tell(const char *path, const struct text *text)
 static void print_json(const char *path, const struct config *config, json_t *errors,
                        json_t *warnings)
 {
-    json_t *all = json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
-                            json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
-                            "watched_folders", (json_int_t)config->settings.n_watches, "errors",
-                            errors, "warnings", warnings);
-    cli_print_json(all);
+    cli_print_json(json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
+                             json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
+                             "watched_folders", (json_int_t)config->settings.n_watches, "errors",
+                             errors, "warnings", warnings));
 }
 
 static int check(const char *path, const struct common_options *common)
@@ -201,28 +198,21 @@ static int check(const char *path, const struct common_options *common)
     return status;
 }
 
-static int print_reference(void)
+static int check_config(void *options_, char **operands, size_t count)
 {
-    struct text text = {0};
-    settings_print_reference(&text);
-    fputs(text_string(&text), cli_stdout);
-    text_finish(&text);
-    return 0;
+    struct check_options *o = options_;
+    cli_common_apply(&o->common);
+    if (o->reference) {
+        struct text text = {0};
+        settings_print_reference(&text);
+        fputs(text_string(&text), cli_stdout);
+        text_finish(&text);
+        return 0;
+    }
+    if (count != 1)
+        return cli_refuse(64, "check-config: %s (see sluice check-config --help)",
+                          count == 0 ? "which file?" : "one file at a time");
+    return check(operands[0], &o->common);
 }
 
-int command_check_config(int argc, char **argv)
-{
-    struct check_options o = {0};
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (o.reference)
-        return print_reference();
-    if (argc - first != 1) {
-        fprintf(stderr, "sluice: check-config: %s (see sluice check-config --help)\n",
-                argc == first ? "which file?" : "one file at a time");
-        return 64;
-    }
-    return check(argv[first], &o.common);
-}
+const struct command command_check_config = {&usage, sizeof(struct check_options), check_config};

@@ -1,6 +1,7 @@
 #include "cli/common.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ const struct options_row cli_config_options[] = {
 
 const struct options_row cli_plan_options[] = {
     OPTION(0, NULL, FLAG, "no-fuse", AT(no_fuse),
-           "give each stage kernels of its own, for comparison", DEFAULT("0")),
+           "give each stage kernels of its own, for comparison"),
     {0},
 };
 
@@ -49,9 +50,9 @@ const struct options_row cli_limit_options[] = {
 };
 
 const struct options_row cli_output_options[] = {
-    OPTION(0, NULL, FLAG, "json", AT(json), "machine-readable output on stdout", DEFAULT("0")),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "say nothing but errors", DEFAULT("0")),
-    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "say what is done", DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "json", AT(json), "machine-readable output on stdout"),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "say nothing but errors"),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "say what is done"),
     {0},
 };
 
@@ -98,7 +99,19 @@ int cli_complain(const char *what, const struct fault *fault)
     return options_complain("sluice", what, fault);
 }
 
-void cli_complain_lines(const char *lines)
+int cli_refuse(int status, const char *why, ...)
+{
+    va_list args;
+    fputs("sluice: ", stderr);
+    va_start(args, why);
+    vfprintf(stderr, why, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return status;
+}
+
+/* Prints `sluice: LINE` on stderr for each of the lines. */
+static void complain_lines(const char *lines)
 {
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
         length = strcspn(lines, "\n");
@@ -114,15 +127,6 @@ void cli_tell_warnings(const char *file, const char *lines)
     }
 }
 
-int cli_refuse_operands(const char *command, int first, int argc, char **argv)
-{
-    if (first == argc)
-        return 0;
-    fprintf(stderr, "sluice: %s: there are no operands, such as '%s' (see sluice %s --help)\n",
-            command, argv[first], command);
-    return 64;
-}
-
 int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
 {
     struct text errors = {0};
@@ -135,16 +139,35 @@ int cli_read_config(const struct common_options *options, struct config *config,
     int status = 0;
     int result = config_read(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
-        cli_complain_lines(text_string(&errors));
+        complain_lines(text_string(&errors));
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);
     } else if (*chain && config_chain(config, *chain)) {
         *chain = config_chain(config, *chain);
     } else if (*chain && (guess = config_guess_chain(config, *chain))) {
-        fprintf(stderr, "sluice: chain: '%s' is no stage and no chain of %s; did you mean '%s'?\n",
-                *chain, path, guess);
-        status = fault_exit_status(FAULT_USAGE);
+        status = cli_refuse(fault_exit_status(FAULT_USAGE),
+                            "chain: '%s' is no stage and no chain of %s; did you mean '%s'?",
+                            *chain, path, guess);
+    }
+    text_finish(&errors);
+    return status;
+}
+
+int cli_read_settings(const struct common_options *options, struct config *config)
+{
+    const char *no_chain = NULL;
+    struct text errors = {0};
+    int status = cli_read_config(options, config, &no_chain);
+    if (status != 0)
+        return status;
+    if (!config->source)
+        settings_defaults(&config->settings);
+    settings_read_environment(&config->settings, false, &errors);
+    if (errors.length > 0) {
+        complain_lines(text_string(&errors));
+        status = fault_exit_status(FAULT_CONFIG);
+        config_finish(config);
     }
     text_finish(&errors);
     return status;

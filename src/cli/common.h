@@ -33,8 +33,8 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 /* Prints `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
 
-/* Prints `sluice: LINE` on stderr for each of the lines. */
-void cli_complain_lines(const char *lines);
+/* Prints `sluice: WHY` on stderr; returns the exit status. */
+int cli_refuse(int status, const char *why, ...) __attribute__((format(printf, 2, 3)));
 
 /* Reads the file that --config or SLUICE_CONFIG names, if there is one. Returns 0, or the exit
  * status after a complaint about each mistake. If `chain` is the name of a chain in the file it
@@ -42,12 +42,13 @@ void cli_complain_lines(const char *lines);
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
 
+/* Reads the settings from that file, if there is one, and from the environment. Returns as
+ * cli_read_config does. */
+int cli_read_settings(const struct common_options *options, struct config *config);
+
 /* Prints the decoder's warnings about a file, one on each line, on stderr unless --quiet. NULL:
  * none. */
 void cli_tell_warnings(const char *file, const char *lines);
-
-/* For commands without operands: returns 0, or 64 after a complaint about the first operand. */
-int cli_refuse_operands(const char *command, int first, int argc, char **argv);
 
 /* Parses a chain. Returns 0, or the exit status after a complaint about each mistake, with carets
  * under its place in the text. */
@@ -65,5 +66,18 @@ extern FILE *cli_stdout;
 /* Prints the answer to --json on cli_stdout, and releases it. docs/schemas has a schema for each
  * command. */
 void cli_print_json(json_t *json);
+
+/* A subcommand of `sluice`. `run` gets its options, which begin with struct common_options, and
+ * returns the exit status. */
+struct command {
+    const struct options_usage *usage; /* without a program, which is sluice */
+    size_t size;                       /* of the options */
+    int (*run)(void *options, char **operands, size_t count);
+    const char *missing; /* the complaint when there is no operand; NULL: there may be none */
+    bool no_operands;    /* it takes none */
+};
+extern const struct command command_bench, command_check_config, command_compare, command_devices,
+    command_doctor, command_plan, command_requeue, command_run, command_stages, command_status,
+    command_submit, command_testcard, command_warm, command_why;
 
 #endif

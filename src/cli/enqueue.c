@@ -1,19 +1,25 @@
 /* sluice enqueue: sends pictures to a fleet through NATS JetStream (docs/fleet.md). A program of
  * its own, so that sluice needs no library for NATS. */
+#include "cli/enqueue.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "cli/enqueue_internal.h"
-#include "cli/paths.h"
 #include "worker/json_text.h"
 
 #define CONNECT_TIME (2 * SECOND)
+#define LIST_MAX     (64u << 20) /* bytes of a list of jobs */
 
 #define AT(member) offsetof(struct enqueue_options, member)
 static const struct options_row options[] = {
@@ -24,10 +30,9 @@ static const struct options_row options[] = {
     OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how to read: orient=0, partial=1, raw=…"),
     OPTION('o', "OUT", TEXT, "output", AT(output),
            "wait for the results and write them to OUT: a file, - for stdout, or a directory"),
-    OPTION(0, NULL, FLAG, "wait", AT(wait), "wait until all are done, and print what failed",
-           DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "wait", AT(wait), "wait until all are done, and print what failed"),
     OPTION(0, NULL, FLAG, "collect", AT(collect),
-           "queue nothing; IN is a list of jobs as enqueue prints it, - for stdin", DEFAULT("0")),
+           "queue nothing; IN is a list of jobs as enqueue prints it, - for stdin"),
     OPTION(0, "TIME", DURATION, "timeout", AT(timeout),
            "how long to wait for results; 0s: without end", RANGE(0, 1e18), DEFAULT("0s")),
     OPTION(0, "PREFIX", TEXT, "result", AT(result),
@@ -38,7 +43,7 @@ static const struct options_row options[] = {
     OPTION(0, "ID", TEXT, "id", AT(id),
            "id of a single job; else it is made from the picture and what is to be done with it"),
     OPTION(0, NULL, FLAG, "again", AT(again),
-           "do pictures again, under other ids, even if they have results", DEFAULT("0")),
+           "do pictures again, under other ids, even if they have results"),
     OPTION('s', "URL", TEXT, "server", AT(server),
            "NATS server, in place of relay.servers of the configuration"),
     OPTION(0, "FILE", TEXT, "credentials", AT(credentials), "in place of relay.credentials"),
@@ -76,7 +81,7 @@ static int choose_format(struct enqueue *enqueue, struct fault *fault)
         return 0;
     }
     snprintf(enqueue->extension, sizeof enqueue->extension, "png");
-    if (!o->output || o->collect || paths_is_directory(o->output)) {
+    if (!o->output || o->collect || path_is_directory(o->output)) {
         enqueue->format = o->output ? enqueue->extension : NULL;
         return 0;
     }
@@ -118,6 +123,124 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
     return fault->code;
 }
 
+/* ---- jobs of the inputs, and where their results go ---- */
+
+bool enqueue_waits(const struct enqueue *enqueue)
+{
+    return enqueue->options.output || enqueue->options.wait;
+}
+
+bool enqueue_is_url(const char *text)
+{
+    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
+/* OUT itself, or the input's name in the folder OUT. */
+static char *output_path(const char *out, const char *input, const char *extension)
+{
+    name_buffer name;
+    char *path = NULL;
+    if (strcmp(out, "-") == 0 || !path_is_directory(out))
+        return strdup(out);
+    name_of_result(name, strcmp(input, "-") == 0 ? "stdin" : path_name(input), 0, "", extension);
+    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
+    return asprintf(&path, "%s%s%s", out, slash, name) < 0 ? NULL : path;
+}
+
+static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
+                     struct fault *fault)
+{
+    const char *out = enqueue->options.output;
+    struct entry *entries =
+        realloc(enqueue->entries, (enqueue->n_entries + 1) * sizeof *enqueue->entries);
+    if (!entries)
+        return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", enqueue->n_entries + 1);
+    enqueue->entries = entries;
+    struct entry *entry = &entries[enqueue->n_entries++];
+    *entry = (struct entry){.input = strdup(input), .fault = FAULT_INIT};
+    if (id) {
+        snprintf(entry->id, sizeof entry->id, "%s", id);
+        entry->state = ENTRY_QUEUED;
+    }
+    entry->name = strndup(input, enqueue_is_url(input) ? strcspn(input, "?#") : strlen(input));
+    if (out && entry->name)
+        entry->output = output_path(out, entry->name, enqueue->extension);
+    if (!entry->input || !entry->name || (out && !entry->output))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
+    return 0;
+}
+
+/* A list has lines of ID, tab, NAME. */
+static int add_list(struct enqueue *enqueue, const char *path, struct fault *fault)
+{
+    struct bytes bytes = {0};
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fault_set(fault, FAULT_NO_INPUT, "%s: %s", path, strerror(errno));
+    int result = file_read(fd, LIST_MAX, &bytes, fault);
+    close(fd);
+    char *text = result == 0 ? strndup((const char *)bytes.data, bytes.size) : NULL, *rest = NULL;
+    bytes_finish(&bytes);
+    size_t number = 1;
+    for (char *line = strtok_r(text, "\n", &rest); line && result == 0;
+         line = strtok_r(NULL, "\n", &rest), number++) {
+        char *tab = strchr(line, '\t');
+        if (tab)
+            *tab = '\0';
+        if (!tab || !tab[1] || !job_is_word(line))
+            result = fault_set(fault, FAULT_USAGE, "%s:%zu: expected an id, a tab and a name", path,
+                               number);
+        else
+            result = add_entry(enqueue, tab + 1, line, fault);
+    }
+    free(text);
+    return result;
+}
+
+static int compare_outputs(const void *a, const void *b)
+{
+    const struct entry *const *x = a, *const *y = b;
+    return strcmp((*x)->output, (*y)->output);
+}
+
+/* Two results with the same name would replace each other. */
+static int check_outputs(const struct enqueue *enqueue, struct fault *fault)
+{
+    const char *out = enqueue->options.output;
+    size_t count = enqueue->n_entries;
+    if (!out || count < 2)
+        return 0;
+    if (!path_is_directory(out))
+        return fault_set(fault, FAULT_USAGE,
+                         "%zu inputs need a directory for their results: -o DIRECTORY/", count);
+    const struct entry **sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        return fault_set(fault, FAULT_MEMORY, "no memory for %zu files", count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &enqueue->entries[i];
+    qsort(sorted, count, sizeof *sorted, compare_outputs);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0)
+            fault_set(fault, FAULT_USAGE, "%s and %s would both be written to %s",
+                      sorted[i - 1]->name, sorted[i]->name, sorted[i]->output);
+    free(sorted);
+    return fault->code;
+}
+
+/* Makes an entry for each input or, with --collect, for each line of each list; makes the folder
+ * OUT/, too. */
+static int add_all(struct enqueue *enqueue, char **inputs, size_t count, struct fault *fault)
+{
+    const char *out = enqueue->options.output;
+    int result = 0;
+    if (out && out[0] && out[strlen(out) - 1] == '/' && mkdir(out, 0777) != 0 && errno != EEXIST)
+        return fault_set_errno(fault, FAULT_CREATE, out);
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = enqueue->options.collect ? add_list(enqueue, inputs[i], fault)
+                                          : add_entry(enqueue, inputs[i], NULL, fault);
+    return result ? result : check_outputs(enqueue, fault);
+}
+
 /* ---- output ---- */
 
 /* docs/schemas/enqueue.json */
@@ -149,9 +272,7 @@ static void print_json(const struct enqueue *enqueue)
                   (json_int_t)enqueue->n_entries, "queued", (json_int_t)enqueue->n_queued, "done",
                   (json_int_t)(enqueue->n_ended - enqueue->n_failed), "failed",
                   (json_int_t)enqueue->n_failed);
-    json_dumpf(object, cli_stdout, JSON_INDENT(1));
-    fputc('\n', cli_stdout);
-    json_decref(object);
+    cli_print_json(object);
 }
 
 static int exit_status(const struct enqueue *enqueue, int result)
@@ -199,7 +320,7 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     struct fault fault = FAULT_INIT;
     int result = 0;
     if (check_options(enqueue, count, &fault) != 0 || choose_format(enqueue, &fault) != 0 ||
-        enqueue_add_all(enqueue, inputs, count, &fault) != 0 || connect_hub(enqueue, &fault) != 0)
+        add_all(enqueue, inputs, count, &fault) != 0 || connect_hub(enqueue, &fault) != 0)
         return cli_complain("enqueue", &fault);
     progress_begin(&enqueue->progress, enqueue->options.common.quiet);
     if (!enqueue->options.collect)
@@ -212,26 +333,6 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     return exit_status(enqueue, result);
 }
 
-/* Reads the settings from the file, if there is one, and from the environment. */
-static int read_settings(const struct enqueue_options *o, struct config *config)
-{
-    const char *no_chain = NULL;
-    struct text errors = {0};
-    int status = cli_read_config(&o->common, config, &no_chain);
-    if (status != 0)
-        return status;
-    if (!config->settings.relay.stream)
-        settings_defaults(&config->settings);
-    settings_read_environment(&config->settings, false, &errors);
-    if (errors.length > 0) {
-        cli_complain_lines(text_string(&errors));
-        status = fault_exit_status(FAULT_CONFIG);
-        config_finish(config);
-    }
-    text_finish(&errors);
-    return status;
-}
-
 static int run(int argc, char **argv)
 {
     struct enqueue enqueue = {0};
@@ -241,11 +342,9 @@ static int run(int argc, char **argv)
     if (first < 0)
         return first == OPTIONS_HELP_SHOWN ? 0 : -first;
     cli_common_apply(&o->common);
-    if (first == argc) {
-        fputs("sluice: enqueue: no input (see sluice enqueue --help)\n", stderr);
-        return 64;
-    }
-    int status = read_settings(o, &config);
+    if (first == argc)
+        return cli_refuse(64, "enqueue: no input (see sluice enqueue --help)");
+    int status = cli_read_settings(&o->common, &config);
     if (status != 0)
         return status;
     enqueue.settings = config.settings.relay;

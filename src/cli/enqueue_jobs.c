@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "cli/enqueue_internal.h"
+#include "cli/enqueue.h"
 
 #define RETRY_TIME (60 * SECOND) /* for a server that does not acknowledge */
 #define BURST      16            /* results requested between two pauses */

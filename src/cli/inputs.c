@@ -187,7 +187,7 @@ static int gather_folder(struct inputs *inputs, const char *operand, int fd,
 int inputs_gather(struct inputs *inputs, char **operands, size_t count,
                   const struct inputs_rules *rules, struct fault *fault)
 {
-    *inputs = (struct inputs){0};
+    *inputs = (struct inputs){.any = rules->any};
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         int fd = strcmp(operands[i], "-") == 0
@@ -235,17 +235,6 @@ const char *inputs_below(const struct inputs *inputs, size_t index)
     return folder ? inputs->folders[folder - 1].path + inputs->folders[folder - 1].below : "";
 }
 
-static int open_path(const char *path, bool listed, int *fd, struct fault *fault)
-{
-    /* In folders only regular files are listed, so a link or pipe that has taken the name is not
-     * opened. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | (listed ? O_NOFOLLOW | O_NONBLOCK : 0));
-    if (*fd >= 0)
-        return 0;
-    return fault_set(fault, errno == EACCES ? FAULT_PERMISSION : FAULT_NO_INPUT, "%s",
-                     strerror(errno));
-}
-
 /* A file that cannot be read counts as a picture, so that the decoder reports the fault. */
 static bool begins_as_picture(int fd, bool any)
 {
@@ -254,7 +243,7 @@ static bool begins_as_picture(int fd, bool any)
     return size < 0 || (size > 0 && (any || codec_find(start, (size_t)size)));
 }
 
-int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, struct fault *fault)
+int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault *fault)
 {
     const struct input *input = &inputs->list[index];
     struct stat status;
@@ -264,7 +253,10 @@ int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, st
         return 0;
     }
     char *path = inputs_path(inputs, index);
-    int result = path ? open_path(path, input->folder != 0, fd, fault) : no_memory(fault);
+    /* In folders only regular files are listed, so a link or pipe that has taken the name is not
+     * opened. */
+    int flags = input->folder ? O_NOFOLLOW | O_NONBLOCK : 0;
+    int result = path ? file_open_input(path, flags, fd, fault) : no_memory(fault);
     free(path);
     if (result != 0 || input->folder == 0)
         return result;
@@ -273,7 +265,7 @@ int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, st
     else if (S_ISDIR(status.st_mode))
         result = fault_set(fault, FAULT_LIMIT, "a folder below more than %d others is not read",
                            WALK_DEPTH_MAX);
-    else if (!S_ISREG(status.st_mode) || !begins_as_picture(*fd, any))
+    else if (!S_ISREG(status.st_mode) || !begins_as_picture(*fd, inputs->any))
         result = INPUTS_OTHER;
     if (result != 0) {
         close(*fd);
@@ -299,14 +291,15 @@ static int compare_keys(const void *a_, const void *b_)
 
 /* Which file an input is, if it could have a result. Only regular files are opened, since a pipe's
  * reader would be missed. */
-static bool identify(const struct inputs *inputs, uint32_t index, bool any, struct stat *status)
+static bool identify(const struct inputs *inputs, uint32_t index, struct stat *status)
 {
     char *path = inputs_path(inputs, index);
     bool is_stdin = inputs->list[index].folder == 0 && strcmp(inputs->list[index].name, "-") == 0;
     bool is_picture = path && (is_stdin ? fstat(STDIN_FILENO, status) : stat(path, status)) == 0;
     int fd = -1;
     if (is_picture && !is_stdin && S_ISREG(status->st_mode))
-        is_picture = (fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0 && begins_as_picture(fd, any);
+        is_picture =
+            (fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0 && begins_as_picture(fd, inputs->any);
     file_close(&fd);
     free(path);
     return is_picture;
@@ -319,7 +312,7 @@ struct naming {
 };
 
 /* Among inputs with the same result name, marks each after the first. */
-static int mark_group(struct inputs *inputs, bool any, const struct naming *naming,
+static int mark_group(struct inputs *inputs, const struct naming *naming,
                       const struct name_key *keys, size_t count, struct fault *fault)
 {
     struct stat first = {0}, status;
@@ -332,7 +325,7 @@ static int mark_group(struct inputs *inputs, bool any, const struct naming *nami
         if (!name) {
             result = no_memory(fault);
         } else if ((held && strcmp(name, held) != 0) || /* another name with the same hash */
-                   !identify(inputs, keys[i].index, any, &status)) {
+                   !identify(inputs, keys[i].index, &status)) {
             free(name);
         } else if (!held) {
             held = name;
@@ -350,9 +343,8 @@ static int mark_group(struct inputs *inputs, bool any, const struct naming *nami
     return result;
 }
 
-int inputs_find_clashes(struct inputs *inputs, bool any,
-                        char *(*name_result)(void *context, size_t index), void *context,
-                        struct fault *fault)
+int inputs_find_clashes(struct inputs *inputs, char *(*name_result)(void *context, size_t index),
+                        void *context, struct fault *fault)
 {
     const struct naming naming = {name_result, context};
     struct name_key *keys = calloc(inputs->count + 1, sizeof *keys);
@@ -371,7 +363,7 @@ int inputs_find_clashes(struct inputs *inputs, bool any,
         for (end = begin + 1; end < inputs->count && keys[end].hash == keys[begin].hash; end++)
             ;
         if (end - begin > 1)
-            result = mark_group(inputs, any, &naming, keys + begin, end - begin, fault);
+            result = mark_group(inputs, &naming, keys + begin, end - begin, fault);
     }
     free(keys);
     return result;

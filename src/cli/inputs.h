@@ -33,6 +33,7 @@ struct inputs {
     struct input_folder *folders; /* owned */
     size_t n_folders;
     struct input_names *names;
+    bool any;              /* all files of folders count as pictures */
     size_t n_no_files;     /* links, pipes and devices in folders */
     size_t n_left_folders; /* folders in folders that were left out, without --recursive */
 };
@@ -60,13 +61,12 @@ const char *inputs_below(const struct inputs *inputs, size_t index);
 /* Opens an input; the caller owns *fd. INPUTS_OTHER, with *fd −1 and no fault: a file in a folder
  * that is no picture. */
 #define INPUTS_OTHER (-1)
-int inputs_open(const struct inputs *inputs, size_t index, bool any, int *fd, struct fault *fault);
+int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault *fault);
 
 /* Finds and marks inputs whose results would have the same name, and files that are in the list
  * twice (struct input). `name_result` returns the path of a result, which is freed. Files in
  * folders that are no pictures do not count. */
-int inputs_find_clashes(struct inputs *inputs, bool any,
-                        char *(*name_result)(void *context, size_t index), void *context,
-                        struct fault *fault);
+int inputs_find_clashes(struct inputs *inputs, char *(*name_result)(void *context, size_t index),
+                        void *context, struct fault *fault);
 
 #endif

@@ -1,82 +1,63 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "version.h"
 #include "worker/find.h"
 
-static int command_enqueue(int argc, char **argv);
-static int command_version(int argc, char **argv);
-static int command_help(int argc, char **argv);
+static const struct command command_version, command_help;
 
-static const struct command {
+static const struct {
     const char *name;
-    int (*run)(int argc, char **argv);
+    const struct command *command; /* NULL: a program of its own */
     const char *summary;
 } commands[] = {
-    {"run", command_run, "run a chain on pictures, here"},
-    {"submit", command_submit, "run a chain on pictures, through the daemon"},
-    {"enqueue", command_enqueue, "put pictures into the queue of a fleet"},
-    {"status", command_status, "what the daemon does"},
-    {"why", command_why, "what became of a file, or why it is not done"},
-    {"requeue", command_requeue, "do files of watched folders again"},
-    {"compare", command_compare, "how much two pictures differ"},
-    {"stages", command_stages, "the stages and their parameters"},
-    {"devices", command_devices, "the devices, and the one that is used"},
-    {"plan", command_plan, "what a chain would do, without doing it"},
-    {"bench", command_bench, "time stages, chains and whole files"},
-    {"check-config", command_check_config, "every error of a configuration at once"},
-    {"warm", command_warm, "compile the chains of a configuration before the daemon starts"},
-    {"doctor", command_doctor, "problems of this machine, and a fix for each"},
-    {"testcard", command_testcard, "draw a picture to try chains on"},
-    {"version", command_version, "the version (also --version, -V)"},
-    {"help", command_help, "this text, or the options of a command (also --help, -h)"},
+    {"run", &command_run, "run a chain on pictures, here"},
+    {"submit", &command_submit, "run a chain on pictures, through the daemon"},
+    {"enqueue", NULL, "put pictures into the queue of a fleet"},
+    {"status", &command_status, "what the daemon does"},
+    {"why", &command_why, "what became of a file, or why it is not done"},
+    {"requeue", &command_requeue, "do files of watched folders again"},
+    {"compare", &command_compare, "how much two pictures differ"},
+    {"stages", &command_stages, "the stages and their parameters"},
+    {"devices", &command_devices, "the devices, and the one that is used"},
+    {"plan", &command_plan, "what a chain would do, without doing it"},
+    {"bench", &command_bench, "time stages, chains and whole files"},
+    {"check-config", &command_check_config, "every error of a configuration at once"},
+    {"warm", &command_warm, "compile the chains of a configuration before the daemon starts"},
+    {"doctor", &command_doctor, "problems of this machine, and a fix for each"},
+    {"testcard", &command_testcard, "draw a picture to try chains on"},
+    {"version", &command_version, "the version (also --version, -V)"},
+    {"help", &command_help, "this text, or the options of a command (also --help, -h)"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
-static const struct options_row no_options[] = {{0}};
-
-static const struct options_usage version_usage = {.program = "sluice",
-                                                   .command = "version",
-                                                   .operands = "",
-                                                   .summary = "Prints the version.",
-                                                   .tables = {no_options}};
-
-static const struct options_usage help_usage = {
-    .program = "sluice",
-    .command = "help",
-    .operands = "[COMMAND]",
-    .summary = "Lists the commands, or says what a command does and which options it has.",
-    .tables = {no_options}};
-
-/* NULL after a complaint. */
-static const struct command *find_command(const char *name)
+/* N_COMMANDS after a complaint. */
+static size_t find_command(const char *name)
 {
     struct nearest nearest = {0};
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(name, commands[i].name) == 0)
-            return &commands[i];
+            return i;
         nearest_offer(&nearest, name, strlen(name), commands[i].name);
     }
     if (name[0] == '-')
-        fprintf(stderr,
-                "sluice: %s: the command comes first, and options behind it (see sluice --help)\n",
-                name);
+        cli_refuse(64, "%s: the command comes first, and options behind it (see sluice --help)",
+                   name);
     else
-        fprintf(stderr, "sluice: unknown command '%s'%s (see sluice --help)\n", name,
-                nearest_ask(&nearest, ""));
-    return NULL;
+        cli_refuse(64, "unknown command '%s'%s (see sluice --help)", name,
+                   nearest_ask(&nearest, ""));
+    return N_COMMANDS;
 }
 
 /* A program of its own, so that sluice needs no library for NATS. */
-static int command_enqueue(int argc, char **argv)
+static int run_enqueue(char **argv)
 {
     char path[4096];
     struct fault fault = FAULT_INIT;
-    (void)argc;
     if (find_program("enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
         fflush(cli_stdout);
         dup2(fileno(cli_stdout), STDOUT_FILENO); /* the program needs the real stdout */
@@ -86,31 +67,69 @@ static int command_enqueue(int argc, char **argv)
     return cli_complain("enqueue", &fault);
 }
 
-static int command_version(int argc, char **argv)
+/* Returns 0, or the exit status after a complaint. */
+static int check_operands(const struct command *command, int count, char **operands)
 {
-    int first = options_parse(&version_usage, NULL, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    int status = cli_refuse_operands("version", first, argc, argv);
-    if (status == 0)
-        fputs("sluice " SLUICE_VERSION "\n", cli_stdout);
+    const char *name = command->usage->command;
+    if (count == 0 && command->missing)
+        return cli_refuse(64, "%s: %s (see sluice %s --help)", name, command->missing, name);
+    if (count > 0 && command->no_operands)
+        return cli_refuse(64, "%s: there are no operands, such as '%s' (see sluice %s --help)",
+                          name, operands[0], name);
+    return 0;
+}
+
+/* Runs the command that argv[0] names. */
+static int run_command(int argc, char **argv)
+{
+    size_t index = find_command(argv[0]);
+    if (index == N_COMMANDS)
+        return 64;
+    const struct command *command = commands[index].command;
+    if (!command)
+        return run_enqueue(argv);
+    struct options_usage usage = *command->usage;
+    void *options = calloc(1, command->size + 1);
+    usage.program = "sluice";
+    int first = options ? options_parse(&usage, options, argc, argv, cli_stdout) : -70;
+    int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
+    if (first >= 0)
+        status = check_operands(command, argc - first, argv + first);
+    if (first >= 0 && status == 0)
+        status = command->run(options, argv + first, (size_t)(argc - first));
+    free(options);
     return status;
 }
 
-static int command_help(int argc, char **argv)
+static const struct options_row no_options[] = {{0}};
+
+static const struct options_usage version_usage = {
+    .command = "version", .operands = "", .summary = "Prints the version.", .tables = {no_options}};
+
+static const struct options_usage help_usage = {
+    .command = "help",
+    .operands = "[COMMAND]",
+    .summary = "Lists the commands, or says what a command does and which options it has.",
+    .tables = {no_options}};
+
+static int print_version(void *options, char **operands, size_t count)
+{
+    (void)options, (void)operands, (void)count;
+    fputs("sluice " SLUICE_VERSION "\n", cli_stdout);
+    return 0;
+}
+
+static const struct command command_version = {&version_usage, 0, print_version,
+                                               .no_operands = true};
+
+static int help(void *options, char **operands, size_t count)
 {
     static char help[] = "--help";
-    int first = options_parse(&help_usage, NULL, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    if (argc - first > 1) {
-        fputs("sluice: help: one command at a time\n", stderr);
-        return 64;
-    }
-    if (argc > first) {
-        const struct command *command = find_command(argv[first]);
-        return command ? command->run(2, (char *[]){argv[first], help, NULL}) : 64;
-    }
+    (void)options;
+    if (count > 1)
+        return cli_refuse(64, "help: one command at a time");
+    if (count > 0)
+        return run_command(2, (char *[]){operands[0], help, NULL});
     fputs("usage: sluice COMMAND [OPTIONS] …\n\n"
           "Filters pictures through chains of kernels, on a GPU or the processor.\n\ncommands:\n",
           cli_stdout);
@@ -123,22 +142,17 @@ static int command_help(int argc, char **argv)
     return 0;
 }
 
-/* --help and --version are commands, too. */
-static const char *command_name(const char *word)
-{
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return "help";
-    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ? "version" : word;
-}
+static const struct command command_help = {&help_usage, 0, help};
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fputs("sluice: which command? (see sluice --help)\n", stderr);
-        return 64;
-    }
-    const struct command *command = find_command(command_name(argv[1]));
-    if (!command)
-        return 64;
-    return cli_run(command->run, argc - 1, argv + 1);
+    static char help[] = "help", version[] = "version";
+    if (argc < 2)
+        return cli_refuse(64, "which command? (see sluice --help)");
+    /* --help and --version are commands, too */
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        argv[1] = help;
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        argv[1] = version;
+    return cli_run(run_command, argc - 1, argv + 1);
 }

@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "chain/board.h"
 #include "chain/source.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 
 struct plan_command_options {
@@ -26,14 +25,13 @@ static const struct options_row options[] = {
     OPTION(0, "NAME", TEXT, "board", AT(board),
            "plan for an ARM board, and say what bounds each kernel there and how long it takes at "
            "least: rock5b, rock3a, odroid-n2 or genio-1200-evk"),
-    OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead", DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "source", AT(source), "print the OpenCL C program instead"),
     OPTION(0, NULL, FLAG, "generic", AT(generic),
-           "plan generic kernels, as the daemon has for unconfigured chains", DEFAULT("0")),
+           "plan generic kernels, as the daemon has for unconfigured chains"),
     {0},
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "plan",
     .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
@@ -362,16 +360,6 @@ static int find_profile(const struct plan_command_options *o, struct device **de
     return result;
 }
 
-/* The plan that --no-fuse would make; NULL when it was asked for. */
-static int plan_apart(struct plan **apart, const struct chain *chain, const struct frame *frame,
-                      struct plan_options how, struct fault *fault)
-{
-    if (how.no_fuse)
-        return 0;
-    how.no_fuse = true;
-    return plan_create(apart, chain, frame, &how, fault);
-}
-
 static int make_plan(const struct plan_command_options *o, const struct chain *chain,
                      const struct plane *plane, const struct device_profile *profile,
                      const struct board *board)
@@ -381,7 +369,7 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     struct format format = {0};
     struct plan *plan = NULL, *apart = NULL;
     struct device_profile own = *profile;
-    struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse};
+    struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse}, unfused;
     int status = 0;
     own.generic |= o->generic;
     if (o->format && format_parse(&format, o->format, &fault) != 0)
@@ -391,10 +379,12 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
         how.fit_context = &format;
         how.mosaic_gain = format_mosaic_gain(&format);
     }
+    unfused = how;
+    unfused.no_fuse = true;
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
         status = 70;
     } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0 ||
-               plan_apart(&apart, chain, &frame, how, &fault) != 0) {
+               (!how.no_fuse && plan_create(&apart, chain, &frame, &unfused, &fault) != 0)) {
         device_tell_fp64(profile, &fault);
         status = cli_complain("plan", &fault);
     } else if (o->source) {
@@ -411,45 +401,36 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     return status;
 }
 
-int command_plan(int argc, char **argv)
+static int plan(void *options_, char **operands, size_t count)
 {
-    struct plan_command_options o = {0};
+    struct plan_command_options *o = options_;
     struct fault fault = FAULT_INIT;
     struct plane plane = {0};
     struct config config;
-    struct chain chain;
+    struct chain chain = {0};
     struct device *device = NULL;
     const struct board *board = NULL;
     struct device_profile profile;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&o.common);
-    if (argc - first != 1 || !plane_parse_size(argv[first], &plane)) {
-        fprintf(stderr,
-                "sluice: plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
-                "channels%s%s (see sluice plan --help)\n",
-                argc - first == 1 ? ", not " : "", argc - first == 1 ? argv[first] : "");
-        return 64;
-    }
-    if (!sample_find(o.type, &plane.type)) {
-        fprintf(stderr, "sluice: --type=%s: expected u8, i8, u16, i16, i32, f32 or f64\n", o.type);
-        return 64;
-    }
-    const char *text = o.chain ? o.chain : "";
-    int status = cli_read_config(&o.common, &config, &text);
-    if (status != 0)
-        return status;
-    status = cli_parse_chain(&chain, text, &config.definitions);
-    if (status != 0) {
-        config_finish(&config);
-        return status;
-    }
-    status = find_profile(&o, &device, &board, &profile, &fault) == 0
-                 ? make_plan(&o, &chain, &plane, &profile, board)
-                 : cli_complain(NULL, &fault);
+    cli_common_apply(&o->common);
+    if (count != 1 || !plane_parse_size(operands[0], &plane))
+        return cli_refuse(64,
+                          "plan: the picture's size is WIDTHxHEIGHT[xCHANNELS], 1 to 4 "
+                          "channels%s%s (see sluice plan --help)",
+                          count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
+    if (!sample_find(o->type, &plane.type))
+        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
+    const char *text = o->chain ? o->chain : "";
+    int status = cli_read_config(&o->common, &config, &text);
+    if (status == 0)
+        status = cli_parse_chain(&chain, text, &config.definitions);
+    if (status == 0)
+        status = find_profile(o, &device, &board, &profile, &fault) == 0
+                     ? make_plan(o, &chain, &plane, &profile, board)
+                     : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);
     config_finish(&config);
     return status;
 }
+
+const struct command command_plan = {&usage, sizeof(struct plan_command_options), plan};

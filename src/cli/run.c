@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "cli/batch.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/describe.h"
 
@@ -26,17 +25,14 @@ struct run_options {
 static const struct options_row options[] = {
     OPTION(0, NULL, FLAG, "verify", AT(verify),
            "compare the device's result with the plain C reference and print the difference; exit "
-           "70 if it is too large",
-           DEFAULT("0")),
-    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took",
-           DEFAULT("0")),
+           "70 if it is too large"),
+    OPTION(0, NULL, FLAG, "timing", AT(timing), "print how long each step and each kernel took"),
     OPTION(0, "N", INTEGER, "iterations", AT(iterations),
            "run the kernels N times; the last run is timed", RANGE(1, 100000), DEFAULT("1")),
     {0},
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "run",
     .operands = "[-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, here, without a daemon. IN is a file, a directory, or - "
@@ -49,7 +45,7 @@ static const struct options_usage usage = {
 };
 
 struct run {
-    struct run_options options;
+    const struct run_options *options;
     struct config config;
     struct chain chain;
     struct batch batch;
@@ -111,7 +107,7 @@ static void print_timing(const char *input, const struct engine_job *job, struct
 /* stderr when the picture goes to stdout. */
 static FILE *answers(const struct run *run)
 {
-    return strcmp(run->options.batch.output, "-") == 0 ? stderr : cli_stdout;
+    return strcmp(run->options->batch.output, "-") == 0 ? stderr : cli_stdout;
 }
 
 static void job_done(struct engine_job *job)
@@ -143,7 +139,7 @@ static void told(struct batch_file *file, json_t *entry)
         json_object_update_missing_new(entry, describe_report(&job->report, SIZE_MAX));
     if (entry && file->fault.code && job->report.step)
         json_object_set_new(entry, "step", json_string(job->report.step));
-    if (!entry && run->options.timing)
+    if (!entry && run->options->timing)
         print_timing(file->input, job, run->engine, answers(run));
     engine_report_finish(&job->report);
     job->user = NULL;
@@ -163,8 +159,8 @@ static void submit(struct run *run, struct batch_file *file)
                                .format = &run->batch.format,
                                .decode = run->batch.decode,
                                .output = {batch_open_output, batch_close_output, file},
-                               .verify = run->options.verify,
-                               .iterations = (unsigned)run->options.iterations,
+                               .verify = run->options->verify,
+                               .iterations = (unsigned)run->options->iterations,
                                .done = job_done,
                                .user = file};
     engine_submit(run->engine, job);
@@ -172,8 +168,8 @@ static void submit(struct run *run, struct batch_file *file)
 
 static void tell_verified(const struct run *run)
 {
-    const struct common_options *common = &run->options.batch.common;
-    if (!run->options.verify || common->json || common->quiet || run->batch.n_done == 0)
+    const struct common_options *common = &run->options->batch.common;
+    if (!run->options->verify || common->json || common->quiet || run->batch.n_done == 0)
         return;
     if (!run->verified)
         fputs("verified: nothing, no device has computed\n", answers(run));
@@ -205,7 +201,7 @@ static int open_engine(struct run *run)
     struct engine_options how;
     struct fault fault = FAULT_INIT;
     run->jobs = calloc(BATCH_FILES, sizeof *run->jobs);
-    cli_engine_options(&run->options.batch.common, &how);
+    cli_engine_options(&run->options->batch.common, &how);
     if (!run->jobs)
         fault_set(&fault, FAULT_MEMORY, "no memory for jobs");
     else
@@ -215,7 +211,7 @@ static int open_engine(struct run *run)
 
 static int run_all(struct run *run, char **inputs, size_t count)
 {
-    struct batch_options *o = &run->options.batch;
+    const struct batch_options *o = &run->options->batch;
     const char *text = o->chain ? o->chain : "";
     int status = cli_read_config(&o->common, &run->config, &text);
     if (status != 0)
@@ -247,19 +243,13 @@ static int run_all(struct run *run, char **inputs, size_t count)
     return status;
 }
 
-int command_run(int argc, char **argv)
+static int run(void *options_, char **inputs, size_t count)
 {
-    struct run run = {.batch = {.ahead = AHEAD, .told = told, .waiting = waiting}};
+    struct run run = {.options = options_,
+                      .batch = {.ahead = AHEAD, .told = told, .waiting = waiting}};
     run.batch.context = &run;
-    int first = options_parse(&usage, &run.options, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    cli_common_apply(&run.options.batch.common);
-    if (first == argc) {
-        fputs("sluice: run: no input (see sluice run --help)\n", stderr);
-        return 64;
-    }
-    int status = run_all(&run, argv + first, (size_t)(argc - first));
+    cli_common_apply(&((struct run_options *)options_)->batch.common);
+    int status = run_all(&run, inputs, count);
     engine_close(&run.engine);
     batch_finish(&run.batch);
     free(run.jobs);
@@ -267,3 +257,5 @@ int command_run(int argc, char **argv)
     config_finish(&run.config);
     return status;
 }
+
+const struct command command_run = {&usage, sizeof(struct run_options), run, .missing = "no input"};

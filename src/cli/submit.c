@@ -8,7 +8,6 @@
 
 #include "base/sealed.h"
 #include "cli/batch.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "worker/client.h"
 #include "worker/describe.h"
@@ -28,7 +27,6 @@ struct submit_options {
 static const struct options_row options[] = {DAEMON_SOCKET_OPTION(AT(socket)), {0}};
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "submit",
     .operands = "[-s SOCKET] [-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, through the daemon's jobs socket. IN is a file, a "
@@ -39,7 +37,7 @@ static const struct options_usage usage = {
 };
 
 struct submit {
-    struct submit_options options;
+    const struct submit_options *options;
     struct batch batch;
     const char *format; /* as sent to the daemon */
     int socket;
@@ -88,7 +86,7 @@ static void end(struct submit *submit, struct batch_file *file)
 /* Sends a file. Returns a fault of the daemon; the file's own fault is stored in it. */
 static int send_file(struct submit *submit, struct batch_file *file, struct fault *fault)
 {
-    const struct batch_options *o = &submit->options.batch;
+    const struct batch_options *o = &submit->options->batch;
     struct submission *submission = &submit->files[file->place];
     *submission = (struct submission){.file = file};
     int fd = load(file, &file->fault);
@@ -107,23 +105,17 @@ static int send_file(struct submit *submit, struct batch_file *file, struct faul
 
 /* ---- receiving ---- */
 
-static int copy_all(int from, int to, struct fault *fault)
-{
-    struct bytes bytes = {0};
-    int result = file_read(from, UINT64_MAX / 2, &bytes, fault);
-    if (result == 0)
-        result = file_write(to, bytes.data, bytes.size, fault);
-    bytes_finish(&bytes);
-    return result;
-}
-
 static int write_result(struct batch_file *file, const char *plane, int fd, struct fault *fault)
 {
+    struct bytes bytes = {0};
     int to;
     int result = batch_open_output(file, plane, &to, fault);
     if (result != 0)
         return result;
-    result = copy_all(fd, to, fault);
+    result = file_read(fd, UINT64_MAX / 2, &bytes, fault);
+    if (result == 0)
+        result = file_write(to, bytes.data, bytes.size, fault);
+    bytes_finish(&bytes);
     int closed = batch_close_output(file, to, result == 0, result == 0 ? fault : NULL);
     return result ? result : closed;
 }
@@ -244,7 +236,7 @@ static void waiting(void *submit, char text[ENGINE_PREPARING_MAX])
 
 static int submit_all(struct submit *submit, char **inputs, size_t count)
 {
-    const struct batch_options *o = &submit->options.batch;
+    const struct batch_options *o = &submit->options->batch;
     struct fault fault = FAULT_INIT;
     struct batch_file *file;
     enum batch_step step;
@@ -252,7 +244,7 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     if (status != 0)
         return status;
     submit->format = o->format ? o->format : submit->batch.format.extension;
-    if (daemon_connect(submit->options.socket, &submit->socket, &fault) != 0)
+    if (daemon_connect(submit->options->socket, &submit->socket, &fault) != 0)
         give_up(submit, &fault);
     while ((step = batch_next(&submit->batch, &file)) != BATCH_OVER) {
         int result =
@@ -276,28 +268,22 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     return status;
 }
 
-int command_submit(int argc, char **argv)
+static int submit(void *options_, char **inputs, size_t count)
 {
     struct submit *submit = calloc(1, sizeof *submit);
-    if (!submit) {
-        fputs("sluice: submit: no memory\n", stderr);
-        return 70;
-    }
+    if (!submit)
+        return cli_refuse(70, "submit: no memory");
     *submit = (struct submit){
+        .options = options_,
         .batch = {.ahead = AHEAD, .context = submit, .told = told, .waiting = waiting},
         .socket = -1};
-    int first = options_parse(&usage, &submit->options, argc, argv, cli_stdout);
-    int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    if (first >= 0) {
-        cli_common_apply(&submit->options.batch.common);
-        status = 64;
-        if (first == argc)
-            fputs("sluice: submit: no input (see sluice submit --help)\n", stderr);
-        else
-            status = submit_all(submit, argv + first, (size_t)(argc - first));
-        batch_finish(&submit->batch);
-        file_close(&submit->socket);
-    }
+    cli_common_apply(&((struct submit_options *)options_)->batch.common);
+    int status = submit_all(submit, inputs, count);
+    batch_finish(&submit->batch);
+    file_close(&submit->socket);
     free(submit);
     return status;
 }
+
+const struct command command_submit = {&usage, sizeof(struct submit_options), submit,
+                                       .missing = "no input"};

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "config/config.h"
 #include "engine/engine.h"
@@ -26,7 +25,6 @@ static const struct options_row options[] = {
 };
 
 static const struct options_usage usage = {
-    .program = "sluice",
     .command = "warm",
     .operands = "[CONFIG]",
     .summary =
@@ -125,15 +123,11 @@ static int check_cache(const struct warm_options *o)
 {
     const char *directory = device_cache_directory();
     const char *wanted = o->cache ? o->cache : getenv("SLUICE_CACHE_DIR");
-    if (wanted && wanted[0] != '/') {
-        fprintf(stderr, "sluice: %s: --cache and SLUICE_CACHE_DIR are absolute paths\n", wanted);
-        return 64;
-    }
-    if (!directory || (wanted && strcmp(directory, wanted) != 0)) {
-        fprintf(stderr, "sluice: %s: the cache directory cannot be written to\n",
-                wanted ? wanted : "no cache directory");
-        return 73;
-    }
+    if (wanted && wanted[0] != '/')
+        return cli_refuse(64, "%s: --cache and SLUICE_CACHE_DIR are absolute paths", wanted);
+    if (!directory || (wanted && strcmp(directory, wanted) != 0))
+        return cli_refuse(73, "%s: the cache directory cannot be written to",
+                          wanted ? wanted : "no cache directory");
     return 0;
 }
 
@@ -164,47 +158,34 @@ static int warm(const struct warm_options *o, struct config *config)
     return status;
 }
 
-int command_warm(int argc, char **argv)
+static int warm_config(void *options_, char **operands, size_t count)
 {
-    struct warm_options o = {0};
+    struct warm_options *o = options_;
     struct config config;
-    struct text errors = {0};
-    const char *chain = NULL;
-    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
-    if (first < 0)
-        return first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    const char *told = o.common.device;
-    cli_common_apply(&o.common);
+    const char *told = o->common.device;
+    cli_common_apply(&o->common);
     const char *file = getenv("SLUICE_CONFIG");
-    bool is_named = o.common.config || (file && file[0]);
-    if (argc - first > 1 || (argc > first ? o.common.config != NULL : !is_named)) {
-        fputs(argc - first > 1 || o.common.config
-                  ? "sluice: warm: one configuration at a time (see sluice warm --help)\n"
-                  : "sluice: warm: which configuration? (see sluice warm --help)\n",
-              stderr);
-        return 64;
-    }
-    if (argc > first)
-        o.common.config = argv[first];
+    bool is_named = o->common.config || (file && file[0]);
+    if (count > 1 || (count > 0 ? o->common.config != NULL : !is_named))
+        return cli_refuse(64, "warm: %s (see sluice warm --help)",
+                          count > 1 || o->common.config ? "one configuration at a time"
+                                                        : "which configuration?");
+    if (count > 0)
+        o->common.config = operands[0];
     /* As in sluice-worker: PoCL's cache lies below ours. */
     unsetenv("POCL_CACHE_DIR");
-    if (o.cache)
-        setenv("SLUICE_CACHE_DIR", o.cache, 1);
-    int status = cli_read_config(&o.common, &config, &chain);
+    if (o->cache)
+        setenv("SLUICE_CACHE_DIR", o->cache, 1);
+    int status = cli_read_settings(&o->common, &config);
     if (status != 0)
         return status;
-    settings_read_environment(&config.settings, false, &errors);
-    if (errors.length > 0) {
-        cli_complain_lines(text_string(&errors));
-        status = fault_exit_status(FAULT_CONFIG);
-    } else {
-        if (told)
-            config.settings.device = told;
-        config_resolve_chains(&config);
-        settings_complete(&config.settings);
-        status = warm(&o, &config);
-    }
-    text_finish(&errors);
+    if (told)
+        config.settings.device = told;
+    config_resolve_chains(&config);
+    settings_complete(&config.settings);
+    status = warm(o, &config);
     config_finish(&config);
     return status;
 }
+
+const struct command command_warm = {&usage, sizeof(struct warm_options), warm_config};

@@ -19,7 +19,6 @@ struct bank_entry {
     char what[96]; /* "bank 'thirds'" */
     int64_t sampling[2];
     struct filter_set set[2][2]; /* analysis and synthesis; horizontal and vertical */
-    struct filter_set *reading;  /* the pair that is being read */
     bool lossy;
     unsigned n_qmf;
     double qmf[BANK_TAPS_MAX];
@@ -32,46 +31,41 @@ static unsigned read_taps(struct reader *reader, yaml_node_t *node, double *taps
         yaml_node_t *item = reader_item(reader, node, i);
         if (!reader_real(reader, item, "a tap", &taps[i]))
             return 0;
-        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX) {
-            reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
-            return 0;
-        }
+        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX)
+            return reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
     }
     return (unsigned)n;
 }
 
-static void read_filter_taps(struct reader *reader, yaml_node_t *node, void *to)
+static void read_filter_taps(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                             void *to)
 {
     struct bank_filter *filter = to;
+    (void)key;
     filter->n_taps = read_taps(reader, node, filter->taps);
 }
 
-static void read_zero(struct reader *reader, yaml_node_t *node, void *to)
+static void read_place(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                       void *to)
 {
-    struct bank_filter *filter = to;
     int64_t value = 0;
-    if (reader_integer(reader, node, "zero", -BANK_PLACE_MAX, BANK_PLACE_MAX, &value))
-        filter->zero = (int)value;
-}
-
-static void read_shift(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct bank_filter *filter = to;
-    int64_t value = 0;
-    if (reader_integer(reader, node, "shift", -BANK_PLACE_MAX, BANK_PLACE_MAX, &value))
-        filter->shift = (int)value;
+    if (reader_integer(reader, node, key->name, -BANK_PLACE_MAX, BANK_PLACE_MAX, &value))
+        *(int *)to = (int)value;
 }
 
 static const struct reader_key filter_keys[] = {
     {.name = "taps", .read = read_filter_taps, .required = true},
-    {.name = "zero", .read = read_zero},
-    {.name = "shift", .read = read_shift},
+    {.name = "zero", .read = read_place, .offset = offsetof(struct bank_filter, zero)},
+    {.name = "shift", .read = read_place, .offset = offsetof(struct bank_filter, shift)},
     {0},
 };
 
-static void read_filters(struct reader *reader, yaml_node_t *node, struct filter_set *set)
+static void read_filters(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                         void *to)
 {
+    struct filter_set *set = to;
     size_t n = reader_count(reader, node, "filters", 1, BANK_FILTERS_MAX);
+    (void)key;
     set->filters = calloc(n + 1, sizeof *set->filters);
     if (!set->filters) {
         reader->errors->failed = true;
@@ -83,55 +77,40 @@ static void read_filters(struct reader *reader, yaml_node_t *node, struct filter
     set->n = (unsigned)n;
 }
 
-static void read_horizontal(struct reader *reader, yaml_node_t *node, void *to)
+/* Analysis or synthesis. */
+static void read_way(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                     void *to)
 {
-    read_filters(reader, node, &((struct bank_entry *)to)->reading[0]);
+    static const struct reader_key keys[] = {
+        {.name = "horizontal", .read = read_filters, .required = true},
+        {.name = "vertical", .read = read_filters, .offset = sizeof(struct filter_set)},
+        {0}};
+    reader_mapping(reader, node, key->name, keys, to);
 }
 
-static void read_vertical(struct reader *reader, yaml_node_t *node, void *to)
+static void read_sampling(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                          void *to)
 {
-    read_filters(reader, node, &((struct bank_entry *)to)->reading[1]);
-}
-
-static const struct reader_key direction_keys[] = {
-    {.name = "horizontal", .read = read_horizontal, .required = true},
-    {.name = "vertical", .read = read_vertical},
-    {0},
-};
-
-static void read_analysis(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct bank_entry *entry = to;
-    entry->reading = entry->set[0];
-    reader_mapping(reader, node, "analysis", direction_keys, to);
-}
-
-static void read_synthesis(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct bank_entry *entry = to;
-    entry->reading = entry->set[1];
-    reader_mapping(reader, node, "synthesis", direction_keys, to);
-}
-
-static void read_sampling(struct reader *reader, yaml_node_t *node, void *to)
-{
-    struct bank_entry *entry = to;
-    if (reader_count(reader, node, "sampling", 2, 2) == 0)
+    int64_t *sampling = to;
+    if (reader_count(reader, node, key->name, 2, 2) == 0)
         return;
     for (size_t i = 0; i < 2; i++)
-        reader_integer(reader, reader_item(reader, node, i), "sampling", 1, BANK_FACTOR_MAX,
-                       &entry->sampling[i]);
+        reader_integer(reader, reader_item(reader, node, i), key->name, 1, BANK_FACTOR_MAX,
+                       &sampling[i]);
 }
 
-static void read_qmf(struct reader *reader, yaml_node_t *node, void *to)
+static void read_qmf(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                     void *to)
 {
     struct bank_entry *entry = to;
+    (void)key;
     entry->n_qmf = read_taps(reader, node, entry->qmf);
 }
 
-static void read_lossy(struct reader *reader, yaml_node_t *node, void *to)
+static void read_lossy(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                       void *to)
 {
-    reader_flag(reader, node, "lossy", &((struct bank_entry *)to)->lossy);
+    reader_flag(reader, node, key->name, to);
 }
 
 enum {
@@ -140,12 +119,13 @@ enum {
     KEY_SYNTHESIS,
     KEY_QMF,
 };
+#define AT(member) offsetof(struct bank_entry, member)
 static const struct reader_key bank_keys[] = {
-    [KEY_SAMPLING] = {.name = "sampling", .read = read_sampling},
-    [KEY_ANALYSIS] = {.name = "analysis", .read = read_analysis},
-    [KEY_SYNTHESIS] = {.name = "synthesis", .read = read_synthesis},
+    [KEY_SAMPLING] = {.name = "sampling", .read = read_sampling, .offset = AT(sampling)},
+    [KEY_ANALYSIS] = {.name = "analysis", .read = read_way, .offset = AT(set[0])},
+    [KEY_SYNTHESIS] = {.name = "synthesis", .read = read_way, .offset = AT(set[1])},
     [KEY_QMF] = {.name = "qmf", .read = read_qmf},
-    {.name = "lossy", .read = read_lossy},
+    {.name = "lossy", .read = read_lossy, .offset = AT(lossy)},
     {0},
 };
 
@@ -158,25 +138,21 @@ static bool check_entry(struct reader *reader, yaml_node_t *node, const struct b
     if (given & 1 << KEY_QMF) {
         bool halves = entry->sampling[0] == 2 && entry->sampling[1] == 2;
         if (given & both || !halves)
-            reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
-                            entry->what);
-        return !(given & both) && halves && entry->n_qmf > 0;
+            return reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
+                                   entry->what);
+        return entry->n_qmf > 0;
     }
-    if ((given & both) != both || !(given & 1 << KEY_SAMPLING)) {
-        reader_complain(reader, node,
-                        "%s needs sampling, analysis and synthesis, or qmf in place of them",
-                        entry->what);
-        return false;
-    }
+    if ((given & both) != both || !(given & 1 << KEY_SAMPLING))
+        return reader_complain(reader, node,
+                               "%s needs sampling, analysis and synthesis, or qmf in place of them",
+                               entry->what);
     for (int d = 0; d < 2; d++) {
         unsigned n[2];
         for (int way = 0; way < 2; way++)
             n[way] = entry->set[way][d].filters ? entry->set[way][d].n : entry->set[way][0].n;
-        if (n[0] == n[1])
-            continue;
-        reader_complain(reader, node, "%s: %u %s filters of analysis, %u of synthesis", entry->what,
-                        n[0], direction[d], n[1]);
-        return false;
+        if (n[0] != n[1])
+            return reader_complain(reader, node, "%s: %u %s filters of analysis, %u of synthesis",
+                                   entry->what, n[0], direction[d], n[1]);
     }
     return true;
 }
@@ -256,9 +232,10 @@ static void read_bank(struct reader *reader, const char *name, yaml_node_t *node
     free(entry);
 }
 
-void config_read_banks(struct reader *reader, yaml_node_t *node, void *to)
+void config_read_banks(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                       void *to)
 {
-    reader_names(reader, node, "banks", read_bank, to);
+    reader_names(reader, node, key->name, read_bank, to);
 }
 
 /* Coefficients in the form that fir takes. */
@@ -308,7 +285,8 @@ static void read_kernel(struct reader *reader, const char *name, yaml_node_t *no
     free(kernel);
 }
 
-void config_read_kernels(struct reader *reader, yaml_node_t *node, void *to)
+void config_read_kernels(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                         void *to)
 {
-    reader_names(reader, node, "kernels", read_kernel, to);
+    reader_names(reader, node, key->name, read_kernel, to);
 }

@@ -9,26 +9,26 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "config/reader.h"
+#include "config/settings.h"
 
 #define FILE_MAX (16u << 20)
+#define KEYS_MAX 32
 
-static void read_version(struct reader *reader, yaml_node_t *node, void *to)
+static struct place place_of(const yaml_node_t *node)
 {
-    const char *text = reader_scalar(reader, node, "version");
+    return (struct place){node->start_mark.line + 1, node->start_mark.column + 1};
+}
+
+static void read_version(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                         void *to)
+{
+    const char *text = reader_scalar(reader, node, key->name);
     (void)to;
     if (text && strcmp(text, "1") != 0)
         reader_complain(reader, node, "version: '%.60s': expected 1", text);
 }
 
-static void read_kernels(struct reader *reader, yaml_node_t *node, void *to)
-{
-    config_read_kernels(reader, node, &((struct config *)to)->definitions);
-}
-
-static void read_banks(struct reader *reader, yaml_node_t *node, void *to)
-{
-    config_read_banks(reader, node, &((struct config *)to)->definitions);
-}
+/* ---- chains ---- */
 
 /* Names are in the build's list; this module knows no more about stages. */
 static bool is_stage(const char *name)
@@ -65,43 +65,244 @@ static void read_chain(struct reader *reader, const char *name, yaml_node_t *nod
         return;
     }
     struct config_chain *chain = &chains[config->n_chains++];
-    *chain = (struct config_chain){
-        .text = copy, .place = {node->start_mark.line + 1, node->start_mark.column + 1}};
+    *chain = (struct config_chain){.text = copy, .place = place_of(node)};
     snprintf(chain->name, sizeof chain->name, "%s", name);
 }
 
-static void read_chains(struct reader *reader, yaml_node_t *node, void *to)
+static void read_chains(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to)
 {
-    reader_names(reader, node, "chains", read_chain, to);
+    reader_names(reader, node, key->name, read_chain, to);
 }
 
-/* For sections that are read into the settings. */
-#define READ_SETTINGS(name)                                                                        \
-    static void read_##name(struct reader *reader, yaml_node_t *node, void *to)                    \
-    {                                                                                              \
-        config_read_##name(reader, node, &((struct config *)to)->settings);                        \
-    }
-READ_SETTINGS(device)
-READ_SETTINGS(limits)
-READ_SETTINGS(listen)
-READ_SETTINGS(log)
-READ_SETTINGS(relay)
-READ_SETTINGS(state)
-READ_SETTINGS(watch)
+/* ---- settings as keys of the file ---- */
 
-/* The sections of the file. */
+static void read_text(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                      void *to)
+{
+    *(const char **)to = reader_keep(reader, reader_scalar(reader, node, key->name));
+}
+
+/* For settings whose values have no type in param.h. */
+static void read_parsed(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to)
+{
+    const struct setting *setting = (const struct setting *)key->option;
+    struct fault fault = FAULT_INIT;
+    const char *text = reader_keep(reader, reader_scalar(reader, node, key->name));
+    if (text && setting->parse(text, to, &fault) != 0)
+        reader_complain(reader, node, "%s", fault.text);
+}
+
+/* Reads a list of texts, or a single text, into one text with blanks between the items. */
+static void read_list(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                      void *to)
+{
+    struct text joined = {0};
+    bool one = node->type == YAML_SCALAR_NODE;
+    size_t count = one ? 1 : reader_count(reader, node, key->name, 0, 100);
+    for (size_t i = 0; i < count; i++) {
+        const char *item =
+            reader_scalar(reader, one ? node : reader_item(reader, node, i), key->name);
+        if (item && (!item[0] || strchr(item, ' ')))
+            reader_complain(reader, node, "%s: an item is empty, or has a blank in it", key->name);
+        else if (item)
+            text_printf(&joined, "%s%s", joined.length ? " " : "", item);
+    }
+    *(const char **)to = joined.length > 0 ? reader_keep(reader, joined.data) : NULL;
+    reader->errors->failed |= joined.failed;
+    text_finish(&joined);
+}
+
+static void read_tls(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                     void *to)
+{
+    static const struct reader_key keys[] = {{.name = "ca", .read = read_text, .required = true},
+                                             {0}};
+    reader_mapping(reader, node, key->name, keys, to);
+}
+
+static void read_retention(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                           void *to)
+{
+    static const struct reader_key keys[] = {{.name = "keep", .option = &settings_retention[0]},
+                                             {.name = "age", .option = &settings_retention[1]},
+                                             {0}};
+    reader_mapping(reader, node, key->name, keys, to);
+}
+
+/* The list replaces the default patterns. Hidden names are never taken in any case. */
+static void read_ignore(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to)
+{
+    size_t count = reader_count(reader, node, key->name, 0, 1000);
+    const char **list = calloc(count + 1, sizeof *list), ***ignore = to;
+    if (!list) {
+        reader->errors->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        yaml_node_t *item = reader_item(reader, node, i);
+        list[i] = reader_keep(reader, reader_scalar(reader, item, key->name));
+        if (!list[i])
+            break;
+    }
+    free(*ignore);
+    *ignore = list;
+}
+
+/* How the file has settings that the environment has as one text; others are read by `parse`. */
+static reader_function *find_function(const struct setting *setting)
+{
+    static const struct {
+        const char *name;
+        reader_function *read;
+    } own[] = {{"servers", read_list}, {"get", read_list},       {"put", read_list},
+               {"tls", read_tls},      {"done", read_retention}, {"failed", read_retention},
+               {"ignore", read_ignore}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i].name, setting->param.name) == 0)
+            return own[i].read;
+    return read_parsed;
+}
+
+/* Reads a mapping by a table of settings. Keys of param.h's types come first, also in messages. */
+static void read_settings(struct reader *reader, const char *what, yaml_node_t *node,
+                          const struct setting *table, void *to)
+{
+    struct reader_key keys[KEYS_MAX] = {0}, *key = keys;
+    for (int parsed = 0; parsed < 2; parsed++) {
+        for (const struct setting *s = table; s->param.name; s++) {
+            if ((s->parse != NULL) != parsed)
+                continue;
+            *key = (struct reader_key){
+                .name = s->param.name, .option = &s->param, .required = s->param.required};
+            if (parsed) {
+                key->read = find_function(s);
+                key->offset = s->param.offset;
+            }
+            key++;
+        }
+    }
+    reader_mapping(reader, node, what, keys, to);
+}
+
+static void read_section(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                         void *to)
+{
+    const struct settings_section *section = settings_sections;
+    while (strcmp(section->name, key->name) != 0)
+        section++;
+    read_settings(reader, key->name, node, section->table, to);
+}
+
+static void read_relay(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                       void *to)
+{
+    struct settings *settings = to;
+    struct fault fault = FAULT_INIT;
+    const char *wrong;
+    size_t at = 0;
+    read_section(reader, key, node, to);
+    while (settings_check_relay(&settings->relay, &at, &wrong, &fault) != 0) {
+        reader_complain(reader, reader_value(reader, node, wrong), "%s", fault.text);
+        fault_clear(&fault);
+    }
+}
+
+/* ---- listen ---- */
+
+static bool is_mode(const char *text)
+{
+    size_t length = strlen(text);
+    return (length == 3 || (length == 4 && text[0] == '0')) && strspn(text, "01234567") == length;
+}
+
+static void read_socket(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to_)
+{
+    static const struct reader_key keys[] = {
+        {.name = "unix",
+         .read = read_text,
+         .offset = offsetof(struct socket_settings, unix_path),
+         .required = true},
+        {.name = "mode", .read = read_text, .offset = offsetof(struct socket_settings, mode)},
+        {.name = "group", .read = read_text, .offset = offsetof(struct socket_settings, group)},
+        {0}};
+    const struct socket_settings *to = to_;
+    reader_mapping(reader, node, key->name, keys, to_);
+    const yaml_node_t *path = reader_value(reader, node, "unix");
+    const yaml_node_t *mode = reader_value(reader, node, "mode");
+    if (to->unix_path && to->unix_path[0] != '/')
+        reader_complain(reader, path, "%s: unix: '%.80s' is no absolute path", key->name,
+                        to->unix_path);
+    if (to->unix_path && strlen(to->unix_path) > 107)
+        reader_complain(reader, path, "%s: unix: a socket's path has at most 107 bytes", key->name);
+    if (to->mode && !is_mode(to->mode))
+        reader_complain(reader, mode, "%s: mode: '%.20s': expected octal digits such as \"0660\"",
+                        key->name, to->mode);
+}
+
+static void read_listen(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to)
+{
+    static const struct reader_key keys[] = {
+        {.name = "http", .read = read_socket, .offset = offsetof(struct settings, http)},
+        {.name = "jobs", .read = read_socket, .offset = offsetof(struct settings, jobs_socket)},
+        {0}};
+    reader_mapping(reader, node, key->name, keys, to);
+}
+
+/* ---- watch ---- */
+
+/* Notes where values stand in the file: whether a chain or a folder is right can be told only
+ * later, and the message needs the place. */
+static void note_places(struct reader *reader, const yaml_node_t *node,
+                        struct watch_settings *watch)
+{
+    watch->at = place_of(node);
+    for (const struct setting *s = settings_watch.table; s->param.name; s++) {
+        const yaml_node_t *value = s->place ? reader_value(reader, node, s->param.name) : NULL;
+        if (value)
+            *(struct place *)((char *)watch + s->place) = place_of(value);
+    }
+}
+
+/* An entry with mistakes is kept, so that the rest of it can be checked. */
+static void read_watch(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                       void *to)
+{
+    size_t count = reader_count(reader, node, key->name, 0, 1000);
+    for (size_t i = 0; i < count; i++) {
+        yaml_node_t *entry = reader_item(reader, node, i);
+        struct watch_settings *watch = settings_add_watch(to);
+        if (!watch) {
+            reader->errors->failed = true;
+            return;
+        }
+        read_settings(reader, key->name, entry, settings_watch.table, watch);
+        note_places(reader, entry, watch);
+    }
+}
+
+/* ---- the whole file ---- */
+
+#define SETTINGS offsetof(struct config, settings)
+
 static const struct reader_key sections[] = {
     {.name = "version", .read = read_version},
-    {.name = "kernels", .read = read_kernels},
-    {.name = "banks", .read = read_banks},
+    {.name = "kernels",
+     .read = config_read_kernels,
+     .offset = offsetof(struct config, definitions)},
+    {.name = "banks", .read = config_read_banks, .offset = offsetof(struct config, definitions)},
     {.name = "chains", .read = read_chains},
-    {.name = "device", .read = read_device},
-    {.name = "limits", .read = read_limits},
-    {.name = "listen", .read = read_listen},
-    {.name = "watch", .read = read_watch},
-    {.name = "log", .read = read_log},
-    {.name = "relay", .read = read_relay},
-    {.name = "state", .read = read_state},
+    {.name = "device", .read = read_section, .offset = SETTINGS},
+    {.name = "limits", .read = read_section, .offset = SETTINGS},
+    {.name = "listen", .read = read_listen, .offset = SETTINGS},
+    {.name = "watch", .read = read_watch, .offset = SETTINGS},
+    {.name = "log", .read = read_section, .offset = SETTINGS},
+    {.name = "relay", .read = read_relay, .offset = SETTINGS},
+    {.name = "state", .read = read_text, .offset = offsetof(struct config, settings.state)},
     {0},
 };
 
@@ -147,7 +348,7 @@ void config_resolve_chains(struct config *config)
     }
 }
 
-static int read_text(struct config *config, const char *name, const char *text, size_t length,
+static int read_file(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault)
 {
     struct reader reader;
@@ -161,7 +362,7 @@ static int read_text(struct config *config, const char *name, const char *text, 
         memcpy(config->source, text, length);
     else
         errors->failed = true;
-    if (reader_begin(&reader, name, text, length, errors)) {
+    if (reader_begin(&reader, name, text, length, &config->settings, errors)) {
         yaml_node_t *root = reader_root(&reader);
         if (root)
             reader_mapping(&reader, root, "the configuration", sections, config);
@@ -178,7 +379,7 @@ static int read_text(struct config *config, const char *name, const char *text, 
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault)
 {
-    int result = read_text(config, name, text, length, errors, fault);
+    int result = read_file(config, name, text, length, errors, fault);
     if (result != 0)
         config_finish(config);
     return result;
@@ -195,7 +396,7 @@ int config_read_partly(struct config *config, const char *path, struct text *err
     int result = file_read(fd, FILE_MAX, &bytes, fault);
     close(fd);
     if (result == 0)
-        result = read_text(config, path, (const char *)bytes.data, bytes.size, errors, fault);
+        result = read_file(config, path, (const char *)bytes.data, bytes.size, errors, fault);
     bytes_finish(&bytes);
     return result;
 }

@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/text.h"
 #include "config/settings.h"
+#include <stdlib.h>
 
 struct config_chain {
     char name[PARAM_WORD_MAX];
@@ -56,5 +57,28 @@ const char *config_chain(const struct config *config, const char *name);
 /* For a chain that is a single word and no stage: the name of a chain that may be meant; NULL:
  * none. */
 const char *config_guess_chain(const struct config *config, const char *text);
+
+/* A rulebook: a configuration with reference counting. After a reload the old one stays until the
+ * jobs that began under it have ended. The loop's thread alone. */
+struct rulebook {
+    struct config config;
+    unsigned users;
+};
+
+static inline struct rulebook *rulebook_use(struct rulebook *book)
+{
+    book->users++;
+    return book;
+}
+
+/* Takes NULL; clears the pointer. */
+static inline void rulebook_leave(struct rulebook **book)
+{
+    if (*book && --(*book)->users == 0) {
+        config_finish(&(*book)->config);
+        free(*book);
+    }
+    *book = NULL;
+}
 
 #endif

@@ -52,57 +52,60 @@ static bool takes(const struct loop_folder *folder, const char *output)
 
 /* A depth-first search: a folder that is met again on the present path closes a circle. */
 struct search {
-    size_t next;  /* the next folder to look at from this one */
-    size_t depth; /* position on the present path, from 1; 0: not on it */
-    bool seen, told;
+    const struct loop_folder *folders;
+    size_t count, length; /* of `path` */
+    size_t *path;         /* the present path */
+    struct {
+        size_t depth; /* position on the present path, from 1; 0: not on it */
+        bool seen, told;
+    } * states;
+    void (*found)(void *context, const size_t *circle, size_t length);
+    void *context;
 };
 
-static void close_circle(struct search *search, const size_t *circle, size_t length,
-                         void (*found)(void *context, const size_t *circle, size_t length),
-                         void *context)
+static void close_circle(struct search *s, const size_t *circle, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (search[circle[i]].told)
+        if (s->states[circle[i]].told)
             return;
     for (size_t i = 0; i < length; i++)
-        search[circle[i]].told = true;
-    found(context, circle, length);
+        s->states[circle[i]].told = true;
+    s->found(s->context, circle, length);
+}
+
+static void search_from(struct search *s, size_t from)
+{
+    s->path[s->length++] = from;
+    s->states[from].depth = s->length;
+    s->states[from].seen = true;
+    for (size_t to = 0; to < s->count; to++) {
+        size_t depth = s->states[to].depth;
+        if (!takes(&s->folders[to], s->folders[from].output))
+            continue;
+        if (!s->states[to].seen)
+            search_from(s, to);
+        else if (depth > 0)
+            close_circle(s, s->path + depth - 1, s->length - depth + 1);
+    }
+    s->states[from].depth = 0;
+    s->length--;
 }
 
 bool loops_find(const struct loop_folder *folders, size_t count,
                 void (*found)(void *context, const size_t *circle, size_t length), void *context)
 {
-    struct search *search = calloc(count + 1, sizeof *search);
-    size_t *way = calloc(count + 1, sizeof *way);
-    for (size_t start = 0; search && way && start < count; start++) {
-        size_t depth = 0, to = start;
-        if (search[start].seen)
-            continue;
-        do {
-            if (to < count) { /* one step on */
-                way[depth++] = to;
-                search[to] = (struct search){.depth = depth, .seen = true};
-            }
-            size_t from = way[depth - 1];
-            for (to = search[from].next; to < count; to++) {
-                if (!takes(&folders[to], folders[from].output))
-                    continue;
-                if (!search[to].seen)
-                    break;
-                if (search[to].depth > 0)
-                    close_circle(search, way + search[to].depth - 1, depth - search[to].depth + 1,
-                                 found, context);
-            }
-            search[from].next = to + 1;
-            if (to >= count) { /* and one back */
-                search[from].depth = 0;
-                depth--;
-            }
-        } while (depth > 0);
-    }
-    bool good = search && way;
-    free(search);
-    free(way);
+    struct search s = {.folders = folders,
+                       .count = count,
+                       .path = calloc(count + 1, sizeof *s.path),
+                       .states = calloc(count + 1, sizeof *s.states),
+                       .found = found,
+                       .context = context};
+    bool good = s.path && s.states;
+    for (size_t start = 0; good && start < count; start++)
+        if (!s.states[start].seen)
+            search_from(&s, start);
+    free(s.path);
+    free(s.states);
     return good;
 }
 

@@ -20,12 +20,13 @@ static void add_error(struct reader *reader, size_t line, size_t column, const c
     text_printf(reader->errors, "%s:%zu:%zu: %s\n", reader->file, line + 1, column + 1, message);
 }
 
-void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add_error(reader, node->start_mark.line, node->start_mark.column, format, args);
     va_end(args);
+    return false;
 }
 
 static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
@@ -43,11 +44,6 @@ static size_t count_nodes(const struct reader *reader)
     return (size_t)(reader->document.nodes.top - reader->document.nodes.start);
 }
 
-static void count_use(unsigned *uses, int index)
-{
-    uses[index - 1]++;
-}
-
 /* An alias appears as a node that occurs in several places. */
 static void refuse_aliases(struct reader *reader)
 {
@@ -62,12 +58,12 @@ static void refuse_aliases(struct reader *reader)
         if (node->type == YAML_SEQUENCE_NODE)
             for (const yaml_node_item_t *item = node->data.sequence.items.start;
                  item < node->data.sequence.items.top; item++)
-                count_use(uses, *item);
+                uses[*item - 1]++;
         if (node->type == YAML_MAPPING_NODE)
             for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
                  pair < node->data.mapping.pairs.top; pair++) {
-                count_use(uses, pair->key);
-                count_use(uses, pair->value);
+                uses[pair->key - 1]++;
+                uses[pair->value - 1]++;
             }
     }
     for (size_t i = 0; i < n; i++)
@@ -131,10 +127,10 @@ static const char *in_plain_words(const char *problem)
 }
 
 bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
-                  struct text *errors)
+                  struct settings *settings, struct text *errors)
 {
     yaml_parser_t parser;
-    *reader = (struct reader){.file = file, .errors = errors};
+    *reader = (struct reader){.file = file, .settings = settings, .errors = errors};
     if (!yaml_parser_initialize(&parser)) {
         errors->failed = true;
         return false;
@@ -189,6 +185,13 @@ const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *
     return text;
 }
 
+const char *reader_keep(struct reader *reader, const char *text)
+{
+    const char *kept = text ? settings_keep(reader->settings, text) : NULL;
+    reader->errors->failed |= text && !kept;
+    return kept;
+}
+
 bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value)
 {
     const char *text = reader_scalar(reader, node, what);
@@ -196,8 +199,7 @@ bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, dou
         return false;
     if (number_parse_real(text, strlen(text), value))
         return true;
-    reader_complain(reader, node, "%s: '%.60s' is no number", what, text);
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s' is no number", what, text);
 }
 
 bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,
@@ -208,9 +210,8 @@ bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, 
         return false;
     if (number_parse_integer(text, strlen(text), value) && *value >= min && *value <= max)
         return true;
-    reader_complain(reader, node, "%s: '%.60s': expected an integer %s", what, text,
-                    number_range(NUMBER_PLAIN, (double)min, (double)max));
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s': expected an integer %s", what, text,
+                           number_range(NUMBER_PLAIN, (double)min, (double)max));
 }
 
 bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value)
@@ -221,8 +222,7 @@ bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, boo
     *value = strcmp(text, "true") == 0;
     if (*value || strcmp(text, "false") == 0)
         return true;
-    reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
-    return false;
+    return reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
 }
 
 static const struct reader_key *find_key(const struct reader_key *keys, const char *name)
@@ -256,6 +256,8 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
         return;
     }
     const char *text = reader_scalar(reader, value, option->name);
+    if (option->type == PARAM_TEXT)
+        text = reader_keep(reader, text);
     if (text && param_set(option, to, text, strlen(text), false, what, &fault) != 0)
         reader_complain(reader, value, "%s", fault.text);
 }
@@ -311,10 +313,10 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
             continue;
         }
         given |= UINT64_C(1) << (key - keys);
-        if (key->option)
-            set_option(reader, value, what, key->option, to);
+        if (key->read)
+            key->read(reader, key, value, (char *)to + key->offset);
         else
-            key->read(reader, value, to);
+            set_option(reader, value, what, key->option, to);
     }
     for (const struct reader_key *key = keys; key->name; key++)
         if (key->required && !(given & UINT64_C(1) << (key - keys)))

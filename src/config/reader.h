@@ -6,6 +6,7 @@
 #define SLUICE_CONFIG_READER_H
 
 #include "base/text.h"
+#include "config/settings.h"
 #include "param/param.h"
 #include <stdbool.h>
 #include <yaml.h>
@@ -13,29 +14,35 @@
 struct reader {
     const char *file; /* its name in errors */
     yaml_document_t document;
-    struct text *errors; /* one on each line */
+    struct settings *settings; /* keeps texts, since they outlive the document */
+    struct text *errors;       /* one on each line */
     unsigned n_errors;
 };
 
 /* A key of a mapping: a parameter of a table, as for chains and command lines, or a key that a
- * function reads. Tables end with an entry without a name. */
+ * function reads into what is at `offset`. Tables end with an entry without a name. */
+struct reader_key;
+typedef void reader_function(struct reader *reader, const struct reader_key *key,
+                             yaml_node_t *value, void *to);
 struct reader_key {
     const char *name;
     const struct param *option;
-    void (*read)(struct reader *reader, yaml_node_t *value, void *to);
+    reader_function *read; /* NULL: by the option's type */
+    size_t offset;
     bool required;
 };
 
 /* Parses `size` bytes. Returns false, with an error, when they are not such YAML. reader_finish
  * must follow in any case. */
 bool reader_begin(struct reader *reader, const char *file, const void *data, size_t size,
-                  struct text *errors);
+                  struct settings *settings, struct text *errors);
 void reader_finish(struct reader *reader);
 
 /* The document's root; NULL when it is empty. */
 yaml_node_t *reader_root(struct reader *reader);
 
-void reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
+/* Returns false. */
+bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Reads a mapping into `to` by a table. `what` names the mapping in errors ("bank 'thirds'").
@@ -61,22 +68,15 @@ yaml_node_t *reader_item(struct reader *reader, const yaml_node_t *sequence, siz
 
 /* The text of a scalar; NULL, with an error, when it is none. */
 const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what);
+/* A copy of the text that outlives the document; NULL for NULL, and without memory. */
+const char *reader_keep(struct reader *reader, const char *text);
+
 bool reader_real(struct reader *reader, yaml_node_t *node, const char *what, double *value);
 bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, int64_t min,
                     int64_t max, int64_t *value);
 bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value);
 
-/* Sections of the configuration: banks.c reads these into struct definitions, … */
-void config_read_banks(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_kernels(struct reader *reader, yaml_node_t *node, void *to);
-
-/* … and daemon.c these into struct settings. */
-void config_read_device(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_limits(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_listen(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_log(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_relay(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_state(struct reader *reader, yaml_node_t *node, void *to);
-void config_read_watch(struct reader *reader, yaml_node_t *node, void *to);
+/* Sections of the configuration that banks.c reads into struct definitions. */
+reader_function config_read_banks, config_read_kernels;
 
 #endif

@@ -65,7 +65,7 @@ void watch_defaults(struct watch_settings *watch)
     set_defaults(settings_watch.table, watch);
 }
 
-void settings_clear_watches(struct settings *settings)
+static void clear_watches(struct settings *settings)
 {
     for (size_t i = 0; i < settings->n_watches; i++)
         free(settings->watches[i].ignore);
@@ -76,7 +76,7 @@ void settings_clear_watches(struct settings *settings)
 
 void settings_finish(struct settings *settings)
 {
-    settings_clear_watches(settings);
+    clear_watches(settings);
     while (settings->texts) {
         struct settings_text *text = settings->texts;
         settings->texts = text->next;
@@ -298,7 +298,7 @@ static void set_watch(struct settings *settings, const struct variable *v, bool 
 static void read_watches(struct settings *settings, bool own_folder, struct text *errors)
 {
     if (own_folder) {
-        settings_clear_watches(settings);
+        clear_watches(settings);
         errors->failed |= settings_add_watch(settings) == NULL;
     } else {
         add_watches(settings, errors);

@@ -141,7 +141,8 @@ struct settings {
 
 /* A setting, wherever it is given. */
 struct setting {
-    struct param param;     /* its key in the file, and its field in the section's struct */
+    struct param param;     /* its key in the file, and its field in the section's struct; must be
+                               the first member */
     const char *option;     /* its long option; NULL: none */
     char letter;            /* the short option; 0: none */
     const char *value_name; /* for the help: "DIR" */
@@ -189,8 +190,6 @@ const char *setting_variable(const struct settings_section *section, const struc
  * folder. SLUICE_WATCH_KEY is for a single folder. With `own_folder` (the command line names one)
  * that folder replaces all others, and only SLUICE_WATCH_KEY applies to it. */
 void settings_read_environment(struct settings *settings, bool own_folder, struct text *errors);
-
-void settings_clear_watches(struct settings *settings);
 
 /* Adds a folder with defaults. Returns NULL without memory. */
 struct watch_settings *settings_add_watch(struct settings *settings);

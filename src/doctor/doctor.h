@@ -1,4 +1,4 @@
-/* Shared by doctor.c and doctor_*.c alone: the findings, and the parts that look for them. */
+/* The findings, for doctor.c and doctor_opencl.c alone. */
 #ifndef SLUICE_DOCTOR_H
 #define SLUICE_DOCTOR_H
 
@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 enum doctor_level {
@@ -15,11 +16,11 @@ enum doctor_level {
 };
 
 #define DOCTOR_GROUPS_MAX 64
+#define DOCTOR_LOAD_LIMIT 60 /* seconds that a program or driver may take to load */
 
 struct doctor {
     const char *file;     /* the configuration file; NULL: there is none */
     struct config config; /* as far as it could be read, else defaults */
-    bool config_good;
     /* The user of the daemon: access is checked for this user. */
     char user[64];
     uid_t uid;
@@ -38,17 +39,17 @@ void doctor_find(struct doctor *doctor, enum doctor_level level, const char *che
 /* Formats a text for a finding. It is valid for the next few calls. */
 const char *doctor_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether the user has all rights in `access` (bits 4, 2, 1) to the file, by its owner, group and
- * mode. */
-bool doctor_may(const struct doctor *doctor, const char *path, unsigned access);
+/* Calls `look` for each entry of the folder whose name matches the pattern of fnmatch(3), by name.
+ * Returns how many there are. */
+unsigned doctor_look_into(struct doctor *doctor, const char *folder, const char *pattern,
+                          void (*look)(struct doctor *doctor, const char *path));
+
+/* Runs `work` in a child, which writes what it has to say to the pipe, for at most `limit` seconds.
+ * Returns its exit status, or minus the signal that ended it. */
+int doctor_apart(int (*work)(void *context, FILE *out), void *context, unsigned limit, char *said,
+                 size_t size);
 
 void doctor_look_at_loader(struct doctor *doctor);
 void doctor_look_at_device(struct doctor *doctor);
-void doctor_look_at_nodes(struct doctor *doctor);
-void doctor_look_at_kernel(struct doctor *doctor);
-void doctor_look_at_inotify(struct doctor *doctor);
-void doctor_look_at_worker(struct doctor *doctor);
-void doctor_look_at_cache(struct doctor *doctor);
-void doctor_look_at_folders(struct doctor *doctor);
 
 #endif

@@ -20,14 +20,11 @@
 #define VENDORS      "/etc/OpenCL/vendors"
 #define LOADER       "libOpenCL.so.1"
 #define DEVICE_LIMIT 300 /* seconds that a device may take to compile and check a chain */
-#define LOAD_LIMIT   60
 
 static const char install[] =
     "apt-get install ocl-icd-libopencl1, and pocl-opencl-icd or the GPU's driver";
 
-/* Runs `work` in a child, which writes what it has to say to the pipe. Returns its exit status, or
- * minus the signal that ended it. */
-static int apart(int (*work)(void *context, FILE *out), void *context, unsigned limit, char *said,
+int doctor_apart(int (*work)(void *context, FILE *out), void *context, unsigned limit, char *said,
                  size_t size)
 {
     int ends[2], status = 0;
@@ -90,7 +87,7 @@ static void look_at_icd(struct doctor *doctor, const char *path)
         library[0] = '\0';
     fclose(file);
     library[strcspn(library, "\r\n")] = '\0';
-    int result = library[0] ? apart(load, library, LOAD_LIMIT, why, sizeof why) : 1;
+    int result = library[0] ? doctor_apart(load, library, DOCTOR_LOAD_LIMIT, why, sizeof why) : 1;
     if (!library[0])
         doctor_find(doctor, level_without(doctor), "icd",
                     "write the driver's library into it, or remove it", "%s names no library",
@@ -107,23 +104,6 @@ static void look_at_icd(struct doctor *doctor, const char *path)
                     "%s: %s does not load: %s", path, library, why);
 }
 
-static unsigned look_into(struct doctor *doctor, const char *folder)
-{
-    struct dirent **names = NULL;
-    unsigned found = 0;
-    int count = scandir(folder, &names, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        const char *dot = strrchr(names[i]->d_name, '.');
-        if (dot && strcmp(dot, ".icd") == 0) {
-            look_at_icd(doctor, doctor_text("%s/%s", folder, names[i]->d_name));
-            found++;
-        }
-        free(names[i]);
-    }
-    free(names);
-    return found;
-}
-
 /* OCL_ICD_VENDORS is a folder, a file of one, or a library. */
 static void look_at_vendors(struct doctor *doctor, const char *vendors)
 {
@@ -131,12 +111,12 @@ static void look_at_vendors(struct doctor *doctor, const char *vendors)
     struct stat status;
     bool is_folder = stat(vendors, &status) == 0 && S_ISDIR(status.st_mode);
     const char *dot = strrchr(vendors, '.');
-    if (is_folder && look_into(doctor, vendors) > 0)
+    if (is_folder && doctor_look_into(doctor, vendors, "*.icd", look_at_icd) > 0)
         return;
     if (!is_folder && dot && strcmp(dot, ".icd") == 0)
         look_at_icd(doctor, vendors);
-    else if (!is_folder &&
-             apart(load, (void *)(uintptr_t)vendors, LOAD_LIMIT, why, sizeof why) == 0)
+    else if (!is_folder && doctor_apart(load, (void *)(uintptr_t)vendors, DOCTOR_LOAD_LIMIT, why,
+                                        sizeof why) == 0)
         doctor_find(doctor, DOCTOR_OK, "icd", NULL, "OCL_ICD_VENDORS: %s loads", vendors);
     else
         doctor_find(doctor, level_without(doctor), "icd", install, "%s: no driver (*.icd) there",
@@ -155,7 +135,7 @@ void doctor_look_at_loader(struct doctor *doctor)
                     device);
         return;
     }
-    if (apart(load, (void *)(uintptr_t)LOADER, LOAD_LIMIT, why, sizeof why) != 0) {
+    if (doctor_apart(load, (void *)(uintptr_t)LOADER, DOCTOR_LOAD_LIMIT, why, sizeof why) != 0) {
         doctor_find(doctor, level_without(doctor), "loader", install, "no OpenCL loader: %s", why);
         return;
     }
@@ -202,7 +182,7 @@ void doctor_look_at_device(struct doctor *doctor)
     char said[600];
     if (strcmp(settings->device, "reference") == 0)
         return;
-    int result = apart(try_device, settings, DEVICE_LIMIT, said, sizeof said);
+    int result = doctor_apart(try_device, settings, DEVICE_LIMIT, said, sizeof said);
     if (result == 0)
         doctor_find(doctor, DOCTOR_OK, "device", NULL,
                     "device %s: opens, compiles, and computes what the references do", said);

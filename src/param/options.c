@@ -1,6 +1,7 @@
 #include "param/options.h"
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -60,22 +61,19 @@ int options_complain(const char *program, const char *what, const struct fault *
     return fault_exit_status(fault->code);
 }
 
-/* "sluice: run: " or "sluiced: ", the beginning of a complaint. */
-static void begin_complaint(const struct options_usage *usage)
+/* "sluice: run: " or "sluiced: ", and what is wrong. */
+static int complain(const struct options_usage *usage, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int complain(const struct options_usage *usage, const char *format, ...)
 {
-    fprintf(stderr, "%s: ", usage->program);
-    if (usage->command)
-        fprintf(stderr, "%s: ", usage->command);
-}
-
-static const char *command_separator(const struct options_usage *usage)
-{
-    return usage->command ? " " : "";
-}
-
-static const char *command_name(const struct options_usage *usage)
-{
-    return usage->command ? usage->command : "";
+    va_list args;
+    fprintf(stderr, "%s: %s%s", usage->program, usage->command ? usage->command : "",
+            usage->command ? ": " : "");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return -64;
 }
 
 static int unknown(const struct options_usage *usage, const struct gathered *g, const char *word)
@@ -84,11 +82,44 @@ static int unknown(const struct options_usage *usage, const struct gathered *g, 
     if (word[0] == '-' && word[1] == '-')
         for (int i = 0; i < g->count; i++)
             nearest_offer(&nearest, word + 2, strcspn(word + 2, "="), g->rows[i]->param.name);
-    begin_complaint(usage);
-    fprintf(stderr, "unknown option '%s'%s (see %s%s%s --help)\n", word,
-            nearest_ask(&nearest, "--"), usage->program, command_separator(usage),
-            command_name(usage));
-    return -64;
+    return complain(usage, "unknown option '%s'%s (see %s%s%s --help)", word,
+                    nearest_ask(&nearest, "--"), usage->program, usage->command ? " " : "",
+                    usage->command ? usage->command : "");
+}
+
+static void print_row(const struct options_row *row, FILE *to)
+{
+    char left[64];
+    const struct param *p = &row->param;
+    char letter[8] = "    ";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, p->name, row->value_name ? " " : "",
+             row->value_name ? row->value_name : "");
+    fprintf(to, "%-32s %s", left, p->help);
+    if (p->choices) {
+        struct text allowed = {0};
+        param_print_allowed(p, &allowed);
+        fprintf(to, " (%s)", text_string(&allowed));
+        text_finish(&allowed);
+    }
+    if (p->fallback && p->type != PARAM_FLAG)
+        fprintf(to, " [%s]", p->fallback);
+    putc('\n', to);
+}
+
+static void print_help(const struct options_usage *usage, FILE *to)
+{
+    fprintf(to, "usage: %s%s%s %s\n\n%s\n", usage->program, usage->command ? " " : "",
+            usage->command ? usage->command : "", usage->operands, usage->summary);
+    for (int t = 0; t < OPTIONS_TABLES_MAX && usage->tables[t]; t++) {
+        fputs(t == 0 ? "\noptions:\n" : "", to);
+        for (const struct options_row *row = usage->tables[t]; row->param.name; row++)
+            print_row(row, to);
+    }
+    fprintf(to, "%-32s %s\n", "  -h, --help", "this text");
+    if (usage->details)
+        fprintf(to, "\n%s", usage->details);
 }
 
 static int set_option(const char *program, const struct options_row *row, void *config,
@@ -121,69 +152,25 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
         char shown[3] = {'-', (char)optopt, '\0'};
         const char *word = optopt > 0 && optopt < 256 ? shown : argv[optind - 1];
         if (value == 'h') {
-            options_print_help(usage, help);
+            print_help(usage, help);
             return OPTIONS_HELP_SHOWN;
         }
-        if (value == ':') {
-            begin_complaint(usage);
-            fprintf(stderr, "option '%s' needs a value\n", argv[optind - 1]);
-            return -64;
-        }
-        if (value == '?' && optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0) {
-            begin_complaint(usage);
-            fprintf(stderr, "option '%.*s' takes no value\n", (int)strcspn(argv[optind - 1], "="),
-                    argv[optind - 1]);
-            return -64;
-        }
+        if (value == ':')
+            return complain(usage, "option '%s' needs a value", argv[optind - 1]);
+        if (value == '?' && optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0)
+            return complain(usage, "option '%.*s' takes no value",
+                            (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
         if (value == '?')
             return unknown(usage, &g, word);
         int index = find(&g, value);
         const struct options_row *row = g.rows[index];
-        if (row->letter && optarg && given[index]) {
-            begin_complaint(usage);
-            fprintf(stderr, "-%c (--%s) is given twice, as '%s' and as '%s'\n", row->letter,
-                    row->param.name, given[index], optarg);
-            return -64;
-        }
+        if (row->letter && optarg && given[index])
+            return complain(usage, "-%c (--%s) is given twice, as '%s' and as '%s'", row->letter,
+                            row->param.name, given[index], optarg);
         given[index] = optarg;
         int result = set_option(usage->program, row, config, optarg);
         if (result != 0)
             return result;
     }
     return optind;
-}
-
-static void print_row(const struct options_row *row, FILE *to)
-{
-    char left[64];
-    const struct param *p = &row->param;
-    char letter[8] = "    ";
-    if (row->letter)
-        snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(left, sizeof left, "  %s--%s%s%s", letter, p->name, row->value_name ? " " : "",
-             row->value_name ? row->value_name : "");
-    fprintf(to, "%-32s %s", left, p->help);
-    if (p->choices) {
-        struct text allowed = {0};
-        param_print_allowed(p, &allowed);
-        fprintf(to, " (%s)", text_string(&allowed));
-        text_finish(&allowed);
-    }
-    if (p->fallback && p->type != PARAM_FLAG)
-        fprintf(to, " [%s]", p->fallback);
-    putc('\n', to);
-}
-
-void options_print_help(const struct options_usage *usage, FILE *to)
-{
-    fprintf(to, "usage: %s%s%s %s\n\n%s\n", usage->program, command_separator(usage),
-            command_name(usage), usage->operands, usage->summary);
-    for (int t = 0; t < OPTIONS_TABLES_MAX && usage->tables[t]; t++) {
-        fputs(t == 0 ? "\noptions:\n" : "", to);
-        for (const struct options_row *row = usage->tables[t]; row->param.name; row++)
-            print_row(row, to);
-    }
-    fprintf(to, "%-32s %s\n", "  -h, --help", "this text");
-    if (usage->details)
-        fprintf(to, "\n%s", usage->details);
 }

@@ -26,15 +26,13 @@ struct options_usage {
     const struct options_row *tables[OPTIONS_TABLES_MAX];
 };
 
-/* Sets defaults, reads options wherever they stand, and moves operands to the end of argv. An
+/* Sets defaults in `config`, which begins as {0}, reads options wherever they stand, and moves operands to the end of argv. An
  * option with a letter and a value (-c, -o, -f) may be given once; of other repeated options the
  * last counts. Returns the index of the first operand, or a negative exit status: −64 after a
  * complaint on stderr; OPTIONS_HELP_SHOWN after printing --help to `help`. */
 #define OPTIONS_HELP_SHOWN (-1000)
 int options_parse(const struct options_usage *usage, void *config, int argc, char **argv,
                   FILE *help);
-
-void options_print_help(const struct options_usage *usage, FILE *to);
 
 /* Prints `PROGRAM: WHAT: WHY` on stderr for a fault; returns its exit status. `what` may be NULL.
  */

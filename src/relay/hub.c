@@ -300,23 +300,18 @@ static int connect_thrice(struct hub *hub, natsConnection **nats, jsCtx **js, st
     return result;
 }
 
-/* Credentials are in memory, so no core dump may be written. */
-static void keep_memory_secret(void)
-{
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0);
-}
-
 int hub_open(struct hub **hub, const struct relay_settings *settings, const char *name,
              uint64_t patience, bool (*stopped)(void *context), void *context, struct fault *fault)
 {
     struct hub *h = calloc(1, sizeof *h);
+    struct rlimit none = {0, 0};
     uint64_t end = clock_now() + patience;
     *hub = h;
     if (!h)
         return fault_set(fault, FAULT_MEMORY, "no memory for a connection");
-    keep_memory_secret();
+    /* credentials are in memory, so no core dump may be written */
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
     h->settings = settings;
     pthread_rwlock_init(&h->lock, NULL);
     int result = make_options(h, name, fault);

@@ -16,6 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define JOB_WORD_MAX 64 /* of a class and an id: A-Z a-z 0-9 _ - */
+bool job_is_word(const char *text);
+
+/* SHA-256 in hexadecimal, of which ids are made. */
+#define DIGEST_TEXT_MAX 65
+int digest_text(const void *data, size_t size, char text[DIGEST_TEXT_MAX], struct fault *fault);
+
 /* A URL for the log, without user, password, query and fragment. Returns `shown`. */
 char *hub_show_url(const char *url, char *shown, size_t size);
 

@@ -1,11 +1,115 @@
 #include "relay/job.h"
 
+#include <curl/curl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/nearest.h"
-#include "relay/url.h"
+#include "relay/hub.h"
+
+/* ---- which URLs are allowed: pure ---- */
+
+#define URL_MAX 8192
+
+struct parts {
+    char *scheme, *host, *port, *path; /* curl's memory; the path is decoded */
+    char *user;                        /* NULL: none */
+};
+
+static void parts_finish(struct parts *parts)
+{
+    char *const all[] = {parts->scheme, parts->host, parts->port, parts->path, parts->user};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        curl_free(all[i]);
+    *parts = (struct parts){0};
+}
+
+/* Removes `.` and `..` from a decoded path, as RFC 3986 (5.2.4) describes. */
+static void remove_dots(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from;) {
+        size_t length = 1 + strcspn(from + 1, "/"); /* a slash and the segment after it */
+        bool last = from[length] == '\0';
+        if (length == 3 && from[1] == '.' && from[2] == '.') {
+            while (to > path && *--to != '/')
+                ;
+            if (last)
+                *to++ = '/';
+        } else if (length == 2 && from[1] == '.') {
+            if (last)
+                *to++ = '/';
+        } else {
+            memmove(to, from, length);
+            to += length;
+        }
+        from += length;
+    }
+    *to = '\0';
+}
+
+/* Returns false for anything but a URL of http or https. */
+static bool parse(const char *url, size_t length, struct parts *parts)
+{
+    char copy[URL_MAX];
+    *parts = (struct parts){0};
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, url, length);
+    copy[length] = '\0';
+    CURLU *handle = curl_url();
+    bool good =
+        handle && curl_url_set(handle, CURLUPART_URL, copy, 0) == CURLUE_OK &&
+        curl_url_get(handle, CURLUPART_SCHEME, &parts->scheme, 0) == CURLUE_OK &&
+        curl_url_get(handle, CURLUPART_HOST, &parts->host, 0) == CURLUE_OK &&
+        curl_url_get(handle, CURLUPART_PORT, &parts->port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+        /* an escaped control character is refused here */
+        curl_url_get(handle, CURLUPART_PATH, &parts->path, CURLU_URLDECODE) == CURLUE_OK &&
+        (strcmp(parts->scheme, "http") == 0 || strcmp(parts->scheme, "https") == 0) &&
+        !strchr(parts->path, '\\');
+    if (good) {
+        curl_url_get(handle, CURLUPART_USER, &parts->user, 0);
+        remove_dots(parts->path);
+    }
+    curl_url_cleanup(handle);
+    return good;
+}
+
+static bool is_below(const struct parts *url, const struct parts *prefix)
+{
+    size_t length = strlen(prefix->path);
+    return strcmp(url->scheme, prefix->scheme) == 0 && strcasecmp(url->host, prefix->host) == 0 &&
+           strcmp(url->port, prefix->port) == 0 && strncmp(url->path, prefix->path, length) == 0 &&
+           (prefix->path[length - 1] == '/' || url->path[length] == '/' ||
+            url->path[length] == '\0');
+}
+
+int url_check(const char *url, const char *prefixes, const char *what, struct fault *fault)
+{
+    struct parts parts, prefix;
+    char shown[300];
+    bool allowed = false;
+    if (!parse(url, strlen(url), &parts) || parts.user) {
+        parts_finish(&parts);
+        return fault_set(fault, FAULT_USAGE, "%s: it is no URL of http or https without a user",
+                         what);
+    }
+    for (size_t length; prefixes && *prefixes && !allowed; prefixes += length) {
+        prefixes += strspn(prefixes, " ");
+        length = strcspn(prefixes, " ");
+        allowed = parse(prefixes, length, &prefix) && is_below(&parts, &prefix);
+        parts_finish(&prefix);
+    }
+    parts_finish(&parts);
+    if (allowed)
+        return 0;
+    return fault_set(fault, FAULT_PERMISSION, "%s: %s is below none of the allowed prefixes", what,
+                     hub_show_url(url, shown, sizeof shown));
+}
+
+/* ---- what a message says ---- */
 
 #define PREFIX "Sluice-"
 

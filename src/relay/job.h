@@ -5,8 +5,6 @@
 #include "relay/hub.h"
 #include <stdbool.h>
 
-#define JOB_WORD_MAX 64 /* of a class and an id: A-Z a-z 0-9 _ - */
-
 /* Texts belong to the message; NULL: there is no such header. */
 struct job {
     char class[JOB_WORD_MAX + 1], id[JOB_WORD_MAX + 1];
@@ -16,8 +14,6 @@ struct job {
     const char *result; /* URL for the result; NULL: it goes into the result's message */
 };
 
-bool job_is_word(const char *text);
-
 /* Reads class and id from sluice.jobs.CLASS.ID; false: another subject. */
 bool job_read_subject(struct job *job, const char *subject);
 
@@ -25,8 +21,10 @@ bool job_read_subject(struct job *job, const char *subject);
 int job_read(struct job *job, const struct hub_message *message,
              const struct relay_settings *settings, struct fault *fault);
 
-/* SHA-256 in hexadecimal. */
-#define DIGEST_TEXT_MAX 65
-int digest_text(const void *data, size_t size, char text[DIGEST_TEXT_MAX], struct fault *fault);
+/* Which URLs are allowed: returns 0 when `url` is below one of the prefixes (URLs with blanks
+ * between them; NULL: none): scheme, host and port are equal, and the path, percent-decoded and
+ * without `.` and `..`, begins with the prefix's path and continues at a slash. FAULT_USAGE: no
+ * such URL; FAULT_PERMISSION: below none. `what` names the header for the message. */
+int url_check(const char *url, const char *prefixes, const char *what, struct fault *fault);
 
 #endif

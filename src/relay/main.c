@@ -8,15 +8,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "param/options.h"
 #include "relay/relay.h"
 #include "version.h"
 
-#define START_TIME (60 * SECOND) /* for a server to answer */
-#define LOOK_EVERY (30 * SECOND) /* between checks of the streams while everything works */
-#define LAST_TIME  (10 * SECOND) /* time for giving jobs back */
+#define START_TIME    (60 * SECOND) /* for a server to answer */
+#define LOOK_EVERY    (30 * SECOND) /* between checks of the streams while everything works */
+#define METRICS_EVERY (10 * SECOND)
+#define LAST_TIME     (10 * SECOND) /* time for giving jobs back */
 
 struct relay_options {
     const char *config;
@@ -27,9 +30,9 @@ struct relay_options {
 static const struct options_row rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
            "configuration, with a section relay (docs/fleet.md); else SLUICE_CONFIG"),
-    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only", DEFAULT("0")),
-    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job", DEFAULT("0")),
-    OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
+    OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only"),
+    OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log each step of each job"),
+    OPTION('V', NULL, FLAG, "version", AT(version), "print the version"),
     {0},
 };
 
@@ -100,14 +103,6 @@ static void on_signal(int number)
     relay.stopping = true;
 }
 
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static bool is_stopping(void *context)
 {
     return ((struct relay *)context)->stopping;
@@ -130,14 +125,6 @@ static void tell(struct told *told, bool good, const char *text, const char *fin
     else
         log_warning("%s; nothing is fetched until that changes", text);
     snprintf(told->text, sizeof told->text, "%s", now);
-}
-
-static void watch_daemon(struct told *told)
-{
-    struct fault fault = FAULT_INIT;
-    bool ready = daemon_is_ready(relay.socket, &fault);
-    relay.ready = ready;
-    tell(told, ready, fault.text, "sluiced takes jobs");
 }
 
 /* Returns 0; FAULT_NO_DEVICE when the first check finds a server before 2.10. */
@@ -174,7 +161,10 @@ static int watch(void)
         if (hub_mend(relay.hub, &fault) == FAULT_PERMISSION)
             return options_complain("sluice-relay", "hub", &fault);
         if (now - asked >= SECOND || asked == 0) {
-            watch_daemon(&daemon);
+            struct fault why = FAULT_INIT;
+            bool ready = daemon_is_ready(relay.socket, &why);
+            relay.ready = ready;
+            tell(&daemon, ready, why.text, "sluiced takes jobs");
             asked = now;
         }
         bool changed = connection != hub_connections(relay.hub);
@@ -188,6 +178,120 @@ static int watch(void)
         clock_sleep(SECOND / 10);
     }
     return 0;
+}
+
+/* ---- the keeper: a thread that tells the server that this machine works on its jobs, and writes
+ * the file of metrics ---- */
+
+/* If a job's step takes longer than allowed, no more signs of life are sent, and another machine
+ * gets the job. */
+static void keep(struct slot *slot)
+{
+    uint64_t now = clock_now();
+    pthread_mutex_lock(&slot->lock);
+    if (slot->holds && now < slot->limit)
+        hub_say(relay.hub, &slot->message, HUB_WORKING, 0);
+    else if (slot->holds)
+        log_warning("%s: %s for too long; it is left to others", slot->message.subject, slot->step);
+    pthread_mutex_unlock(&slot->lock);
+}
+
+/* ---- metrics ---- */
+
+static unsigned long long holding(void)
+{
+    unsigned long long count = 0;
+    for (size_t i = 0; i < relay.n_slots; i++) {
+        pthread_mutex_lock(&relay.slots[i].lock);
+        count += relay.slots[i].holds;
+        pthread_mutex_unlock(&relay.slots[i].lock);
+    }
+    return count;
+}
+
+static void print_metrics(struct text *text)
+{
+    const struct figures *f = &relay.figures;
+    const struct {
+        const char *name, *kind, *help; /* `kind` NULL: a further value of the metric before */
+        double value;
+    } metrics[] = {
+        {"jobs_total{result=\"ok\"}", "counter", "Jobs whose result this machine stored",
+         (double)f->ok},
+        {"jobs_total{result=\"failed\"}", NULL, NULL, (double)f->failed},
+        {"jobs_total{result=\"given_back\"}", NULL, NULL, (double)f->given_back},
+        {"jobs_total{result=\"dead\"}", NULL, NULL, (double)f->dead},
+        {"redelivered_total", "counter", "Jobs that arrived, not for the first time",
+         (double)f->redelivered},
+        {"refused_total", "counter", "Results that another machine had stored already",
+         (double)f->refused},
+        {"store_retries_total", "counter", "Transfers that the store was asked for again",
+         (double)f->retries},
+        {"get_seconds_sum", "counter", "Time of the pictures' transfers",
+         (double)f->get_time * 1e-9},
+        {"get_seconds_count", "counter", "Pictures fetched by URL", (double)f->gets},
+        {"put_seconds_sum", "counter", "Time of the results' transfers",
+         (double)f->put_time * 1e-9},
+        {"put_seconds_count", "counter", "Results stored by URL", (double)f->puts},
+        {"link_up", "gauge", "1 while the hub is connected", hub_is_up(relay.hub)},
+        {"connections_total", "counter", "Connections to the hub since the start",
+         hub_connections(relay.hub)},
+        {"daemon_ready", "gauge", "1 while sluiced takes jobs", relay.ready},
+        {"pending", "gauge", "Jobs in the stream when one was last asked for", (double)f->behind},
+        {"held", "gauge", "Jobs that this machine holds", (double)holding()},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        int name = (int)strcspn(metrics[i].name, "{");
+        if (metrics[i].kind)
+            text_printf(text, "# HELP sluice_relay_%.*s %s.\n# TYPE sluice_relay_%.*s %s\n", name,
+                        metrics[i].name, metrics[i].help, name, metrics[i].name, metrics[i].kind);
+        text_printf(text, "sluice_relay_%s %.17g\n", metrics[i].name, metrics[i].value);
+    }
+}
+
+static void write_metrics(void)
+{
+    const char *path = relay.settings->relay.metrics;
+    struct fault fault = FAULT_INIT;
+    struct file_draft draft = {.fd = -1};
+    struct text text = {0};
+    static bool told;
+    if (!path)
+        return;
+    print_metrics(&text);
+    int result = file_draft_open(&draft, path, &fault);
+    if (result == 0)
+        result = file_write(draft.fd, text_string(&text), text.length, &fault);
+    if (result == 0)
+        result = file_draft_commit(&draft, false, &fault);
+    else
+        file_draft_discard(&draft);
+    if (result != 0 && !told)
+        log_warning("metrics: %s: %s", path, fault.text);
+    told = result != 0;
+    text_finish(&text);
+}
+
+/* Sends signs of life for each job, and writes the metrics. Ends when no slot runs any more. */
+static void *run_keeper(void *unused)
+{
+    (void)unused;
+    uint64_t kept = clock_now(), written = 0;
+    while (relay.n_running > 0) {
+        uint64_t now = clock_now();
+        if (now - kept >= relay.keep_every) {
+            kept = now;
+            for (size_t i = 0; i < relay.n_slots; i++)
+                keep(&relay.slots[i]);
+        }
+        if (now - written >= METRICS_EVERY) {
+            written = now;
+            write_metrics();
+        }
+        clock_sleep(SECOND / 10);
+    }
+    write_metrics();
+    return NULL;
 }
 
 /* ---- threads ---- */
@@ -206,7 +310,7 @@ static int start_threads(pthread_t *keeper)
         if (pthread_create(&slot->thread, NULL, slot_run, slot) != 0)
             return 70;
     }
-    return pthread_create(keeper, NULL, keeper_run, &relay) == 0 ? 0 : 70;
+    return pthread_create(keeper, NULL, run_keeper, NULL) == 0 ? 0 : 70;
 }
 
 /* Waits for running jobs, then gives them back. Jobs that cannot be given back get no more signs of
@@ -232,6 +336,7 @@ static void end_threads(pthread_t keeper)
 
 static void prepare(const struct settings *settings)
 {
+    struct sigaction action = {.sa_handler = on_signal};
     relay.settings = settings;
     relay.socket = settings->jobs_socket.unix_path;
     relay.keep_every = 10 * SECOND;
@@ -239,7 +344,9 @@ static void prepare(const struct settings *settings)
         snprintf(relay.machine, sizeof relay.machine, "%s", settings->relay.name);
     else
         gethostname(relay.machine, sizeof relay.machine - 1);
-    catch_signals();
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 

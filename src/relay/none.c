@@ -1,7 +1,6 @@
 /* The functions of the hub that sluice enqueue uses, for builds without libnats: no server can be
  * reached. */
 #include "relay/hub.h"
-#include "relay/job.h"
 
 int hub_open(struct hub **hub, const struct relay_settings *settings, const char *name,
              uint64_t patience, bool (*stopped)(void *context), void *context, struct fault *fault)

@@ -1,5 +1,5 @@
-/* What the threads of sluice-relay share: one thread for each job under way (slot.c), the keeper
- * (keeper.c), and main, which watches the daemon, the hub and signals. */
+/* What the threads of sluice-relay share: one thread for each job under way (slot.c), the keeper,
+ * and main, which watches the daemon, the hub and signals. */
 #ifndef SLUICE_RELAY_RELAY_H
 #define SLUICE_RELAY_RELAY_H
 
@@ -111,9 +111,5 @@ enum step_end slot_bury(struct slot *slot, const char *why, struct fault *fault)
 
 /* A slot's thread; its argument is a struct slot. */
 void *slot_run(void *slot);
-
-/* The keeper's thread; its argument is the struct relay. Sends signs of life for each job, and
- * writes the metrics. Ends when no slot runs any more. */
-void *keeper_run(void *relay);
 
 #endif

@@ -274,14 +274,6 @@ static enum step_end do_job(struct slot *slot, struct fault *fault)
 
 /* ---- around a job ---- */
 
-/* If jobs fail here one after the other, this machine asks for no more for a while, at first for a
- * second. */
-static void pause_fetching(struct relay *relay)
-{
-    uint64_t delay = pause_before(atomic_fetch_add(&relay->troubles, 1));
-    relay->pause_until = clock_now() + delay;
-}
-
 static void end_job(struct slot *slot, enum step_end end, const struct fault *fault)
 {
     struct relay *relay = slot->relay;
@@ -298,7 +290,8 @@ static void end_job(struct slot *slot, enum step_end end, const struct fault *fa
         hub_say(relay->hub, &slot->message, HUB_TERM, 0);
         break;
     case STEP_ELSEWHERE:
-        pause_fetching(relay);
+        /* if jobs fail here one after the other, this machine asks for no more for a while */
+        relay->pause_until = clock_now() + pause_before(atomic_fetch_add(&relay->troubles, 1));
         atomic_fetch_add(&relay->figures.given_back, 1);
         log_warning("%s: delivery %llu: given back for %.0f s: %s: %s", subject,
                     (unsigned long long)slot->message.delivery, (double)delay * 1e-9,

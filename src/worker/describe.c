@@ -145,30 +145,18 @@ json_t *describe_report(const struct engine_report *r, size_t max)
     return json;
 }
 
-static json_t *all_stages(void)
-{
-    json_t *list = json_array();
-    for (const struct stage *const *s = stage_registry; *s; s++)
-        if (!(*s)->internal)
-            json_array_append_new(list, describe_stage(*s));
-    return list;
-}
-
-static json_t *all_devices(const struct device_info *taken, bool with_opencl)
+int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault)
 {
     struct fault none = FAULT_INIT;
     const struct device_info *list[DEVICES_MAX];
     size_t count = device_list(list, with_opencl, &none);
-    json_t *array = json_array();
+    json_t *stages = json_array(), *devices = json_array();
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (!(*s)->internal)
+            json_array_append_new(stages, describe_stage(*s));
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, describe_device(list[i], list[i] == taken));
-    return array;
-}
-
-int describe_write(int fd, const struct device_info *taken, bool with_opencl, struct fault *fault)
-{
-    json_t *all =
-        json_pack("{s:o, s:o}", "stages", all_stages(), "devices", all_devices(taken, with_opencl));
+        json_array_append_new(devices, describe_device(list[i], list[i] == taken));
+    json_t *all = json_pack("{s:o, s:o}", "stages", stages, "devices", devices);
     char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     if (!text)

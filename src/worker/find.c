@@ -33,8 +33,3 @@ int find_program(const char *name, const char *variable, char *path, size_t size
     return fault_set(fault, FAULT_NO_DEVICE, "there is no %s program %s: %s", name, path,
                      strerror(errno));
 }
-
-int worker_find_program(char *path, size_t size, struct fault *fault)
-{
-    return find_program("worker", "SLUICE_WORKER", path, size, fault);
-}

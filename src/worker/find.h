@@ -10,7 +10,4 @@
 int find_program(const char *name, const char *variable, char *path, size_t size,
                  struct fault *fault);
 
-/* The same for sluice-worker; the variable is SLUICE_WORKER. */
-int worker_find_program(char *path, size_t size, struct fault *fault);
-
 #endif

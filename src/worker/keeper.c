@@ -20,12 +20,6 @@ static void on_kill(int number)
     kill(worker, SIGKILL);
 }
 
-static void take_kill_signal(void)
-{
-    struct sigaction action = {.sa_handler = on_kill, .sa_flags = SA_RESTART};
-    sigaction(MESSAGE_KILL_SIGNAL, &action, NULL);
-}
-
 /* For kernels without CONFIG_PROC_CHILDREN: kills every process whose parent we are. */
 static void kill_by_parent(void)
 {
@@ -79,10 +73,11 @@ static void end_as_it_did(int status)
 
 static void keep(pid_t front)
 {
+    struct sigaction action = {.sa_handler = on_kill, .sa_flags = SA_RESTART};
     int status = 0;
     pid_t ended;
     prctl(PR_SET_NAME, "sluice-keeper");
-    take_kill_signal();
+    sigaction(MESSAGE_KILL_SIGNAL, &action, NULL);
     prctl(PR_SET_PDEATHSIG, MESSAGE_KILL_SIGNAL);
     if (getppid() != front)
         on_kill(0);
@@ -100,9 +95,7 @@ static void keep(pid_t front)
 static void tell_front(int socket)
 {
     struct fault fault = FAULT_INIT;
-    struct message kept;
-    message_init(&kept, MESSAGE_KEPT);
-    kept.pid = getpid();
+    const struct message kept = {MESSAGE_INIT(MESSAGE_KEPT), .pid = getpid()};
     message_send(socket, &kept, &fault);
 }
 

@@ -1,5 +1,10 @@
-/* sluice-worker: runs jobs that arrive as messages. sluiced starts it; users do not. */
+/* sluice-worker: runs jobs that arrive as messages. sluiced starts it; users do not.
+ *
+ * The main thread reads messages, and never waits for a job. Jobs run on the engine's threads,
+ * which send messages of their own. The two share the list of jobs, protected by a lock. */
+#include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +12,536 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "engine/engine.h"
+#include "image/frame.h"
 #include "version.h"
+#include "worker/describe.h"
 #include "worker/keeper.h"
 #include "worker/message.h"
-#include "worker/serve.h"
-#include "worker/signals.h"
+#include "worker/sandbox.h"
 
-static bool is_socket(int fd)
+#define CONFIG_MAX (16u << 20)
+
+struct server {
+    int socket;
+    struct engine *engine; /* NULL until setup */
+    struct sandbox sandbox;
+    bool loads;           /* OpenCL and drivers may be loaded */
+    struct fault refused; /* why the setup made no engine; each check is answered with it */
+    struct config config; /* for @names in chains */
+    char device[300];     /* strings that the engine's options point to */
+    char fallback[20];
+    pthread_mutex_t lock; /* protects the list, and what the main thread passes to a job */
+    struct served *jobs;
+    unsigned n_jobs;
+};
+
+/* ---- signals ---- */
+
+/* Signals that a terminal or a service manager sends to the whole group are ignored: the front
+ * decides when the worker ends, by closing the socket or by SIGKILL.
+ *
+ * Sets default actions and an empty mask, whatever was inherited. Once, before threads are started.
+ */
+static void signals_forget_inherited(void)
 {
-    int type;
-    socklen_t size = sizeof type;
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* fails for signals that cannot be set, which is fine */
+}
+
+/* To be called again after programs were compiled, because PoCL's LLVM then installs handlers: the
+ * first catches a watchdog's SIGABRT, others end the process at SIGINT and SIGTERM. Any thread. */
+static void signals_settle(void)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    signal(SIGABRT, SIG_DFL);
+}
+
+/* ---- messages ---- */
+
+/* Any thread. A message that cannot be sent is logged, unless the front is gone. */
+static void send_to_front(struct server *server, const struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    if (message_send(server->socket, message, &fault) != 0 && fault.code != FAULT_IO)
+        log_error("message '%s': %s", message_kind_name(message->kind), fault.text);
+    /* FAULT_IO: the front is gone, which the main thread sees, too */
+}
+
+/* Sends an answer with the fault and the device's counters. */
+static void send_answer(struct server *server, struct message *answer, const struct fault *fault)
+{
+    struct device *device = server->engine ? engine_device(server->engine) : NULL;
+    message_set_fault(answer, fault);
+    if (device) {
+        const struct device_counters *counters = device_counters(device);
+        answer->builds = (int64_t)atomic_load(&counters->builds);
+        answer->cache_hits = (int64_t)atomic_load(&counters->cache_hits);
+        answer->buffer_bytes = (int64_t)atomic_load(&counters->buffer_bytes);
+        answer->client_kernels = (int64_t)atomic_load(&counters->counted);
+    }
+    signals_settle();
+    send_to_front(server, answer);
+}
+
+/* What a job or check asks for. frame_format is the format for several planes; its codec is NULL
+ * where `format` takes any number. */
+struct request {
+    struct chain chain;
+    struct format format, frame_format;
+    struct decode_options decode;
+};
+
+/* Parses it. On a fault the answer's `subject` names what is wrong, and its `faults` have all
+ * mistakes in the chain. */
+static int parse(const struct server *server, const struct message *message,
+                 struct request *request, struct message *answer, struct fault *fault)
+{
+    bool any = strcmp(message->format, "auto") == 0;
+    answer->subject = "chain";
+    int result = chain_parse_all(&request->chain, message->chain, &server->config.definitions,
+                                 &answer->faults);
+    faults_first(&answer->faults, fault);
+    if (result == 0) {
+        answer->subject = "format";
+        result = format_parse(&request->format, any ? "png" : message->format, fault);
+        if (result == 0 && any)
+            result = format_parse(&request->frame_format, "npz", fault);
+    }
+    if (result == 0) {
+        answer->subject = "input";
+        result = decode_options_parse(&request->decode, message->input, "--input", fault);
+    }
+    return result;
+}
+
+static void finish_request(struct request *request)
+{
+    format_finish(&request->format);
+    format_finish(&request->frame_format);
+    chain_finish(&request->chain);
+}
+
+/* ---- jobs ---- */
+
+/* The front sends at most as many as it told `threads`; this bounds a front that does not. */
+#define JOBS_MAX 1024
+
+/* In a report: with the longest names they fill half a message. */
+#define LAUNCHES_MAX 100
+
+/* A job in the engine. */
+struct served {
+    struct server *server;
+    int64_t id;
+    struct request request;
+    struct engine_job job;
+    int first_output; /* owned until the engine has it */
+    size_t n_planes;
+    char (*planes)[PLANE_NAME_MAX]; /* names of the outputs so far; owned */
+    pthread_cond_t answered;
+    bool has_answer;
+    int answer_fd;       /* the output that was asked for; −1: refused, … */
+    struct fault answer; /* … for this reason */
+    struct served *next;
+};
+
+static void destroy(struct served *served)
+{
+    file_close(&served->job.in_fd);
+    file_close(&served->first_output);
+    file_close(&served->answer_fd);
+    engine_report_finish(&served->job.report);
+    finish_request(&served->request);
+    pthread_cond_destroy(&served->answered);
+    free(served->planes);
+    free(served);
+}
+
+/* ---- on the engine's threads ---- */
+
+static void began(struct engine_job *job)
+{
+    struct served *served = job->user;
+    const struct message message = {MESSAGE_INIT(MESSAGE_BEGAN), .id = served->id};
+    send_to_front(served->server, &message);
+}
+
+/* Asks the front for a further output and waits; the main thread passes it on. */
+static int ask_for_output(struct served *served, const char *plane, int *fd, struct fault *fault)
+{
+    struct server *server = served->server;
+    const struct message message = {MESSAGE_INIT(MESSAGE_NEED_OUTPUT), .id = served->id,
+                                    .plane = plane};
+    int result = message_send(server->socket, &message, fault);
+    if (result != 0)
+        return result;
+    pthread_mutex_lock(&server->lock);
+    while (!served->has_answer)
+        pthread_cond_wait(&served->answered, &server->lock);
+    *fd = served->answer_fd;
+    if (*fd < 0)
+        result = fault_set(fault, served->answer.code, "%s", served->answer.text);
+    served->has_answer = false;
+    served->answer_fd = -1;
+    fault_clear(&served->answer);
+    pthread_mutex_unlock(&server->lock);
+    return result;
+}
+
+static int open_output(void *context, const char *plane, int *fd, struct fault *fault)
+{
+    struct served *served = context;
+    if (served->n_planes == MESSAGE_PLANES_MAX)
+        return fault_set(fault, FAULT_LIMIT, "more than %d planes in files of their own",
+                         MESSAGE_PLANES_MAX);
+    void *planes = realloc(served->planes, (served->n_planes + 1) * sizeof *served->planes);
+    if (!planes)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a plane's name");
+    served->planes = planes;
+    snprintf(served->planes[served->n_planes], PLANE_NAME_MAX, "%s", plane);
+    if (served->n_planes++ > 0)
+        return ask_for_output(served, plane, fd, fault);
+    *fd = served->first_output;
+    served->first_output = -1;
+    /* the file may be a client's own, or hold what an earlier try left */
+    if (lseek(*fd, 0, SEEK_SET) == 0 && ftruncate(*fd, 0) == 0)
+        return 0;
+    fault_set_errno(fault, FAULT_CREATE, "the output cannot be emptied");
+    close(*fd);
+    return fault->code;
+}
+
+/* Nothing to do: the front syncs the file and gives it its name when the job is done. */
+static int close_output(void *context, int fd, bool good, struct fault *fault)
+{
+    (void)context;
+    (void)good;
+    return close(fd) == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
+}
+
+static void forget(struct served *served)
+{
+    struct server *server = served->server;
+    pthread_mutex_lock(&server->lock);
+    for (struct served **link = &server->jobs; *link; link = &(*link)->next) {
+        if (*link == served) {
+            *link = served->next;
+            server->n_jobs--;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* Takes the job off the list after its answer was sent: while the list is not empty, the main
+ * thread treats end of file as the front's death. */
+static void done(struct engine_job *job)
+{
+    struct served *served = job->user;
+    struct message message = {MESSAGE_INIT(MESSAGE_DONE),
+                              .id = served->id,
+                              .step = job->report.step,
+                              .total = (int64_t)job->report.total,
+                              .report = describe_report(&job->report, LAUNCHES_MAX),
+                              .media_type = job->format->codec->media_type,
+                              .extension = job->format->extension,
+                              .n_planes = served->n_planes};
+    for (size_t i = 0; i < served->n_planes; i++)
+        message.planes[i] = served->planes[i];
+    send_answer(served->server, &message, &job->fault);
+    json_decref(message.report);
+    forget(served);
+    destroy(served);
+}
+
+/* ---- on the main thread ---- */
+
+static unsigned count_jobs(struct server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    unsigned count = server->n_jobs;
+    pthread_mutex_unlock(&server->lock);
+    return count;
+}
+
+static struct served *create(struct server *server, struct message *message)
+{
+    struct served *served = calloc(1, sizeof *served);
+    if (!served)
+        return NULL;
+    served->server = server;
+    served->id = message->id;
+    served->first_output = message_take_fd(message, 1);
+    served->answer_fd = -1;
+    fault_clear(&served->answer);
+    pthread_cond_init(&served->answered, NULL);
+    served->job = (struct engine_job){
+        .in_fd = message_take_fd(message, 0),
+        .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
+        .chain = &served->request.chain,
+        .format = &served->request.format,
+        .output = {open_output, close_output, served},
+        .began = message->say_began ? began : NULL,
+        .done = done,
+        .user = served};
+    fault_clear(&served->job.fault);
+    return served;
+}
+
+/* Hands a job to the engine. A `done` answers it in any case. */
+static void take_job(struct server *server, struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    struct message refusal = {MESSAGE_INIT(MESSAGE_DONE), .id = message->id, .step = "plan"};
+    struct served *served = count_jobs(server) < JOBS_MAX ? create(server, message) : NULL;
+    if (!served) {
+        fault_set(&fault, FAULT_BUSY, "no room for another job");
+        send_answer(server, &refusal, &fault);
+        return;
+    }
+    struct request *request = &served->request;
+    if (parse(server, message, request, &refusal, &fault) != 0) {
+        send_answer(server, &refusal, &fault);
+        destroy(served);
+        return;
+    }
+    served->job.decode = request->decode;
+    served->job.frame_format = request->frame_format.codec ? &request->frame_format : NULL;
+    pthread_mutex_lock(&server->lock);
+    served->next = server->jobs;
+    server->jobs = served;
+    server->n_jobs++;
+    pthread_mutex_unlock(&server->lock);
+    engine_submit(server->engine, &served->job);
+}
+
+/* Passes on the further output that a job waits for, or why there is none. */
+static void take_output(struct server *server, struct message *message)
+{
+    pthread_mutex_lock(&server->lock);
+    struct served *served = server->jobs;
+    while (served && served->id != message->id)
+        served = served->next;
+    if (served && !served->has_answer) {
+        served->answer_fd = message_take_fd(message, 0);
+        if (served->answer_fd < 0)
+            fault_set(&served->answer, FAULT_CREATE, "%s",
+                      message->text ? message->text : "no output for a further plane");
+        served->has_answer = true;
+        pthread_cond_signal(&served->answered);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- set-up and checks ---- */
+
+/* Tells the front how many programs are ready: its time limit is for one program at a time. */
+static void tell_working(void *context, unsigned done, unsigned of)
+{
+    const struct message message = {MESSAGE_INIT(MESSAGE_WORKING), .prepared = done,
+                                    .to_prepare = of};
+    send_to_front(context, &message);
+}
+
+/* Reports how far a chain has come on its way to the device. Called by the engine's mover thread.
+ */
+static void tell_moved(void *context, const struct engine_move *move)
+{
+    struct message message = {MESSAGE_INIT(MESSAGE_MOVED), .prepared = move->done,
+                              .to_prepare = move->of};
+    if (move->id >= 0) {
+        message.id = move->id;
+        message.tier = device_kind_name(move->on->kind);
+        message.device = move->on->name;
+    }
+    send_answer(context, &message, move->why ? move->why : &(struct fault)FAULT_INIT);
+}
+
+/* Checks a chain: parses it, compiles it for the usual kinds of pictures, and compares the device
+ * with the references. No message is read meanwhile: the front sends jobs after its checks. */
+static int check(struct server *server, const struct message *message, struct message *answer,
+                 struct fault *wrong, struct fault *fault)
+{
+    struct request request = {0};
+    int result = parse(server, message, &request, answer, fault);
+    if (result == 0) {
+        const struct chain *chain = &request.chain;
+        answer->subject = NULL;
+        answer->extension = request.format.extension; /* a constant string of the codec */
+        result = engine_warm(server->engine, message->id, chain, &request.format, wrong, fault);
+        answer->tier = chain->n_steps > 0 ? engine_tier(server->engine, chain) : NULL;
+    }
+    finish_request(&request);
+    return result;
+}
+
+static void take_check(struct server *server, const struct message *message)
+{
+    struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
+    struct message answer = {MESSAGE_INIT(MESSAGE_CHECKED), .id = message->id,
+                             .level = server->sandbox.level};
+    if (server->refused.code)
+        fault = server->refused;
+    else
+        check(server, message, &answer, &wrong, &fault);
+    answer.fallback = wrong.code ? wrong.text : NULL;
+    if (server->engine && engine_device(server->engine))
+        answer.device = device_info(engine_device(server->engine))->name;
+    send_answer(server, &answer, &fault);
+}
+
+/* Writes stages and devices to the file that came with the message. OpenCL's are there when another
+ * thread has listed them: this one would wait for a driver that hangs, and take no job. */
+static void take_describe(struct server *server, struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    struct message answer = {MESSAGE_INIT(MESSAGE_DESCRIBED)};
+    int fd = message_take_fd(message, 0);
+    const struct device *device = engine_device(server->engine);
+    describe_write(fd, device ? device_info(device) : NULL, device_opencl_is_listed(), &fault);
+    close(fd);
+    send_answer(server, &answer, &fault);
+}
+
+/* Reads the configuration, for @names in chains. The front has read the same text without an error.
+ */
+static int take_config(struct server *server, struct message *message, struct fault *fault)
+{
+    struct text errors = {0};
+    struct bytes bytes = {0};
+    int fd = message_take_fd(message, 0);
+    if (fd < 0)
+        return 0;
+    int result = file_read(fd, CONFIG_MAX, &bytes, fault);
+    close(fd);
+    if (result == 0)
+        result = config_read_text(&server->config, "configuration", (const char *)bytes.data,
+                                  bytes.size, &errors, fault);
+    bytes_finish(&bytes);
+    text_finish(&errors);
+    return result;
+}
+
+/* Puts on the sandbox before the engine starts threads and loads a driver, so that both are inside,
+ * and no file of a cache is ever executed outside. */
+static int put_on_sandbox(struct server *server, const struct message *message)
+{
+    struct sandbox_needs needs = {.driver = server->loads,
+                                  .log_refused = log_enabled(LOG_LEVEL_DEBUG),
+                                  .memory = (uint64_t)message->memory};
+    snprintf(server->sandbox.level, sizeof server->sandbox.level, "off");
+    if (message->sandbox == SANDBOX_OFF)
+        return 0;
+    sandbox_put_on(&server->sandbox, &needs);
+    if (message->sandbox == SANDBOX_AUTO || server->sandbox.whole)
+        return 0;
+    return fault_set(&server->refused, FAULT_CONFIG,
+                     "the sandbox is required and not whole here (%s); --sandbox auto takes what "
+                     "there is",
+                     server->sandbox.level);
+}
+
+static int take_setup(struct server *server, struct message *message, struct fault *fault)
+{
+    enum log_level level = LOG_LEVEL_WARNING;
+    if (message->log_level && log_level_parse(message->log_level, &level))
+        log_init("sluice-worker", level);
+    snprintf(server->device, sizeof server->device, "%s", message->device);
+    snprintf(server->fallback, sizeof server->fallback, "%s",
+             message->fallback ? message->fallback : "");
+    struct engine_options options = {
+        .device = {.select = server->device, .platform_index = -1, .device_index = -1},
+        .reference = strcmp(server->device, "reference") == 0,
+        .self_check = message->self_check != 0,
+        .generic = true,
+        .background = message->wait == 0,
+        .fallback = message->fallback ? server->fallback : NULL,
+        .max_pixels = (uint64_t)message->max_pixels,
+        .max_file = (uint64_t)message->max_file,
+        .memory = (uint64_t)message->memory,
+        .threads = (unsigned)message->threads,
+        .warmed = tell_working,
+        .moved = tell_moved,
+        .context = server,
+    };
+    bool cpu = message->fallback && strcmp(message->fallback, "cpu") == 0;
+    server->loads = !options.reference && (cpu || device_may_load(&options.device));
+    if (!server->loads) /* the sandbox opens no file then, and there are no programs to keep */
+        options.device.no_cache = true;
+    int result = take_config(server, message, fault);
+    if (result == 0 && put_on_sandbox(server, message) != 0)
+        return 0;                     /* checks are answered with the fault */
+    if (result == 0 && message->wipe) /* what is in the caches must not run outside the sandbox */
+        device_cache_wipe();
+    return result ? result : engine_open(&server->engine, &options, fault);
+}
+
+static int take(struct server *server, struct message *message, struct fault *fault)
+{
+    bool is_set_up = server->engine || server->refused.code;
+    static const struct message pong = {MESSAGE_INIT(MESSAGE_PONG)};
+    if (!(message->kind == MESSAGE_CHECK ? is_set_up : server->engine != NULL) &&
+        message->kind != MESSAGE_SETUP)
+        return fault_set(fault, FAULT_DATA, "message '%s' before setup",
+                         message_kind_name(message->kind));
+    switch (message->kind) {
+    case MESSAGE_SETUP:
+        return is_set_up ? fault_set(fault, FAULT_DATA, "a second setup")
+                         : take_setup(server, message, fault);
+    case MESSAGE_CHECK:
+        take_check(server, message);
+        return 0;
+    case MESSAGE_JOB:
+        take_job(server, message);
+        return 0;
+    case MESSAGE_OUTPUT:
+        take_output(server, message);
+        return 0;
+    case MESSAGE_DESCRIBE:
+        take_describe(server, message);
+        return 0;
+    case MESSAGE_PING:
+        send_to_front(server, &pong);
+        return 0;
+    default:
+        return fault_set(fault, FAULT_DATA, "message '%s' is none for a worker",
+                         message_kind_name(message->kind));
+    }
+}
+
+/* Serves the front until it closes its end of `socket`; returns the exit status. If that happens
+ * while jobs run, the process ends at once, since nobody waits for them. */
+static int serve(int socket)
+{
+    struct server server = {.socket = socket, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct fault fault = FAULT_INIT;
+    int result = 0;
+    while (result == 0) {
+        struct message message;
+        result = message_receive(socket, &message, &fault);
+        if (result == 0)
+            result = take(&server, &message, &fault);
+        message_finish(&message);
+    }
+    if (fault.code != FAULT_NO_INPUT)
+        log_error("%s", fault.text);
+    if (count_jobs(&server) > 0 || (server.engine && engine_is_busy(server.engine)))
+        _exit(fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code));
+    engine_close(&server.engine);
+    config_finish(&server.config);
+    return fault.code == FAULT_NO_INPUT ? 0 : fault_exit_status(fault.code);
 }
 
 int main(int argc, char **argv)
@@ -28,7 +551,9 @@ int main(int argc, char **argv)
         return 0;
     }
     bool kept = argc == 2 && strcmp(argv[1], KEEPER_KEPT) == 0;
-    if ((argc > 1 && !kept) || !is_socket(MESSAGE_WORKER_FD)) {
+    int type = 0;
+    getsockopt(MESSAGE_WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type});
+    if ((argc > 1 && !kept) || type != SOCK_SEQPACKET) {
         fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
         return 64;
     }

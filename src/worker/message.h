@@ -138,6 +138,9 @@ struct message {
 
 void message_init(struct message *message, enum message_kind kind);
 
+/* The same as members of an initialiser, for messages to be sent. */
+#define MESSAGE_INIT(of_kind) .kind = (of_kind), .position = -1, .fds = {-1, -1}
+
 /* Closes descriptors that were not taken, and frees the texts. For received messages. */
 void message_finish(struct message *message);
 

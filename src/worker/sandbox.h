@@ -1,8 +1,8 @@
 /* The worker's sandbox. It is put on before any driver is loaded and any thread is started, so that
  * it limits all later threads: ours, the drivers', and those of programs that they start.
  *
- *     Landlock   only paths that drivers need (sandbox_paths.c); no TCP; no signals to others
- *     seccomp    only listed system calls (sandbox_calls.c): no sockets, no other processes
+ *     Landlock   only paths that drivers need; no TCP; no signals to others
+ *     seccomp    only listed system calls: no sockets, no other processes
  *     limits     no core dumps, no file larger than a result can be
  *
  * ioctl on the GPU's device node is not filtered: it reaches the kernel's driver. */

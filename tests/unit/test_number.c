@@ -54,17 +54,17 @@ static void test_units(void **state)
 {
     uint64_t v;
     (void)state;
-    assert_true(number_parse_size("64MiB", 5, false, &v) && v == 64u << 20);
-    assert_true(number_parse_size("1.5kB", 5, false, &v) && v == 1500);
-    assert_false(number_parse_size("64", 2, false, &v));
-    assert_true(number_parse_size("64", 2, true, &v) && v == 64);
-    assert_false(number_parse_size("64mib", 5, true, &v));
-    assert_false(number_parse_size("-1B", 3, true, &v));
-    assert_true(number_parse_duration("200ms", 5, false, &v) && v == 200000000);
-    assert_true(number_parse_duration("2min", 4, false, &v) && v == 120000000000);
-    assert_true(number_parse_pixels("100MP", 5, false, &v) && v == 100000000);
-    assert_false(number_parse_pixels("100000GP", 8, false, &v) && v > INT64_MAX);
-    assert_true(number_parse_size("1.5GiB", 6, false, &v) && v == 3u << 29);
+    assert_true(number_parse_unit(NUMBER_SIZE, "64MiB", 5, false, &v) && v == 64u << 20);
+    assert_true(number_parse_unit(NUMBER_SIZE, "1.5kB", 5, false, &v) && v == 1500);
+    assert_false(number_parse_unit(NUMBER_SIZE, "64", 2, false, &v));
+    assert_true(number_parse_unit(NUMBER_SIZE, "64", 2, true, &v) && v == 64);
+    assert_false(number_parse_unit(NUMBER_SIZE, "64mib", 5, true, &v));
+    assert_false(number_parse_unit(NUMBER_SIZE, "-1B", 3, true, &v));
+    assert_true(number_parse_unit(NUMBER_DURATION, "200ms", 5, false, &v) && v == 200000000);
+    assert_true(number_parse_unit(NUMBER_DURATION, "2min", 4, false, &v) && v == 120000000000);
+    assert_true(number_parse_unit(NUMBER_PIXELS, "100MP", 5, false, &v) && v == 100000000);
+    assert_false(number_parse_unit(NUMBER_PIXELS, "100000GP", 8, false, &v) && v > INT64_MAX);
+    assert_true(number_parse_unit(NUMBER_SIZE, "1.5GiB", 6, false, &v) && v == 3u << 29);
 }
 
 /* Exact in at most four digits where there is such a unit, in the one with the shortest text. */

@@ -3,7 +3,7 @@
 #ifndef SLUICE_DAEMON_FRONT_OPTIONS_H
 #define SLUICE_DAEMON_FRONT_OPTIONS_H
 
-#include "config/rulebook.h"
+#include "config/config.h"
 
 #define DAEMON_OPTIONS_MAX 48
 

@@ -6,7 +6,7 @@
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_H
 #define SLUICE_DAEMON_WATCH_FOLDER_H
 
-#include "config/rulebook.h"
+#include "config/config.h"
 #include "daemon/spool/spool.h"
 #include "daemon/watch/errands.h"
 #include "daemon/work/queue.h"

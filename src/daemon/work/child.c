@@ -245,7 +245,7 @@ int child_start(struct child **child, uv_loop_t *loop, const struct child_events
     w->context = context;
     w->socket = -1;
     w->exited = true; /* until uv_spawn succeeds */
-    if (worker_find_program(program, sizeof program, fault) != 0 ||
+    if (find_program("worker", "SLUICE_WORKER", program, sizeof program, fault) != 0 ||
         make_sockets(sockets, fault) != 0) {
         free(w);
         return fault->code;

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "relay/hub.h"
-#include "relay/url.h"
+#include "relay/job.h"
 
 #define PREFIXES "https://store.example/in/ http://127.0.0.1:8080/a/b https://other.example:8443"
 

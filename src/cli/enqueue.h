@@ -1,12 +1,11 @@
-/* Shared by the files of sluice enqueue: enqueue.c (options, output), enqueue_files.c (jobs from
- * inputs), enqueue_jobs.c (sending jobs, receiving results). */
-#ifndef SLUICE_CLI_ENQUEUE_INTERNAL_H
-#define SLUICE_CLI_ENQUEUE_INTERNAL_H
+/* sluice enqueue: its options and inputs (enqueue.c), sending jobs and receiving results
+ * (enqueue_jobs.c). */
+#ifndef SLUICE_CLI_ENQUEUE_H
+#define SLUICE_CLI_ENQUEUE_H
 
 #include "cli/common.h"
 #include "cli/progress.h"
 #include "relay/hub.h"
-#include "relay/job.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,10 +50,6 @@ struct enqueue {
 bool enqueue_waits(const struct enqueue *enqueue);
 
 bool enqueue_is_url(const char *text);
-
-/* Makes an entry for each input or, with --collect, for each line of each list; makes the folder
- * OUT/, too. */
-int enqueue_add_all(struct enqueue *enqueue, char **inputs, size_t count, struct fault *fault);
 
 /* Sends all entries. A fault of one entry is stored in it and reported; one that would meet all
  * others is returned. */

@@ -1,0 +1,450 @@
+/* sluice status, why and requeue: what the daemon says when it is asked at its jobs socket
+ * (docs/jobs-socket.md). */
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/name.h"
+#include "base/number.h"
+#include "cli/common.h"
+#include "worker/client.h"
+
+static long long number(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value && value[0] ? value : "none";
+}
+
+struct ask_options {
+    struct common_options common;
+    const char *socket;
+    bool watch;  /* of status */
+    bool failed; /* of requeue */
+};
+
+#define AT(member) offsetof(struct ask_options, member)
+
+/* Makes a path absolute for the daemon, which has another working directory and knows its folders
+ * by where they lead. Links on the way are followed; the last component is not, since the file may
+ * be gone, or be a link that is asked about. */
+static char *make_absolute(const char *path)
+{
+    char folder[PATH_MAX], cwd[PATH_MAX] = "";
+    char *absolute = malloc(3 * PATH_MAX);
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (!absolute || length >= PATH_MAX) {
+        free(absolute);
+        return NULL;
+    }
+    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    const char *name = path_name(folder);
+    size_t above = (size_t)(name - folder);
+    char base[PATH_MAX];
+    snprintf(base, sizeof base, "%s", name);
+    folder[above] = '\0';
+    char real[PATH_MAX];
+    if (strcmp(base, "..") != 0 && strcmp(base, ".") != 0 && path_real(above ? folder : ".", real))
+        snprintf(absolute, 3 * PATH_MAX, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
+    else if (path[0] == '/')
+        snprintf(absolute, 3 * PATH_MAX, "%.*s", (int)length, path);
+    else
+        snprintf(absolute, 3 * PATH_MAX, "%s/%.*s", getcwd(cwd, sizeof cwd) ? cwd : "", (int)length,
+                 path);
+    return absolute;
+}
+
+static int make_request(const char *type, const char *file, json_t **request, struct fault *fault)
+{
+    char *path = file ? make_absolute(file) : NULL;
+    *request = !file  ? json_pack("{s:s, s:i, s:b}", "type", type, "id", 1, "failed", 1)
+               : path ? json_pack("{s:s, s:i, s:s}", "type", type, "id", 1, "file", path)
+                      : NULL;
+    free(path);
+    if (*request)
+        return 0;
+    return fault_set(fault, FAULT_USAGE, "the path is too long, or no UTF-8");
+}
+
+/* Asks about a file, by a path that may be relative, or (NULL) about all failed files. The answer
+ * is the object of the type `type`; the caller owns it. FAULT_NO_INPUT: the daemon knows no such
+ * file. */
+static int ask(int socket, const char *type, const char *file, json_t **answer, struct fault *fault)
+{
+    json_t *request, *message = NULL;
+    *answer = NULL;
+    int result = make_request(type, file, &request, fault);
+    if (result == 0)
+        result = daemon_ask(socket, request, &message, fault);
+    if (result == 0)
+        *answer = json_incref(json_object_get(message, type));
+    if (result == 0 && !*answer)
+        result = fault_set(fault, FAULT_INTERNAL, "the daemon's answer is empty");
+    json_decref(message);
+    return result;
+}
+
+/* ---- status ---- */
+
+static const struct options_row status_rows[] = {
+    DAEMON_SOCKET_OPTION(AT(socket)),
+    OPTION('w', NULL, FLAG, "watch", AT(watch),
+           "print it again every second, until the daemon ends or Ctrl-C"),
+    {0},
+};
+
+static const struct options_usage status_usage = {
+    .command = "status",
+    .operands = "[-s SOCKET] [--watch]",
+    .summary = "Prints what the daemon does, as it says at its jobs socket.",
+    .details =
+        "A folder is ok; degraded, when some of it does not work; hanging, when its disk does "
+        "not answer;\nor lost, when its input or its output is gone. With --json, --watch "
+        "prints an object a line.\n",
+    .tables = {status_rows, cli_output_options},
+};
+
+static void print_folder(const json_t *folder)
+{
+    const json_t *error = json_object_get(folder, "last_error");
+    const json_t *next = json_object_get(folder, "next_try");
+    fprintf(cli_stdout, "folder %s: %s (%s, results in %s)\n", text(folder, "input"),
+            text(folder, "state"), text(folder, "mode"), text(folder, "output"));
+    fprintf(cli_stdout, "  %lld wait, %lld run, %lld done, %lld failed",
+            number(folder, "waiting") + number(folder, "queued"), number(folder, "running"),
+            number(folder, "done"), number(folder, "failed"));
+    if (number(folder, "retrying") > 0)
+        fprintf(cli_stdout, ", %lld are to be tried again", number(folder, "retrying"));
+    fputc('\n', cli_stdout);
+    if (json_is_string(json_object_get(folder, "message")))
+        fprintf(cli_stdout, "  %s since %s: %s\n", text(folder, "reason"), text(folder, "since"),
+                text(folder, "message"));
+    if (json_is_string(next))
+        fprintf(cli_stdout, "  tried again at %s\n", json_string_value(next));
+    if (json_is_object(error))
+        fprintf(cli_stdout, "  last error, %s: %s: %s: %s\n", text(error, "time"),
+                text(error, "name"), text(error, "reason"), text(error, "message"));
+}
+
+/* Chains on their way to the device, and those that do not get there. */
+static void print_chain(const json_t *chain)
+{
+    const json_t *preparing = json_object_get(chain, "preparing");
+    if (json_is_object(preparing))
+        fprintf(cli_stdout, "chain %s: on %s until the device is ready for it: %lld of %lld\n",
+                text(chain, "chain"), text(chain, "tier"), number(preparing, "done"),
+                number(preparing, "of"));
+    else if (json_is_string(json_object_get(chain, "why")))
+        fprintf(cli_stdout, "chain %s: stays on %s: %s\n", text(chain, "chain"),
+                text(chain, "tier"), text(chain, "why"));
+}
+
+static void print_worker(const json_t *worker)
+{
+    const json_t *preparing = json_object_get(worker, "preparing");
+    const char *device = json_string_value(json_object_get(worker, "device"));
+    bool quarantine = json_is_true(json_object_get(worker, "quarantine"));
+    fprintf(cli_stdout, "worker %lld: %s%s%s%s, %lld run, %lld done", number(worker, "pid"),
+            text(worker, "state"), quarantine ? " in quarantine" : "",
+            device && device[0] ? " on " : "", device ? device : "", number(worker, "running"),
+            number(worker, "jobs"));
+    if (json_is_object(preparing))
+        fprintf(cli_stdout, ", prepares kernels: %lld of %lld", number(preparing, "done"),
+                number(preparing, "of"));
+    fprintf(cli_stdout, "\n  its sandbox: %s\n", text(worker, "sandbox"));
+}
+
+/* What each has of what all share. */
+static void print_user(const json_t *user)
+{
+    fprintf(cli_stdout, "user %lld: %lld connections, %lld jobs, inputs and results of %s",
+            number(user, "uid"), number(user, "connections"), number(user, "jobs"),
+            number_size((uint64_t)number(user, "bytes")));
+    if (number(user, "unread") > 0)
+        fprintf(cli_stdout, " (%s not read yet)", number_size((uint64_t)number(user, "unread")));
+    if (number(user, "receivers_hanging") > 0)
+        fprintf(cli_stdout, "; descriptors that do not answer hold %lld of its receivers",
+                number(user, "receivers_hanging"));
+    fputc('\n', cli_stdout);
+}
+
+static void print_status(const json_t *status)
+{
+    const json_t *queue = json_object_get(status, "queue");
+    const json_t *worker = json_object_get(status, "worker");
+    const json_t *connections = json_object_get(status, "connections"), *one;
+    const json_t *receivers = json_object_get(status, "receivers");
+    size_t i;
+    fprintf(cli_stdout, "state: %s\n", text(status, "state"));
+    fprintf(cli_stdout, "up: %s\n",
+            number_duration((uint64_t)json_real_value(json_object_get(status, "uptime_s")) *
+                            UINT64_C(1000000000)));
+    fprintf(cli_stdout,
+            "jobs: %lld wait, %lld run, %lld place results, %lld are to be tried again\n",
+            number(queue, "waiting"), number(queue, "running"), number(queue, "settling"),
+            number(queue, "retrying"));
+    if (number(queue, "in_quarantine") > 0)
+        fprintf(cli_stdout, "in quarantine: %lld of them\n", number(queue, "in_quarantine"));
+    fprintf(cli_stdout, "since the start: %lld done, %lld failed\n", number(status, "done"),
+            number(status, "failed"));
+    json_array_foreach(json_object_get(status, "folders"), i, one) print_folder(one);
+    if (number(status, "folders_left_out") > 0)
+        fprintf(cli_stdout, "and %lld folders more\n", number(status, "folders_left_out"));
+    json_array_foreach(json_object_get(status, "workers"), i, one) print_worker(one);
+    json_array_foreach(json_object_get(worker, "chains"), i, one) print_chain(one);
+    fprintf(cli_stdout, "workers started: %lld; programs compiled by the present one: %lld\n",
+            number(worker, "starts"), number(worker, "builds"));
+    fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),
+            number(connections, "jobs"));
+    if (number(receivers, "well") + number(receivers, "hanging") > 0)
+        fprintf(cli_stdout, "receivers of descriptors: %lld, and %lld that hang\n",
+                number(receivers, "well"), number(receivers, "hanging"));
+    json_array_foreach(json_object_get(status, "users"), i, one) print_user(one);
+}
+
+/* On a terminal each status overwrites the one before. */
+static void tell_status(const struct ask_options *o, const json_t *status, bool again)
+{
+    const char *terminal = getenv("TERM");
+    bool screen =
+        o->watch && isatty(fileno(cli_stdout)) && terminal && strcmp(terminal, "dumb") != 0;
+    if (screen)
+        /* moves to the upper left corner and clears the screen */
+        fputs("\033[H\033[J", cli_stdout);
+    if (o->common.json && o->watch) {
+        json_dumpf(status, cli_stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        fputc('\n', cli_stdout);
+    } else if (o->common.json) {
+        cli_print_json(json_incref((json_t *)(uintptr_t)status));
+    } else {
+        if (again && !screen)
+            fputc('\n', cli_stdout);
+        print_status(status);
+    }
+    fflush(cli_stdout);
+}
+
+static int ask_status(const struct ask_options *o, struct fault *fault)
+{
+    int socket, result = daemon_connect(o->socket, &socket, fault);
+    if (result != 0)
+        return result;
+    for (bool again = false; result == 0; again = true) {
+        json_t *answer;
+        result =
+            daemon_ask(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), &answer, fault);
+        if (result == 0)
+            tell_status(o, json_object_get(answer, "status"), again);
+        json_decref(answer);
+        if (!o->watch || ferror(cli_stdout))
+            break;
+        sleep(1);
+    }
+    close(socket);
+    return result;
+}
+
+static int status(void *options_, char **operands, size_t count)
+{
+    struct ask_options *o = options_;
+    (void)operands, (void)count;
+    struct fault fault = FAULT_INIT;
+    cli_common_apply(&o->common);
+    return ask_status(o, &fault) == 0 ? 0 : cli_complain("status", &fault);
+}
+
+const struct command command_status = {&status_usage, sizeof(struct ask_options), status,
+                                       .no_operands = true};
+
+/* ---- why ---- */
+
+static const struct options_row why_rows[] = {DAEMON_SOCKET_OPTION(AT(socket)), {0}};
+
+static const struct options_usage why_usage = {
+    .command = "why",
+    .operands = "[-s SOCKET] FILE…",
+    .summary = "Says what became of a file in a watched folder, or why it is not done.",
+    .details =
+        "FILE is its path in the watched folder, in .sluice/done or .sluice/failed below it, or\n"
+        "the path of its result; it need not be there any more. Exits with 66 when the daemon\n"
+        "knows of no such file.\n"
+        "\n"
+        "  sluice why in/photo.jpg\n",
+    .tables = {why_rows, cli_output_options},
+};
+
+/* Prints "STATE (REASON): MESSAGE", and more facts, one on each line. */
+static void print_fate(const char *file, const json_t *answer)
+{
+    static const char *const own[] = {"state", "reason", "message", "file"};
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    const char *reason = json_string_value(json_object_get(answer, "reason"));
+    const char *message = json_string_value(json_object_get(answer, "message"));
+    const char *key;
+    json_t *value;
+    fprintf(cli_stdout, "%s: %s%s%s%s", file, state ? state : "?", reason ? " (" : "",
+            reason ? reason : "", reason ? ")" : "");
+    if (message && state && strcmp(message, state) != 0)
+        fprintf(cli_stdout, ": %s", message);
+    fputc('\n', cli_stdout);
+    json_object_foreach((json_t *)(uintptr_t)answer, key, value)
+    {
+        bool is_own = false;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            is_own |= strcmp(key, own[i]) == 0;
+        if (is_own)
+            continue;
+        if (json_is_string(value))
+            fprintf(cli_stdout, "  %s: %s\n", key, json_string_value(value));
+        else if (json_is_integer(value))
+            fprintf(cli_stdout, "  %s: %lld\n", key, (long long)json_integer_value(value));
+        else if (json_is_real(value)) /* for_s, next_try_s */
+            fprintf(cli_stdout, "  %.*s: %s\n", (int)strlen(key) - 2, key,
+                    number_duration((uint64_t)(json_real_value(value) * 1e9)));
+        else if (json_is_boolean(value))
+            fprintf(cli_stdout, "  %s: %s\n", key, json_is_true(value) ? "yes" : "no");
+    }
+}
+
+/* With --json an unknown file is an answer like others; in text it is an error. */
+static int tell_fate(const struct ask_options *o, const char *file, json_t *answer, json_t *all)
+{
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    const char *message = json_string_value(json_object_get(answer, "message"));
+    struct fault fault = FAULT_INIT;
+    bool unknown = !state || strcmp(state, "unknown") == 0;
+    if (o->common.json)
+        json_array_append(all, answer);
+    if (!o->common.json && !unknown)
+        print_fate(file, answer);
+    if (!unknown)
+        return 0;
+    fault_set(&fault, FAULT_NO_INPUT, "%s", message ? message : "unknown");
+    return cli_complain(file, &fault);
+}
+
+static int why(void *options_, char **operands, size_t count)
+{
+    struct ask_options *o = options_;
+    struct fault fault = FAULT_INIT;
+    int socket, status = 0, failed = 0;
+    cli_common_apply(&o->common);
+    if (daemon_connect(o->socket, &socket, &fault) != 0)
+        return cli_complain("why", &fault);
+    json_t *all = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *answer;
+        fault_clear(&fault);
+        int one = ask(socket, "why", operands[i], &answer, &fault) != 0
+                      ? cli_complain(operands[i], &fault)
+                      : tell_fate(o, operands[i], answer, all);
+        json_decref(answer);
+        failed += one != 0;
+        status = one ? one : status;
+    }
+    close(socket);
+    if (o->common.json && json_array_size(all) > 0)
+        cli_print_json(json_incref(count == 1 ? json_array_get(all, 0) : all));
+    json_decref(all);
+    return count > 1 && failed > 0 ? 1 : status;
+}
+
+const struct command command_why = {&why_usage, sizeof(struct ask_options), why,
+                                    .missing = "which file?"};
+
+/* ---- requeue ---- */
+
+static const struct options_row requeue_rows[] = {
+    DAEMON_SOCKET_OPTION(AT(socket)),
+    OPTION(0, NULL, FLAG, "failed", AT(failed), "all that failed, in all watched folders"),
+    {0},
+};
+
+static const struct options_usage requeue_usage = {
+    .command = "requeue",
+    .operands = "[-s SOCKET] FILE…|--failed",
+    .summary = "Puts originals back into their watched folder, so that they are done again.",
+    .details = "FILE is a path of a file that failed or is done, as for sluice why. A file that "
+               "was kept in its\n"
+               "folder stays there, and no longer counts as done. Exits with 66 when there is no "
+               "original any\n"
+               "more, with 1 when some of several could not be put back.\n"
+               "\n"
+               "  sluice requeue in/.sluice/failed/photo.jpg\n",
+    .tables = {requeue_rows, cli_output_options},
+};
+
+static int requeue_all(const struct ask_options *o, int socket)
+{
+    struct fault fault = FAULT_INIT;
+    json_t *answer;
+    if (ask(socket, "requeue", NULL, &answer, &fault) != 0)
+        return cli_complain("requeue", &fault);
+    long long left = number(answer, "not_requeued");
+    const char *text = json_string_value(json_object_get(answer, "text"));
+    if (o->common.json)
+        cli_print_json(json_incref(answer));
+    else if (!o->common.quiet)
+        fprintf(cli_stdout, "%lld files put back\n", number(answer, "requeued"));
+    if (left > 0) {
+        fault_set(&fault, FAULT_IO, "%lld files could not be put back: %s", left, text ? text : "");
+        cli_complain("requeue", &fault);
+    }
+    json_decref(answer);
+    return left > 0;
+}
+
+static int requeue_files(const struct ask_options *o, int socket, char **files, size_t count)
+{
+    json_t *all = o->common.json ? json_array() : NULL;
+    int status = 0, failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct fault fault = FAULT_INIT;
+        json_t *answer;
+        if (ask(socket, "requeue", files[i], &answer, &fault) != 0) {
+            status = cli_complain(files[i], &fault);
+            failed++;
+        } else if (o->common.json) {
+            json_object_set_new(answer, "file", json_string(files[i]));
+            json_array_append(all, answer);
+        } else if (!o->common.quiet && number(answer, "requeued") > 0) {
+            const char *name = json_string_value(json_object_get(answer, "name"));
+            fprintf(cli_stdout, "%s: put back as %s\n", files[i], name ? name : "?");
+        } else if (!o->common.quiet) {
+            fprintf(cli_stdout, "%s: is to be done anyway\n", files[i]);
+        }
+        json_decref(answer);
+    }
+    if (o->common.json)
+        cli_print_json(all);
+    return count > 1 && failed > 0 ? 1 : status;
+}
+
+static int requeue(void *options_, char **operands, size_t count)
+{
+    struct ask_options *o = options_;
+    struct fault fault = FAULT_INIT;
+    int socket;
+    cli_common_apply(&o->common);
+    if (o->failed == (count > 0))
+        fault_set(&fault, FAULT_USAGE, "either files or --failed (see sluice requeue --help)");
+    else
+        daemon_connect(o->socket, &socket, &fault);
+    if (fault.code != FAULT_NONE)
+        return cli_complain("requeue", &fault);
+    int status = o->failed ? requeue_all(o, socket) : requeue_files(o, socket, operands, count);
+    close(socket);
+    return status;
+}
+
+const struct command command_requeue = {&requeue_usage, sizeof(struct ask_options), requeue};
