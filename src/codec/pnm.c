@@ -9,7 +9,6 @@
 #include "base/deadline.h"
 #include "codec/byte_order.h"
 #include "codec/codec.h"
-#include "codec/fit.h"
 #include "codec/output.h"
 
 struct pnm_config {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/number.h"
-#include "codec/npz.h"
+#include "codec/array/npz.h"
 
 bool npz_is_name(const char *name, size_t length)
 {

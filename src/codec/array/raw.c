@@ -19,7 +19,6 @@
 #include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/codec.h"
-#include "codec/fit.h"
 #include "codec/output.h"
 
 /* Shared memory has whole pages, so up to a page of padding may follow the frame. */
@@ -204,8 +203,8 @@ static bool read_row(const struct decoder *d, uint32_t y, void *to)
         read_yuyv_row(from, to, plane->width, d->stored_luma);
         return true;
     default:
-        copy_samples(to, from, (size_t)plane->width * plane->channels, sample_size(plane->type),
-                     HOST_IS_BIG_ENDIAN);
+        sample_copy(to, from, (size_t)plane->width * plane->channels, sample_size(plane->type),
+                    HOST_IS_BIG_ENDIAN);
         return true;
     }
 }
