@@ -7,7 +7,8 @@
  *
  * A stage `NAME` is src/stage/NAME.c with `const struct stage stage_NAME`, src/stage/NAME.h and
  * NAME_ref.c, cl/NAME.cl, tests/stage/test_NAME.c, docs/stages/NAME.md, and the word NAME in the
- * list at the top of meson.build. tests/toys has two small stages as examples.
+ * list at the top of meson.build. Stages that have much in common share the files of a folder.
+ * tests/toys has two small stages as examples.
  *
  * All functions of a stage are pure: no globals, any thread. */
 #ifndef SLUICE_STAGE_STAGE_H

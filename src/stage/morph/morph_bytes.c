@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "stage/morph/morph_internal.h"
+#include "stage/morph/morph.h"
 #include "stage/packed.h"
 
 /* How far one kernel reaches: cl/packed.cl in samples and rows, and cl/morph/morph_line.cl in

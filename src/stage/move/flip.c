@@ -1,8 +1,6 @@
-#include "stage/move/flip.h"
+#include "stage/move/move.h"
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 static const struct param_choice axis_choices[] = {
     {"x", FLIP_X},

@@ -1,8 +1,6 @@
-#include "stage/move/rotate.h"
+#include "stage/move/move.h"
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 static const struct param_choice angle_choices[] = {
     {"90", 90},
