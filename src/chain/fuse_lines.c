@@ -126,8 +126,7 @@ static void add_part(struct pass *pass, struct stage_plan *work, const struct li
 {
     const struct unit *unit = &lines->units[index];
     const struct pass *part = &unit->own.passes[0];
-    pass_int(pass, (int32_t)part->grid_width);
-    pass_int(pass, (int32_t)((part->grid_width + part->span - 1) / part->span));
+    pass_ints(pass, part->grid_width, (part->grid_width + part->span - 1) / part->span);
     for (unsigned i = 0; i < part->n_args; i++) {
         const struct pass_arg *arg = &part->args[i];
         if (arg->kind == PASS_PLANE) {
@@ -158,12 +157,9 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
         bytes += lines->units[i].lines * lines->units[i].line_bytes;
     }
     pass_buffer(pass, memory);
-    pass_int(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)last->out->planes[0].height);
-    pass_int(pass, window ? (int32_t)window->in->planes[0].height : 0);
-    pass_int(pass, window ? window->reach.border : 0);
-    pass_int(pass, window ? (int32_t)window->reach.top : 0);
+    pass_ints(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride, band,
+              last->out->planes[0].height, window ? (int32_t)window->in->planes[0].height : 0,
+              window ? window->reach.border : 0, window ? (int32_t)window->reach.top : 0);
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
     pass->bytes_read = plane_bytes(&lines->units[0].in->planes[0]);

@@ -174,13 +174,19 @@ void pass_buffer(struct pass *pass, unsigned operand)
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane)
 {
     pass_buffer(pass, operand);
-    pass_int(pass, (int32_t)(plane->offset / sample_size(plane->type)));
-    pass_int(pass, (int32_t)(plane->stride / sample_size(plane->type)));
+    pass_ints(pass, plane->offset / sample_size(plane->type),
+              plane->stride / sample_size(plane->type));
 }
 
 void pass_int(struct pass *pass, int32_t value)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_INT, .i = value});
+}
+
+void pass_add_ints(struct pass *pass, const int32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pass_int(pass, values[i]);
 }
 
 void pass_uint(struct pass *pass, uint32_t value)

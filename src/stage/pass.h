@@ -169,6 +169,13 @@ void pass_buffer(struct pass *pass, unsigned operand);
  */
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane);
 void pass_int(struct pass *pass, int32_t value);
+
+/* Adds int arguments in this order. */
+#define pass_ints(pass, ...)                                                                       \
+    pass_add_ints(pass, (const int32_t[]){__VA_ARGS__},                                            \
+                  sizeof(const int32_t[]){__VA_ARGS__} / sizeof(int32_t))
+void pass_add_ints(struct pass *pass, const int32_t *values, size_t count);
+
 void pass_uint(struct pass *pass, uint32_t value);
 void pass_float(struct pass *pass, float value);
 void pass_long(struct pass *pass, int64_t value);

@@ -154,23 +154,15 @@ int box_border(const struct box_task *task)
 void box_add_centre(struct pass *pass, const struct box_task *task)
 {
     bool crop = task->border == BORDER_CROP;
-    pass_int(pass, crop ? (int32_t)task->width / 2 : 0);
-    pass_int(pass, crop ? (int32_t)task->height / 2 : 0);
+    pass_ints(pass, crop ? (int32_t)task->width / 2 : 0, crop ? (int32_t)task->height / 2 : 0);
 }
 
 void box_add_reach(struct pass *pass, const struct box_task *task, uint32_t band)
 {
     struct box_reach reach = box_reach_of(task);
-    pass_int(pass, (int32_t)task->in.plane.width);
-    pass_int(pass, (int32_t)task->in.plane.height);
-    pass_int(pass, (int32_t)task->out.plane.width);
-    pass_int(pass, (int32_t)task->out.plane.height);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)reach.left);
-    pass_int(pass, (int32_t)reach.right);
-    pass_int(pass, (int32_t)reach.top);
-    pass_int(pass, (int32_t)reach.bottom);
-    pass_int(pass, box_border(task));
+    pass_ints(pass, task->in.plane.width, task->in.plane.height, task->out.plane.width,
+              task->out.plane.height, band, reach.left, reach.right, reach.top, reach.bottom,
+              box_border(task));
 }
 
 void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)

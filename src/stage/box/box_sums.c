@@ -79,8 +79,7 @@ static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
     pass->bytes_written = plane_bytes(&axis->blocks.plane);
     pass_plane_at(pass, axis->from.operand, &axis->from.plane);
     pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
-    pass_int(pass, (int32_t)axis->length);
-    pass_int(pass, (int32_t)axis->block);
+    pass_ints(pass, axis->length, axis->block);
     if (!carry)
         return;
     pass = begin(axis, "carry", form, axis->step);
@@ -156,12 +155,8 @@ static struct pass *begin_windows(struct axis *axis, bool means)
         axis->blocks = axis->from; /* not used */
     add_source(pass, axis);
     pass_plane_at(pass, axis->to.operand, &axis->to.plane);
-    pass_int(pass, (int32_t)axis->length);
-    pass_int(pass, (int32_t)axis->results);
-    pass_int(pass, (int32_t)axis->before);
-    pass_int(pass, (int32_t)(axis->side - 1 - axis->before));
-    pass_int(pass, box_border(axis->task));
-    pass_int(pass, (int32_t)band);
+    pass_ints(pass, axis->length, axis->results, axis->before, axis->side - 1 - axis->before,
+              box_border(axis->task), band);
     return pass;
 }
 

@@ -32,9 +32,7 @@ static void add_table_rows(const struct box_task *task, unsigned bits, const str
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, carry.operand, &carry.plane);
     pass_plane_at(pass, table->operand, &table->plane);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)band);
+    pass_ints(pass, in->width, in->height, band);
 }
 
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,

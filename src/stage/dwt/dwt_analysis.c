@@ -106,9 +106,7 @@ static void add_level(const struct dwt_analysis *a)
                                    l->low_width * c, l->low_height);
     describe(a, pass);
     pass->work = 8.0 * pass_filters(a, pass);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
 }
 
 static void add_tile(const struct dwt_analysis *a)
@@ -192,12 +190,9 @@ static void add_taps(const struct dwt_analysis *a, const struct wavelet_analysis
     }
     pass->work = 8.0 * w->count * rows;
     pass_buffer(pass, taps.table);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, (int32_t)l->low_height);
+    pass_ints(pass, rows, l->low_height);
     dwt_pass_size(&a->task, pass);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
 }
 
 static void add_vertical(const struct dwt_analysis *a)
@@ -214,10 +209,7 @@ static void add_vertical(const struct dwt_analysis *a)
     dwt_pass_place(pass, a->in);
     dwt_pass_mid(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->height);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->height, l->low_height, l->high_height, kernel_border(&a->task));
 }
 
 static void add_horizontal(const struct dwt_analysis *a)
@@ -234,10 +226,7 @@ static void add_horizontal(const struct dwt_analysis *a)
     dwt_pass_mid(&a->task, pass);
     dwt_pass_bands(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->width, l->high_width, l->low_height, kernel_border(&a->task));
 }
 
 void dwt_add_analysis(const struct dwt_analysis *a)

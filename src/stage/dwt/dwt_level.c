@@ -217,22 +217,17 @@ void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps)
 {
     pass_buffer(pass, taps->table);
-    pass_int(pass, taps->first);
-    pass_int(pass, taps->count);
+    pass_ints(pass, taps->first, taps->count);
 }
 
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass)
 {
-    pass_int(pass, (int32_t)task->level->width);
-    pass_int(pass, (int32_t)task->level->height);
+    pass_ints(pass, task->level->width, task->level->height);
 }
 
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass)
 {
-    pass_int(pass, (int32_t)level->low_width);
-    pass_int(pass, (int32_t)level->high_width);
-    pass_int(pass, (int32_t)level->low_height);
-    pass_int(pass, (int32_t)level->high_height);
+    pass_ints(pass, level->low_width, level->high_width, level->low_height, level->high_height);
 }
 
 uint64_t dwt_band_bytes(const struct dwt_task *task)

@@ -182,10 +182,7 @@ static void add_median(const struct shrinking *s)
         pass->bytes_read = plane_bytes(plane);
         pass_plane(pass, OPERAND_IN, index);
         pass_plane(pass, s->state, 0);
-        pass_int(pass, (int32_t)cut.rows);
-        pass_int(pass, (int32_t)plane->height);
-        pass_int(pass, (int32_t)cut.parts);
-        pass_int(pass, shift);
+        pass_ints(pass, cut.rows, plane->height, cut.parts, shift);
         pass = begin(s, "pick", cut.form, 1, c, 1);
         pass->work = 1024.0 * cut.parts;
         pass->bytes_read = rows * UINT64_C(1024);
@@ -205,8 +202,7 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, rows ? s->sums : s->columns, 0);
-    pass_int(pass, (int32_t)cut.rows);
-    pass_int(pass, (int32_t)plane->height);
+    pass_ints(pass, cut.rows, plane->height);
     if (rows)
         return cut;
     pass = begin(s, "gather", cut.form, 1, plane->channels, cut.bands);

@@ -127,16 +127,11 @@ static void add_common(struct pass *pass, const struct work *work, const struct 
                        const struct stencil *stencil, unsigned factor)
 {
     for (unsigned b = 0; b < task->n_bands; b++) {
-        pass_int(pass, stencil->skip[b]);
-        pass_int(pass, (int32_t)task->span[b].length);
+        pass_ints(pass, stencil->skip[b], task->span[b].length);
     }
     pass_buffer(pass, OPERAND_TABLE);
-    pass_int(pass, stencil->at);
-    pass_int(pass, stencil->n_taps);
-    pass_int(pass, (int32_t)factor);
-    pass_int(pass, stencil->base);
-    pass_int(pass, (int32_t)task->in.length);
-    pass_int(pass, work->config->border == FILTERBANK_CYCLIC);
+    pass_ints(pass, stencil->at, stencil->n_taps, factor, stencil->base, task->in.length,
+              work->config->border == FILTERBANK_CYCLIC);
     pass->work = 2.0 * task->n_bands * stencil->n_taps;
 }
 
@@ -153,10 +148,8 @@ static void add_rows_pass(struct work *work, const struct task *task, struct pla
     struct pass *pass =
         begin_pass(work, "rows", task, from, (uint32_t)(stencil.grid * channels), source->height);
     add_common(pass, work, task, &stencil, factor);
-    pass_int(pass, (int32_t)source->channels);
-    pass_int(pass, channels);
-    pass_int(pass, (int32_t)inner * channels);
-    pass_int(pass, (int32_t)inner_end * channels);
+    pass_ints(pass, source->channels, channels, (int32_t)inner * channels,
+              (int32_t)inner_end * channels);
 }
 
 static void add_columns_pass(struct work *work, const struct task *task, struct place from,

@@ -204,10 +204,9 @@ static void add_bands(struct pass *pass, const struct run *run, const struct tas
     for (unsigned b = 0; b < task->n_bands; b++) {
         const struct place *from = &task->from[b];
         pass_plane(pass, from->operand, from->index);
-        pass_int(pass, stencil->base[b]);
-        pass_int(pass, (int32_t)along(task, from).length);
-        pass_int(pass, (int32_t)(across(task, to).zero - across(task, from).zero) * scale);
-        pass_int(pass, (int32_t)across(task, from).length * scale);
+        pass_ints(pass, stencil->base[b], (int32_t)along(task, from).length,
+                  (int32_t)(across(task, to).zero - across(task, from).zero) * scale,
+                  (int32_t)across(task, from).length * scale);
         pass->bytes_read += plane_bytes(plane_at(run, from));
     }
 }
@@ -242,14 +241,10 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
         pass->bytes_read += plane_bytes(plane_at(run, task->sums));
     }
     pass_buffer(pass, OPERAND_TABLE);
-    pass_int(pass, stencil.at);
-    pass_int(pass, stencil.n_taps);
-    pass_int(pass, (int32_t)task->factor);
+    pass_ints(pass, stencil.at, stencil.n_taps, task->factor);
     if (task->rows) {
         inner_range(task, &stencil, target->width, &inner, &inner_end);
-        pass_int(pass, (int32_t)run->channels);
-        pass_int(pass, (int32_t)inner);
-        pass_int(pass, (int32_t)inner_end);
+        pass_ints(pass, run->channels, inner, inner_end);
     }
     pass->bytes_written = plane_bytes(target);
     pass->work = 2.0 * task->n_bands * stencil.n_taps;

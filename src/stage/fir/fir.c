@@ -16,8 +16,9 @@
 #include "base/text.h"
 #include "stage/common.h"
 
-#define NUMBER_MAX 1e9 /* limit of coefficients, divisor and bias, so that sums fit into 64 bits   \
-                        */
+#define NUMBER_MAX                                                                                 \
+    1e9 /* limit of coefficients, divisor and bias, so that sums fit into 64 bits                  \
+         */
 #define DIVISOR_MIN  1e-9 /* its reciprocal must be an f32 */
 #define LITERALS_MAX 25   /* coefficients of a window that is written out */
 #define ROWS_MAX     7    /* rows of such a window; each has a pointer */
@@ -426,16 +427,8 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     pass_plane(pass, OPERAND_IN, plane);
     pass_plane(pass, OPERAND_OUT, plane);
     pass_buffer(pass, add_table(plan, work));
-    pass_int(pass, (int32_t)work->pitch);
-    pass_int(pass, (int32_t)work->lead);
-    pass_int(pass, (int32_t)w->columns);
-    pass_int(pass, (int32_t)w->rows);
-    pass_int(pass, (int32_t)work->left);
-    pass_int(pass, (int32_t)work->top);
-    pass_int(pass, (int32_t)work->in->width);
-    pass_int(pass, (int32_t)work->in->height);
-    pass_int(pass, config->border);
-    pass_int(pass, work->first);
+    pass_ints(pass, work->pitch, work->lead, w->columns, w->rows, work->left, work->top,
+              work->in->width, work->in->height, config->border, work->first);
     if (work->profile->generic)
         add_numbers(pass, work);
 }

@@ -163,8 +163,6 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     pass->bytes_written = plane_bytes(out);
     pass_plane(pass, OPERAND_IN, plane);
     pass_plane(pass, OPERAND_OUT, plane);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, border);
+    pass_ints(pass, in->width, in->height, border);
     return true;
 }

@@ -133,17 +133,9 @@ static void add_step(struct morph_task *task, const struct step *step)
     pass_plane_at(pass, step->in.operand, in);
     pass_plane_at(pass, step->out.operand, out);
     pass_plane_at(pass, task->in.operand, &task->in.plane);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, step->x);
-    pass_int(pass, step->y);
-    pass_int(pass, step->down);
-    pass_int(pass, (int32_t)step->distance);
-    pass_int(pass, (int32_t)step->last);
-    pass_int(pass, strips_border(step->border));
-    pass_int(pass, step->ends && plane_has_alpha(in));
-    pass_int(pass, crop ? (int32_t)window.left : 0);
-    pass_int(pass, crop ? (int32_t)window.top : 0);
+    pass_ints(pass, in->width, in->height, step->x, step->y, step->down, step->distance, step->last,
+              strips_border(step->border), step->ends && plane_has_alpha(in),
+              crop ? (int32_t)window.left : 0, crop ? (int32_t)window.top : 0);
 }
 
 /* The steps along one axis, to `size` positions there, from `in`. The first one sees the border. */

@@ -58,9 +58,7 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
     if (form == FORM_SCALAR) /* so that a work-group covers equally many of both */
         pass->group[0] = pass->group[1] = 8;
     pass->work *= block;
-    pass_int(pass, (int32_t)in.plane.width);
-    pass_int(pass, (int32_t)in.plane.height);
-    pass_int(pass, angle == 90);
+    pass_ints(pass, in.plane.width, in.plane.height, angle == 90);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)

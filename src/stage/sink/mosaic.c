@@ -32,10 +32,7 @@ static void add_pass(struct stage_plan *plan, unsigned index, const struct mosai
     pass->bytes_written = (uint64_t)cell->width * cell->height * channels * sample_size(out->type);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, (unsigned)cell->target);
-    pass_int(pass, (int32_t)(cell->x * channels));
-    pass_int(pass, (int32_t)cell->y);
-    pass_int(pass, (int32_t)(in->width * channels));
-    pass_int(pass, (int32_t)in->height);
+    pass_ints(pass, cell->x * channels, cell->y, in->width * channels, in->height);
     pass_float(pass, cell->factor);
 }
 

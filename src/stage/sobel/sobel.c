@@ -149,9 +149,7 @@ void sobel_pass_planes(const struct sobel_config *config, const struct stage_pla
     pass_plane(pass, OPERAND_IN, plane);
     for (unsigned k = 0; k < planes; k++)
         pass_plane(pass, OPERAND_OUT, first + k);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, config->border);
+    pass_ints(pass, in->width, in->height, config->border);
 }
 
 /* Vectors of at least 8 bytes, so that one access holds them and their neighbours (cl/sobel.cl). */
@@ -203,8 +201,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
     sobel_pass_planes(config, plan, pass, i, first);
-    pass_int(pass, config->border == BORDER_CROP);
-    pass_int(pass, (int32_t)in->channels);
+    pass_ints(pass, config->border == BORDER_CROP, in->channels);
     if (!is_signed_gradient(config)) {
         pass_float(pass, (float)config->scale);
         pass_buffer(pass, limits);

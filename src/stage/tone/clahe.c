@@ -120,12 +120,7 @@ static void add_count(struct stage_plan *plan, unsigned index, unsigned state,
     pass->work = 8.0 * rows * (by_tile ? tiles->width : 1);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
-    pass_int(pass, (int32_t)plane->width);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)tiles->height);
-    pass_int(pass, (int32_t)bands);
+    pass_ints(pass, plane->width, plane->height, tiles->across, tiles->width, tiles->height, bands);
 }
 
 static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
@@ -148,9 +143,7 @@ static void add_join(struct stage_plan *plan, unsigned index, unsigned state,
     struct pass *pass =
         begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1, tiles->down + 1);
     pass->work = 2.0 * bins_of(&plan->in->planes[index]);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
-    pass_int(pass, (int32_t)joined_at(&plan->in->planes[index], tiles));
+    pass_ints(pass, tiles->across, tiles->down, joined_at(&plan->in->planes[index], tiles));
 }
 
 static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
@@ -163,14 +156,12 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
+    pass_ints(pass, tiles->across, tiles->down);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
     if (!joins(plan, plane))
         return;
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)joined_at(plane, tiles));
+    pass_ints(pass, tiles->width, joined_at(plane, tiles));
 }
 
 static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
@@ -234,18 +225,11 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, (int32_t)plane->width);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)tiles->height);
+    pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
+              tiles->height);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
-    pass_int(pass, (int32_t)tables_at);
-    pass_int(pass, (int32_t)strips);
-    pass_int(pass, BAND);
-    pass_int(pass, (int32_t)bands);
+    pass_ints(pass, tables_at, strips, BAND, bands);
 }
 
 static void add_together(struct stage_plan *plan, unsigned index, unsigned state,
@@ -259,18 +243,11 @@ static void add_together(struct stage_plan *plan, unsigned index, unsigned state
     band->work = 8.0 * rows * tiles->width / ITEMS;
     band->bytes_read = plane_bytes(plane);
     pass_plane(band, OPERAND_IN, index);
-    pass_int(band, (int32_t)plane->width);
-    pass_int(band, (int32_t)plane->height);
-    pass_int(band, (int32_t)tiles->across);
-    pass_int(band, (int32_t)tiles->width);
-    pass_int(band, (int32_t)tiles->height);
-    pass_int(band, (int32_t)rows);
-    pass_int(band, (int32_t)bands);
+    pass_ints(band, plane->width, plane->height, tiles->across, tiles->width, tiles->height, rows,
+              bands);
     struct pass *spread = begin_together(plan, "spread", index, state, count, 1);
     spread->work = 2.0 * bands + 60;
-    pass_int(spread, (int32_t)count);
-    pass_int(spread, (int32_t)bands);
-    pass_int(spread, tiles->limit);
+    pass_ints(spread, count, bands, tiles->limit);
     pass_float(spread, tiles->scale);
     add_blend(plan, index, state, tiles, count * bands * 256);
 }
