@@ -512,7 +512,6 @@ static uint32_t header_size(const struct plane *plane)
 
 static int fit_bmp(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     if (plane->channels == 2)
         plane->channels = 4; /* no grey with alpha in this format */
     if (header_size(plane) + stride_of(plane->width, 8 * plane->channels) * plane->height >
@@ -589,8 +588,6 @@ static int encode_bmp(const void *config, const struct picture *picture, size_t 
     static const uint8_t padding[3];
     const struct plane *plane = &picture->frame.planes[index];
     size_t row = (size_t)plane->width * plane->channels;
-    (void)config;
-    (void)fault;
     write_header(plane, output);
     if (plane->channels == 1)
         write_greys(output);

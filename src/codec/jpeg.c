@@ -112,7 +112,6 @@ static void emit_message(j_common_ptr info, int level)
 
 static void print_nothing(j_common_ptr info)
 {
-    (void)info;
 }
 
 void jpeg_errors_init(struct jpeg_errors *errors)
@@ -177,7 +176,6 @@ static void skip_input(j_decompress_ptr info, long count)
 
 static void no_source_work(j_decompress_ptr info)
 {
-    (void)info;
 }
 
 /* True if the present warning means that the end marker (EOI) stands where coded data are missing.
@@ -541,7 +539,6 @@ static void close_jpeg(struct decoder *d)
 
 static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     if (plane->width > JPEG_MAX_DIMENSION || plane->height > JPEG_MAX_DIMENSION)
         return fault_set(fault, FAULT_SHAPE,
                          "jpeg holds at most %ld pixels a side, not %u×%u; write png",

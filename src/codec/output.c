@@ -109,9 +109,6 @@ int fit_type(const char *format, enum fit_depth depth, struct plane *plane, stru
 
 int fit_any(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
-    (void)plane;
-    (void)fault;
     return 0;
 }
 

@@ -82,7 +82,6 @@ static png_voidp allocate(png_structp png, png_alloc_size_t size)
 
 static void release(png_structp png, png_voidp memory)
 {
-    (void)png;
     free(memory);
 }
 

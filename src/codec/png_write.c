@@ -112,7 +112,7 @@ static void write_bytes(png_structp png, png_bytep data, size_t size)
 
 static void flush(png_structp png)
 {
-    (void)png; /* the engine calls output_flush */
+    /* the engine calls output_flush */
 }
 
 static void configure(struct png_writer *w)

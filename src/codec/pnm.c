@@ -234,7 +234,6 @@ static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault
 
 static int fit_pnm(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     plane->channels -= plane_has_alpha(plane); /* the format has no alpha */
     return fit_type("pnm", FIT_8_OR_16, plane, fault);
 }
@@ -267,7 +266,6 @@ static int encode_pnm(const void *config_, const struct picture *picture, size_t
     char kind = (plane->channels == 3 ? '6' : '5') - (config->ascii ? 3 : 0);
     int length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", kind, plane->width,
                           plane->height, plane->type == SAMPLE_U16 ? 65535u : 255u);
-    (void)fault;
     output_write(output, header, (size_t)length);
     for (uint32_t y = 0; y < plane->height; y++) {
         if (config->ascii)
@@ -299,7 +297,6 @@ const struct codec codec_pnm = {
 
 static int fit_pbm(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     return fit_bitmap("pbm", plane, fault);
 }
 

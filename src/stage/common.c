@@ -11,7 +11,10 @@ const struct param_choice stage_type_choices[] = {
     {"edge", BORDER_EDGE}, {"replicate", BORDER_EDGE}, {"clamp", BORDER_EDGE},                     \
         {"reflect", BORDER_REFLECT}, {"reflect101", BORDER_REFLECT}, {"mirror", BORDER_REFLECT},   \
         {"symmetric", BORDER_SYMMETRIC}, {"wrap", BORDER_WRAP}, {"periodic", BORDER_WRAP},         \
-        {"zero", BORDER_ZERO}, {"constant", BORDER_ZERO}
+        {"zero", BORDER_ZERO},                                                                     \
+    {                                                                                              \
+        "constant", BORDER_ZERO                                                                    \
+    }
 
 const struct param_choice stage_border_choices[] = {
     CHOICES_BUT_CROP,
@@ -38,8 +41,6 @@ int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out
 
 static void keep(const void *config, struct plane *plane)
 {
-    (void)config;
-    (void)plane;
 }
 
 int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
@@ -111,10 +112,11 @@ int stage_background(const char *stage, const struct param_matrix *background,
 {
     unsigned count = background->columns;
     if (count != 1 && count != plane->channels)
-        return fault_set(fault, FAULT_SHAPE,
-                         "%s: background has %u values, the picture %u channels: give one value, or "
-                         "one for each channel",
-                         stage, count, plane->channels);
+        return fault_set(
+            fault, FAULT_SHAPE,
+            "%s: background has %u values, the picture %u channels: give one value, or "
+            "one for each channel",
+            stage, count, plane->channels);
     for (uint32_t c = 0; c < plane->channels; c++) {
         double v = background->v[count == 1 ? 0 : c];
         values[c] = sample_is_integer(plane->type) ? (double)sample_saturate(plane->type, v) : v;

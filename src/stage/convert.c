@@ -41,7 +41,6 @@ bool convert_scales(const struct convert_config *config, const struct plane *in)
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    (void)config_;
     if (*given)
         return 0;
     return fault_set(fault, FAULT_CHAIN,
@@ -62,7 +61,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 {
     const struct convert_config *config = config_;
     enum sample_type type = in->type;
-    (void)fault;
     function->type = convert_type(config, in);
     function->identity = function->type == type;
     if (function->identity)
@@ -211,7 +209,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 

@@ -5,7 +5,6 @@
 static int pixel(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
-    (void)config;
     function->type = in->type;
     function->keep_alpha = true;
     if (sample_is_integer(in->type))

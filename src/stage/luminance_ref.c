@@ -24,7 +24,6 @@ int luminance_reference(const void *config, const struct picture *in, struct pic
 {
     uint32_t weights[3];
     luminance_weights(config, weights);
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
         size_t size = sample_size(plane->type), pixel = size * plane->channels;

@@ -49,7 +49,6 @@ static void each(struct samples *s, void (*visit)(struct samples *, double v, vo
 
 static void widen_range(struct samples *s, double v, void *context)
 {
-    (void)context;
     s->least = fmin(s->least, v);
     s->most = fmax(s->most, v);
 }

@@ -340,7 +340,6 @@ static int read_npy(struct decoder *d, struct picture *into, struct fault *fault
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     size_t have = (d->size - state->at) / sample_size(plane->type);
-    (void)fault;
     if (d->options.partial)
         codec_blacken_rows(into, 0);
     if (state->fortran)
@@ -354,7 +353,6 @@ static int encode_npy(const void *config, const struct picture *picture, size_t 
                       struct output *output, struct fault *fault)
 {
     struct text header = {0};
-    (void)config;
     npy_print_header(&picture->frame.planes[index], &header);
     int result = header.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
     if (result == 0) {

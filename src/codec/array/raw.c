@@ -128,7 +128,6 @@ static int open_raw(struct decoder *d, struct fault *fault)
 static int narrow_raw(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
 {
     const struct decode_options *o = &d->options;
-    (void)reduce;
     if (!luma || !layouts[o->raw].video)
         return 0;
     d->stored_luma = true;
@@ -211,7 +210,6 @@ static bool read_row(const struct decoder *d, uint32_t y, void *to)
 
 static int read_raw(struct decoder *d, struct picture *into, struct fault *fault)
 {
-    (void)fault;
     for (uint32_t y = 0; y < into->frame.planes[0].height; y++) {
         if (!read_row(d, y, picture_row(into, 0, y))) {
             codec_blacken_rows(into, y);
@@ -241,8 +239,6 @@ static bool in_place_raw(const struct decoder *d, struct frame *frame)
 static int encode_raw(const void *config, const struct picture *picture, size_t plane,
                       struct output *output, struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     output_plane(output, picture, plane);
     return 0;
 }

@@ -59,7 +59,6 @@ int native_batch_begin(struct device *device, struct device_batch **batch, struc
 int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault)
 {
-    (void)fault;
     buffer->mapped = NULL;
     own_batch(batch)->traffic.crossings_in++;
     return 0;
@@ -68,8 +67,6 @@ int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
 int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault)
 {
-    (void)size;
-    (void)fault;
     *data = buffer->mapped = buffer->handle;
     own_batch(batch)->traffic.crossings_out++;
     return 0;
@@ -257,7 +254,6 @@ int native_batch_submit(struct device_batch *base, struct fault *fault)
 {
     struct native_batch *batch = own_batch(base);
     struct native *native = base->device->own;
-    (void)fault;
     batch->submitted = clock_now();
     if (batch->n_launches == 0)
         return 0;

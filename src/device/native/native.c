@@ -116,9 +116,6 @@ static int kernel_find(struct device *device, uint64_t hash, const char *name,
 static int program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault)
 {
-    (void)source;
-    (void)use;
-    (void)program;
     return fault_set(fault, FAULT_DEVICE, "device %s compiles no programs: its plans are native's",
                      device->info->name);
 }
@@ -126,7 +123,6 @@ static int program_get_as(struct device *device, const char *source, enum progra
 static int buffer_create(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault)
 {
-    (void)device;
     buffer->handle = (void *)wrapped;
     if (!wrapped && posix_memalign(&buffer->handle, 4096, buffer->size) != 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer of %zu bytes", buffer->size);
@@ -142,17 +138,12 @@ static void buffer_destroy(struct device_buffer *buffer)
 static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault)
 {
-    (void)device;
-    (void)size;
-    (void)fault;
     buffer->mapped = buffer->handle;
     return 0;
 }
 
 static int buffer_unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
 {
-    (void)device;
-    (void)fault;
     buffer->mapped = NULL;
     return 0;
 }

@@ -9,8 +9,6 @@
 static void CL_CALLBACK report(const char *text, const void *data, size_t size, void *user)
 {
     const struct device_info *info = user;
-    (void)data;
-    (void)size;
     log_warning("device %s: %s", info ? info->name : "(OpenCL)", text);
 }
 

@@ -285,8 +285,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){5e-4, 1e-5};
 }
 

@@ -36,7 +36,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct shrink_config *config = config_;
-    (void)given;
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))
         return fault_set(fault, FAULT_CHAIN, "stage 'shrink': levels is a whole number, or all");
@@ -86,7 +85,6 @@ double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_la
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    (void)config;
     int result = dwt_check_frame("shrink", in, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++)
         if (!frame_add_plane(out, &in->planes[i], alignment))
@@ -349,8 +347,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     if (out == SAMPLE_I32)
         return (struct tolerance){0, 0};
     return out == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){1e-3, 1e-5};

@@ -144,7 +144,6 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)out;
     return filterbank_tolerance(config, in);
 }
 

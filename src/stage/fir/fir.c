@@ -446,7 +446,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     const struct fir_config *config = config_;
     struct fir_window window;
     bool needed = false;
-    (void)fault;
     fir_window(config, &window);
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         needed |= !is_identity(config, &window, &plan->in->planes[i]);
@@ -484,8 +483,6 @@ static struct stage_reach reach(const void *config_)
 /* Equal bit for bit, except that a GPU may treat numbers below 2^-126 as 0. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-25, 0};
 }
 

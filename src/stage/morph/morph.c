@@ -218,9 +218,6 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
-    (void)out;
     return (struct tolerance){0, 0};
 }
 

@@ -117,7 +117,6 @@ static void view(const void *config, const struct frame *in, struct frame *out)
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     bool fits = true;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct plane view = view_of(config, &plan->in->planes[i]);
         fits &= plan->profile->form == FORM_ROWS || pass_is_aligned(&view);

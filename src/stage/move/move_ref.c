@@ -35,7 +35,6 @@ static void in_rectangle(const void *config, const struct plane *in, uint32_t *x
 int crop_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    (void)fault;
     return each_pixel(config, in, out, in_rectangle);
 }
 
@@ -51,7 +50,6 @@ static void mirrored(const void *config_, const struct plane *in, uint32_t *x, u
 int flip_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    (void)fault;
     return each_pixel(config, in, out, mirrored);
 }
 
@@ -66,7 +64,6 @@ static void turned(const void *config_, const struct plane *in, uint32_t *x, uin
 int rotate_reference(const void *config, const struct picture *in, struct picture *out,
                      struct fault *fault)
 {
-    (void)fault;
     return each_pixel(config, in, out, turned);
 }
 

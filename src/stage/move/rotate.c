@@ -64,7 +64,6 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct rotate_config *config = config_;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         if (config->angle != 180) {
             add_quarter(plan, i, config->angle);

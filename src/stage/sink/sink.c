@@ -28,8 +28,6 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
@@ -56,7 +54,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 

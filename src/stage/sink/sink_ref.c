@@ -30,8 +30,6 @@ static uint32_t source_channel(uint32_t channel, uint32_t from, uint32_t to)
 int sink_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
         size_t in_size = sample_size(from->type), out_size = sample_size(to->type);

@@ -210,7 +210,6 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_pass(config, plan, i);
     return 0;

@@ -133,7 +133,6 @@ int sobel_reference(const void *config_, const struct picture *in, struct pictur
                     struct fault *fault)
 {
     const struct sobel_config *config = config_;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         struct window w = {.picture = in, .plane = i, .border = config->border};
         if (config->out == SOBEL_BOTH) {

@@ -34,7 +34,6 @@ static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct clahe_config *config = config_;
     struct plane size;
-    (void)given;
     if (parse_tiles(config, &size))
         return 0;
     return fault_set(fault, FAULT_CHAIN,
@@ -266,7 +265,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 {
     unsigned state = 0;
     struct clahe_tiles tiles;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         clahe_cut(config, plane, &tiles);

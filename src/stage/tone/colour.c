@@ -27,7 +27,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct colour_config *config = config_;
-    (void)given;
     if (config->m.choice != PARAM_IS_NUMBER || config->m.columns != 3 || config->m.rows != 3)
         return fault_set(fault, FAULT_CHAIN,
                          "colour: m is three rows of three numbers, as in 1_0_0/0_1_0/0_0_1");
@@ -138,7 +137,6 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_pass(config, plan, i);
     return 0;
@@ -146,15 +144,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 
 /* Of floats, sums that cancel each other are as near as their largest term. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-6, 1e-6};
 }
 

@@ -39,7 +39,6 @@ int colour_reference(const void *config_, const struct picture *in, struct pictu
                      struct fault *fault)
 {
     const struct colour_config *config = config_;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
         size_t size = sample_size(p->type);

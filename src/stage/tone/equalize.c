@@ -31,8 +31,6 @@ static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = histogram_state(plan);
-    (void)config;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, plane->channels > 2);

@@ -59,7 +59,6 @@ static void spread(const struct picture *in, size_t index, const uint64_t *count
 int equalize_reference(const void *config, const struct picture *in, struct picture *out,
                        struct fault *fault)
 {
-    (void)config;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         uint32_t bins = (uint32_t)sample_max(in->frame.planes[i].type) + 1;
         uint64_t *counts = calloc(bins, sizeof *counts);

@@ -37,7 +37,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct levels_config *config = config_;
-    (void)given;
     if (!(config->gamma > 0))
         return fault_set(fault, FAULT_CHAIN, "levels: gamma=%g: give a number above 0",
                          config->gamma);
@@ -159,7 +158,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct levels_config *config = config_;
-    (void)in;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
     return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6};

@@ -33,7 +33,6 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = histogram_state(plan);
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, false);
