@@ -24,8 +24,8 @@ def check_source(root, stage, complaints):
     if len(defined) != 1 or len(own) != 1:
         complaints.append('stage_%s with its reference is missing' % stage)
     for reference in own:
-        for pattern in ('*_ref.c', '*.h'):
-            if len(files_with(root, pattern, r'int %s\(' % reference)) != 1:
+        for pattern, found in (('*_ref.c', r'int %s\('), ('*.h', r'(stage_reference %s;|int %s\()')):
+            if len(files_with(root, pattern, found.replace('%s', reference))) != 1:
                 complaints.append('%s is not in one file %s' % (reference, pattern))
 
 

@@ -1,7 +1,5 @@
 #include "stage/abs.h"
 
-#include "stage/stage.h"
-
 static int pixel(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {

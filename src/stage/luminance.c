@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "stage/common.h"
-#include "stage/stage.h"
 
 static const struct param_choice weights_choices[] = {
     {"bt601", LUMINANCE_BT601},

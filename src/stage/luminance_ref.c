@@ -1,7 +1,6 @@
 /* luminance by its definition: u8 and u16 by (r·R + g·G + b·B + 32768) >> 16, f32 by the same
  * weights. */
 #include "stage/luminance.h"
-#include "stage/stage.h"
 
 static double mix(const struct plane *plane, const uint8_t *pixel, const uint32_t weights[3])
 {

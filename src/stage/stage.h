@@ -40,6 +40,11 @@ struct stage_source {
     uint32_t reduce; /* the picture at 1/2, 1/4 or 1/8 of its width and height; 1: in full */
 };
 
+/* Computes `out` from `in`. The planes of `out` are those of shape(), possibly with other strides.
+ * Plain and slow: this defines the result. */
+typedef int stage_reference(const void *config, const struct picture *in, struct picture *out,
+                            struct fault *fault);
+
 struct stage {
     const char *name;
     const char *summary;        /* what comes out, in one sentence */
@@ -91,10 +96,7 @@ struct stage {
      * stages at the beginning of a chain are asked. NULL: it needs the whole picture. */
     bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
-    /* Computes `out` from `in`. The planes of `out` are those of shape(), possibly with other
-     * strides. Plain and slow: this defines the result. */
-    int (*reference)(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+    stage_reference *reference;
 
     /* NULL: integer results are exact, others within 1e-5 relative. */
     struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "stage/box/box.h"
-#include "stage/stage.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -6,7 +6,6 @@
 
 #include "stage/box/box_internal.h"
 #include "stage/common.h"
-#include "stage/stage.h"
 
 static const struct param_choice method_choices[] = {
     {"auto", BOX_AUTO},

@@ -6,8 +6,6 @@
 #ifndef SLUICE_STAGE_DWT_H
 #define SLUICE_STAGE_DWT_H
 
-#include "base/fault.h"
-#include "image/frame.h"
 #include "stage/stage.h"
 
 #define DWT_LEVELS_MAX 16
@@ -101,7 +99,6 @@ int dwt_check_device(const struct stage_plan *plan, int precision, struct fault 
 enum sample_type dwt_band_type(int precision);
 
 /* The definition, in plain C. */
-int dwt_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference dwt_reference;
 
 #endif

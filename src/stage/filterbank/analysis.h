@@ -3,12 +3,12 @@
 #define SLUICE_STAGE_FILTERBANK_ANALYSIS_H
 
 #include "stage/filterbank/filterbank.h"
+#include "stage/stage.h"
 
 /* Adds the launches that make plan->out from plan->in. */
 int analysis_passes(const void *config, struct stage_plan *plan, struct fault *fault);
 
 /* The definition, in plain C. */
-int analysis_reference(const void *config, const struct picture *in, struct picture *out,
-                       struct fault *fault);
+stage_reference analysis_reference;
 
 #endif

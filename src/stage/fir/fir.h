@@ -2,10 +2,7 @@
 #ifndef SLUICE_STAGE_FIR_H
 #define SLUICE_STAGE_FIR_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/stage.h"
 
 enum fir_name {
     FIR_SAMPLE, /* of Arm's FIR sample */
@@ -45,7 +42,6 @@ void fir_window(const struct fir_config *config, struct fir_window *window);
 bool fir_is_whole(const struct fir_window *window);
 
 /* The definition, in plain C. */
-int fir_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference fir_reference;
 
 #endif

@@ -4,8 +4,6 @@
  * 0 are left out. */
 #include "stage/fir/fir.h"
 
-#include "stage/stage.h"
-
 struct sums {
     const struct fir_window *window;
     const struct picture *picture;

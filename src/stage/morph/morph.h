@@ -28,8 +28,7 @@ int morph_shape(const struct morph_config *config, unsigned windows, const struc
                 size_t alignment, struct frame *out, struct fault *fault);
 
 /* The definition, in plain C. */
-int morph_reference(const void *config, const struct picture *in, struct picture *out,
-                    struct fault *fault);
+stage_reference morph_reference;
 
 /* One window over one plane, while it is planned. */
 struct morph_task {

@@ -53,14 +53,10 @@ struct rotate_config {
 };
 
 /* The definitions, in plain C. */
-int crop_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault);
-int flip_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault);
-int pad_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
-int rotate_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference crop_reference;
+stage_reference flip_reference;
+stage_reference pad_reference;
+stage_reference rotate_reference;
 
 struct move_view {
     unsigned operand;

@@ -6,7 +6,6 @@
 
 #include "base/ratio.h"
 #include "stage/common.h"
-#include "stage/stage.h"
 
 static const struct param_choice out_choices[] = {
     {"magnitude", SOBEL_MAGNITUDE}, {"l1", SOBEL_L1},         {"dx", SOBEL_DX}, {"dy", SOBEL_DY},

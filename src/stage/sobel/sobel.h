@@ -2,10 +2,7 @@
 #ifndef SLUICE_STAGE_SOBEL_H
 #define SLUICE_STAGE_SOBEL_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "stage/pass.h"
+#include "stage/stage.h"
 
 enum sobel_out {
     SOBEL_MAGNITUDE, /* sat(floor(S·sqrt(dX² + dY²) + 0.5)) */
@@ -41,7 +38,6 @@ void sobel_pass_planes(const struct sobel_config *config, const struct stage_pla
                        struct pass *pass, unsigned plane, unsigned first);
 
 /* The definition, in plain C. */
-int sobel_reference(const void *config, const struct picture *in, struct picture *out,
-                    struct fault *fault);
+stage_reference sobel_reference;
 
 #endif

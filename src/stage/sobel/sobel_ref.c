@@ -6,7 +6,6 @@
 
 #include "base/ratio.h"
 #include "image/border.h"
-#include "stage/stage.h"
 
 struct gradient {
     float dx, dy;

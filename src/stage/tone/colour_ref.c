@@ -4,7 +4,6 @@
 #include "stage/tone/colour.h"
 
 #include "base/ratio.h"
-#include "stage/stage.h"
 
 __extension__ typedef __int128 wide;
 

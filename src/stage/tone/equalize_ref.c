@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "stage/stage.h"
-
 static uint32_t sample(const struct plane *plane, const uint8_t *row, uint32_t x, uint32_t c)
 {
     size_t index = (size_t)x * plane->channels + c;
