@@ -174,11 +174,11 @@ static int nothing_fits(const struct device_options *options, const struct devic
         text_printf(&asked, " --device-index %d", options->device_index);
     const struct fault *why = is_word(options->select, "native") ? &native.fault : &opencl.fault;
     bool is_without = why->code != FAULT_NONE;
-    int result = fault_set(fault, is_without ? why->code : FAULT_NO_DEVICE,
-                           "no device %s %s%s%s%s%s; --device reference needs none",
-                           count ? "fits" : "for", text_string(&asked), is_without ? ": " : "",
-                           is_without ? why->text : "", count ? "; there is " : "",
-                           text_string(&names));
+    int result =
+        fault_set(fault, is_without ? why->code : FAULT_NO_DEVICE,
+                  "no device %s %s%s%s%s%s; --device reference needs none", count ? "fits" : "for",
+                  text_string(&asked), is_without ? ": " : "", is_without ? why->text : "",
+                  count ? "; there is " : "", text_string(&names));
     text_finish(&asked);
     text_finish(&names);
     return result;

@@ -28,7 +28,6 @@ struct launch {
 
 struct native_batch {
     struct device_batch base;
-    struct device_traffic traffic;
     size_t n_launches, capacity;
     struct launch *launches;
     struct device_timing *timings;
@@ -60,7 +59,7 @@ int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault)
 {
     buffer->mapped = NULL;
-    own_batch(batch)->traffic.crossings_in++;
+    batch->traffic.crossings_in++;
     return 0;
 }
 
@@ -68,7 +67,7 @@ int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
                      void **data, struct fault *fault)
 {
     *data = buffer->mapped = buffer->handle;
-    own_batch(batch)->traffic.crossings_out++;
+    batch->traffic.crossings_out++;
     return 0;
 }
 
@@ -299,11 +298,6 @@ const struct device_timing *native_batch_timings(struct device_batch *base, size
     }
     *count = batch->n_launches;
     return batch->timings;
-}
-
-const struct device_traffic *native_batch_traffic(const struct device_batch *batch)
-{
-    return &((const struct native_batch *)batch)->traffic;
 }
 
 /* Of a batch that has not ended, no further piece is started, and those that run are waited for:

@@ -6,6 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+#if defined(__x86_64__)
+static bool has_level(const char *name)
+{
+    __builtin_cpu_init();
+    return (strcmp(name, "x86_64_v2") == 0 && __builtin_cpu_supports("x86-64-v2")) ||
+           (strcmp(name, "x86_64_v3") == 0 && __builtin_cpu_supports("x86-64-v3")) ||
+           (strcmp(name, "x86_64_v4") == 0 && __builtin_cpu_supports("x86-64-v4"));
+}
+#elif defined(__aarch64__)
+static bool has_level(const char *name)
+{
+    const unsigned long needed = HWCAP_ATOMICS | HWCAP_CRC32 | HWCAP_ASIMDRDM;
+    return strcmp(name, "armv8_a") == 0 ||
+           (strcmp(name, "armv8_2_a") == 0 && (getauxval(AT_HWCAP) & needed) == needed);
+}
+#endif
+
+/* The index in native_levels of the best level that the processor has, or of the one that
+ * SLUICE_NATIVE_LEVEL names; -1 with FAULT_NO_DEVICE when there is none. */
+static int choose_level(struct fault *fault)
+{
+    const char *wanted = getenv("SLUICE_NATIVE_LEVEL");
+    int best = -1;
+    for (int i = 0; native_levels[i]; i++)
+        if (has_level(native_levels[i]) && (!wanted || strcmp(wanted, native_levels[i]) == 0))
+            best = i;
+    if (best < 0 && wanted)
+        fault_set(fault, FAULT_NO_DEVICE,
+                  "SLUICE_NATIVE_LEVEL=%.40s: this processor or this sluice has no such level",
+                  wanted);
+    else if (best < 0)
+        fault_set(fault, FAULT_NO_DEVICE,
+                  "native kernels need a later processor, at least one of %s", native_levels[0]);
+    return best;
+}
 
 static unsigned count_processors(void)
 {
@@ -33,7 +73,7 @@ static void read_processor(char *name, size_t size)
 static int list(struct device_info **infos, size_t *count, struct fault *fault)
 {
     static struct device_info info;
-    int level = native_level(fault);
+    int level = choose_level(fault);
     if (level < 0)
         return FAULT_NO_DEVICE;
     info = (struct device_info){
@@ -62,7 +102,7 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
 
 static int open_device(struct device *device, struct fault *fault)
 {
-    int level = native_level(fault);
+    int level = choose_level(fault);
     if (level < 0)
         return FAULT_NO_DEVICE;
     struct native *native = device->own = calloc(1, sizeof *native);
@@ -169,6 +209,5 @@ const struct device_backend device_native = {
     .batch_submit = native_batch_submit,
     .batch_wait = native_batch_wait,
     .batch_timings = native_batch_timings,
-    .batch_traffic = native_batch_traffic,
     .batch_finish = native_batch_finish,
 };
