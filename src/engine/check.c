@@ -1,12 +1,10 @@
-#include "engine/check.h"
+#include "engine/engine_internal.h"
 
 #include <string.h>
 
 #include "base/log.h"
-#include "chain/recording.h"
 #include "chain/reference.h"
 #include "chain/source.h"
-#include "device/memory.h"
 
 /* Fills the picture with noise: all values, no symmetry. Floats go from 0 to 1, as in pictures. */
 static void fill(struct picture *picture)
