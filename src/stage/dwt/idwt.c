@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_internal.h"
+#include "stage/dwt/dwt_level.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice levels_choices[] = {

@@ -130,4 +130,7 @@ double *filterbank_taps_add(struct filterbank_taps *taps, size_t n, int32_t *at)
 void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank_config *config,
                            struct stage_plan *plan);
 
+/* The definition of analysis, in plain C. */
+stage_reference analysis_reference;
+
 #endif

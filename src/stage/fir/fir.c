@@ -5,7 +5,7 @@
  * written out with the coefficients as literals, so that zeros cost nothing. For a wide window it
  * loops over a table, as does every generic kernel, which has its other numbers as arguments. Of
  * the kernels that are compiled with sluice, some are for windows of 3×3, 5×5 and 7×7. */
-#include "stage/fir/fir_internal.h"
+#include "stage/fir/fir.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #ifndef SLUICE_STAGE_FIR_H
 #define SLUICE_STAGE_FIR_H
 
+#include "stage/quotient.h"
 #include "stage/stage.h"
 
 enum fir_name {
@@ -40,6 +41,12 @@ void fir_window(const struct fir_config *config, struct fir_window *window);
 /* True when coefficients, divisor and bias are whole numbers, so that the result for integers is
  * the exact quotient. */
 bool fir_is_whole(const struct fir_window *window);
+
+/* Adds the pass that computes with two samples in a word, if plane, window and device allow it;
+ * otherwise returns false. All numbers are whole, the divisor is positive, and `quotient` is as
+ * planned. */
+bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
+                    const struct quotient *quotient, int border);
 
 /* The definition, in plain C. */
 stage_reference fir_reference;

@@ -7,7 +7,7 @@
 #include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
-#include "stage/fir/fir_internal.h"
+#include "stage/fir/fir.h"
 #include "stage/packed.h"
 
 /* A window that is the product of a column and a row of whole numbers. */

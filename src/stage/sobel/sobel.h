@@ -26,17 +26,6 @@ struct sobel_config {
     int kernel;   /* enum sobel_kernel */
 };
 
-/* Adds the pass for GPUs that computes several rows at a time, if plane and results allow it;
- * otherwise returns false. `first` is the index of the resulting plane, `variant` the name of
- * config->out. */
-bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
-                      unsigned first, enum kernel_form form, const char *variant);
-
-/* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
- * move. */
-void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
-                       struct pass *pass, unsigned plane, unsigned first);
-
 /* The definition, in plain C. */
 stage_reference sobel_reference;
 
