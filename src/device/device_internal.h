@@ -3,8 +3,12 @@
 #ifndef SLUICE_DEVICE_DEVICE_INTERNAL_H
 #define SLUICE_DEVICE_DEVICE_INTERNAL_H
 
-#include "device/batch.h"
+#include "device/device.h"
 #include <pthread.h>
+
+struct device_launch;
+struct device_part;
+struct device_timing;
 
 struct device {
     const struct device_info *info;

@@ -4,6 +4,7 @@
 #ifndef SLUICE_DEVICE_NATIVE_NATIVE_H
 #define SLUICE_DEVICE_NATIVE_NATIVE_H
 
+#include "device/batch.h"
 #include "device/device_internal.h"
 #include "device/native/kernels.h"
 

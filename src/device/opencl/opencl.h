@@ -2,6 +2,7 @@
 #ifndef SLUICE_DEVICE_OPENCL_OPENCL_H
 #define SLUICE_DEVICE_OPENCL_OPENCL_H
 
+#include "device/batch.h"
 #include "device/device_internal.h"
 #include "device/opencl/api.h"
 #include <stdatomic.h>

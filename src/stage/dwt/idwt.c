@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_level.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice levels_choices[] = {
