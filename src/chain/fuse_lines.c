@@ -34,13 +34,6 @@ struct lines {
     uint32_t item_bytes;
 };
 
-static void finish(struct lines *lines)
-{
-    for (unsigned i = 0; i < lines->n; i++)
-        plan_work_finish(&lines->units[i].own);
-    free(lines);
-}
-
 /* Plans the unit of a step. It fits if it is one pass in rows form on one plane. */
 static int add_unit(struct lines *lines, const struct plan_step *step, bool *fits,
                     struct fault *fault)
@@ -243,6 +236,8 @@ int fuse_lines(const struct fuse_group *group, bool *done, struct fault *fault)
     if (*done)
         fuse_commit(group, &work);
     plan_work_finish(&work);
-    finish(lines);
+    for (unsigned i = 0; i < lines->n; i++)
+        plan_work_finish(&lines->units[i].own);
+    free(lines);
     return result;
 }

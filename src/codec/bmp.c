@@ -59,18 +59,15 @@ struct header {
     size_t end; /* in bytes from the file's beginning, with masks that follow the header */
 };
 
-static bool is_header_size(uint32_t size)
-{
-    static const uint8_t sizes[] = {CORE_HEADER, 16,          INFO_HEADER, V2_HEADER,
-                                    V3_HEADER,   OS22_HEADER, 108,         V5_HEADER};
-    return size <= V5_HEADER && memchr(sizes, (int)size, sizeof sizes);
-}
-
 /* The signature is only two letters, so the header's size must be a known one, too. */
 static bool probe(const uint8_t *data, size_t size)
 {
-    return size >= 2 && data[0] == 'B' && data[1] == 'M' &&
-           (size < FILE_HEADER + 4 || is_header_size(load_le32(data + FILE_HEADER)));
+    static const uint8_t sizes[] = {CORE_HEADER, 16,          INFO_HEADER, V2_HEADER,
+                                    V3_HEADER,   OS22_HEADER, V4_HEADER,   V5_HEADER};
+    if (size < 2 || data[0] != 'B' || data[1] != 'M')
+        return false;
+    uint32_t header = size < FILE_HEADER + 4 ? V5_HEADER : load_le32(data + FILE_HEADER);
+    return header <= V5_HEADER && memchr(sizes, (int)header, sizeof sizes);
 }
 
 static int truncated(struct fault *fault)
@@ -212,13 +209,6 @@ static uint64_t stride_of(uint64_t width, unsigned bits)
     return (width * bits + 31) / 32 * 4;
 }
 
-static uint32_t channels_of(const struct bmp_state *s)
-{
-    if (s->bits <= 8)
-        return s->grey ? 1 : 3;
-    return s->fields[3].max ? 4 : 3;
-}
-
 /* Some programs write 0 as the offset of the pixels, or count it from the header's end. */
 static int place_pixels(struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
@@ -250,9 +240,11 @@ static int open_bmp(struct decoder *d, struct fault *fault)
         result = place_pixels(d, s, &h, fault);
     if (result == 0 && s->bits <= 8)
         result = read_palette(d, s, &h, fault);
+    bool is_grey = s->bits <= 8 && s->grey;
+    uint32_t channels = is_grey ? 1 : s->bits > 8 && s->fields[3].max ? 4 : 3;
     if (result == 0)
-        result = decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels_of(s),
-                                   SAMPLE_U8, fault);
+        result =
+            decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels, SAMPLE_U8, fault);
     if (result != 0)
         return result;
     bool rows = s->compression != BMP_RLE8 && s->compression != BMP_RLE4;

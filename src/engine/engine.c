@@ -116,19 +116,14 @@ static int start_threads(struct engine *engine, struct fault *fault)
  * with pictures of several sizes the process would hold several times the memory in use. */
 #define BLOCK_OF_ITS_OWN (1 << 20)
 
-static void give_memory_back(void)
-{
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, BLOCK_OF_ITS_OWN);
-#endif
-}
-
 int engine_open(struct engine **engine, const struct engine_options *options, struct fault *fault)
 {
     struct engine *e = calloc(1, sizeof *e);
     if (!e)
         return fault_set(fault, FAULT_MEMORY, "no memory for an engine");
-    give_memory_back();
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, BLOCK_OF_ITS_OWN);
+#endif
     e->options = *options;
     e->queue_end = &e->queue;
     budget_init(&e->files, options->memory / 4);
@@ -215,13 +210,6 @@ const char *engine_tier(struct engine *engine, const struct chain *chain)
     return device ? device_kind_name(device_info(device)->kind) : NULL;
 }
 
-/* Only a GPU that nobody asked for by name has to prove itself. */
-static bool needs_check(const struct engine *engine, const struct device_info *info)
-{
-    const char *select = engine->options.device.select;
-    return info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0);
-}
-
 static int open_one(struct engine *engine, const struct device_info *info,
                     const struct chain *chain, bool warming, struct fault *fault)
 {
@@ -231,8 +219,10 @@ static int open_one(struct engine *engine, const struct device_info *info,
                                    : warming  ? PROGRAM_KEPT
                                               : PROGRAM_COUNTED};
     struct device *device = NULL;
+    const char *select = engine->options.device.select;
     int result = device_open(&device, info, &engine->options.device, fault);
-    if (result == 0 && needs_check(engine, info))
+    /* Only a GPU that nobody asked for by name has to prove itself. */
+    if (result == 0 && info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0))
         result = check_colour(device, &how, chain, fault);
     if (result != 0) {
         device_close(&device);

@@ -94,12 +94,6 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
-static bool is_in_huge_pages(int fd)
-{
-    struct statfs status;
-    return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
-}
-
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -113,8 +107,9 @@ static int read_header(struct job_state *s, struct fault *fault)
     if (s->job->began)
         s->job->began(s->job);
     struct decode_options decode = s->job->decode;
+    struct statfs status;
     struct codec_limits limits = {options->max_pixels, options->memory};
-    decode.padded = is_in_huge_pages(s->job->in_fd);
+    decode.padded = fstatfs(s->job->in_fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
     decode.meta = format_meta(s->job->format);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)

@@ -56,14 +56,6 @@ static struct zip_writer *zip_create(struct output *output, int level)
     return w;
 }
 
-static void zip_destroy(struct zip_writer **writer)
-{
-    if (*writer)
-        text_finish(&(*writer)->directory);
-    free(*writer);
-    *writer = NULL;
-}
-
 static void put(struct zip_writer *w, const void *data, size_t size)
 {
     output_write(w->output, data, size);
@@ -344,6 +336,7 @@ int npz_encode(const void *config_, const struct picture *picture, struct output
         result = add_meta(writer, frame, fault);
     if (result == 0 && !zip_finish(writer))
         result = fault_set(fault, FAULT_MEMORY, "no memory for an archive");
-    zip_destroy(&writer);
+    text_finish(&writer->directory);
+    free(writer);
     return result;
 }

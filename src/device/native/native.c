@@ -47,12 +47,6 @@ static int choose_level(struct fault *fault)
     return best;
 }
 
-static unsigned count_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 /* On x86 /proc/cpuinfo has lines "model name : …". On ARM there are only part numbers. */
 static void read_processor(char *name, size_t size)
 {
@@ -73,6 +67,7 @@ static void read_processor(char *name, size_t size)
 static int list(struct device_info **infos, size_t *count, struct fault *fault)
 {
     static struct device_info info;
+    cpu_set_t set;
     int level = choose_level(fault);
     if (level < 0)
         return FAULT_NO_DEVICE;
@@ -83,7 +78,8 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
         .kind = DEVICE_NATIVE,
         .platform = "native",
         .name = "native",
-        .compute_units = count_processors(),
+        .compute_units =
+            sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1,
         .work_group_size = 1,
         .memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
         .has_fp64 = true,

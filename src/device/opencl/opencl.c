@@ -15,11 +15,6 @@ static struct {
     size_t count;
 } devices;
 
-static cl_device_id id_of(const struct device_info *info)
-{
-    return devices.ids[info - devices.infos];
-}
-
 static void query_text(cl_device_id id, cl_device_info what, char *text, size_t size)
 {
     char whole[4096] = "";
@@ -154,7 +149,7 @@ static int open_device(struct device *device, struct fault *fault)
     if (!cl_device)
         return fault_set(fault, FAULT_MEMORY, "no memory for a device");
     cl_int error;
-    cl_device->id = id_of(device->info);
+    cl_device->id = devices.ids[device->info - devices.infos];
     pthread_mutex_init(&cl_device->lock, NULL);
     pthread_mutex_init(&cl_device->program_lock, NULL);
     pthread_cond_init(&cl_device->program_made, NULL);

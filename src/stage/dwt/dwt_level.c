@@ -249,16 +249,6 @@ uint64_t dwt_signal_samples(const struct dwt_task *task)
     return (uint64_t)task->level->width * task->level->height * task->layout->channels;
 }
 
-/* The place of a band; for a band that does not exist that of LL, which the kernel then leaves
- * alone. */
-static struct dwt_place band_place(const struct dwt_level *level, enum dwt_band band,
-                                   unsigned operand, unsigned first, struct dwt_place low)
-{
-    if (level->plane[band] < 0)
-        return low;
-    return (struct dwt_place){operand, first + (unsigned)level->plane[band]};
-}
-
 /* Level `i` of a layout whose planes are in `operand`, from `first` on. */
 static struct dwt_task task_of(const struct dwt_config *config, struct stage_plan *plan,
                                struct dwt_scratch *scratch, const struct dwt_layout *layout,
@@ -267,8 +257,10 @@ static struct dwt_task task_of(const struct dwt_config *config, struct stage_pla
     const struct dwt_level *level = &layout->levels[i];
     struct dwt_place low = {scratch->low[(i + 1) % 2], 0};
     struct dwt_task task = {config, plan, scratch, layout, level, {low}};
-    for (int b = 0; b < DWT_BANDS; b++)
-        task.bands[b] = band_place(level, (enum dwt_band)b, operand, first, low);
+    for (int b = 0; b < DWT_BANDS; b++) /* one that does not exist has LL's, and is left alone */
+        task.bands[b] = level->plane[b] < 0
+                            ? low
+                            : (struct dwt_place){operand, first + (unsigned)level->plane[b]};
     return task;
 }
 

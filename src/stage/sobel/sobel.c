@@ -39,11 +39,6 @@ static bool is_signed_gradient(const struct sobel_config *config)
     return config->out == SOBEL_DX || config->out == SOBEL_DY || config->out == SOBEL_BOTH;
 }
 
-static enum sample_type gradient_type(enum sample_type type)
-{
-    return type == SAMPLE_U8 ? SAMPLE_I8 : type == SAMPLE_U16 ? SAMPLE_I16 : type;
-}
-
 static int add_planes(const struct sobel_config *config, struct plane plane, size_t alignment,
                       struct frame *out, struct fault *fault)
 {
@@ -75,7 +70,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         if (result != 0)
             break;
         if (is_signed_gradient(config)) {
-            plane.type = gradient_type(plane.type);
+            plane.type = plane.type == SAMPLE_U8    ? SAMPLE_I8
+                         : plane.type == SAMPLE_U16 ? SAMPLE_I16
+                                                    : plane.type;
             plane.channels -= plane_has_alpha(&plane);
         }
         result = add_planes(config, plane, alignment, out, fault);
