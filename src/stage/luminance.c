@@ -133,10 +133,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     }
     pass_name(pass, kernel_form_name(form));
     pass->work = mixes ? 8 : 1;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, i);
+    pass_planes(pass, plan, i);
     if (mixes)
         add_weights(pass, config, in->type);
 }

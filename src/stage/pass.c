@@ -166,6 +166,14 @@ void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
     add_arg(pass, (struct pass_arg){.kind = PASS_PLANE, .operand = operand, .plane = plane});
 }
 
+void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane)
+{
+    pass->bytes_read = plane_bytes(&plan->in->planes[plane]);
+    pass->bytes_written = plane_bytes(&plan->out->planes[plane]);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_OUT, plane);
+}
+
 void pass_buffer(struct pass *pass, unsigned operand)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = operand});
@@ -359,10 +367,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     define_pixel_call(pass, plan->stage, function);
     pass_define_lines(pass, function->defines);
     pass->work = function->work;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, plane);
+    pass_planes(pass, plan, plane);
     for (unsigned i = 0; i < function->n_args; i++)
         add_arg(pass, function->args[i]);
 }

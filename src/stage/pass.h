@@ -163,6 +163,9 @@ void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
+
+/* Adds that plane of the plan's input and of its output, each of which the pass moves once. */
+void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
 
 /* Adds a plane that lies in the operand's memory as `plane` says, not as the operand's frame says.

@@ -268,9 +268,7 @@ static void add_copy(const struct shrinking *s, const struct plane *plane, unsig
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass =
         begin(s, "copy", form, span_of(s, plane), plane->width * plane->channels, plane->height);
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, s->plan, index);
 }
 
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
@@ -290,9 +288,7 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form,
                               span_of(s, plane), plane->width * plane->channels, plane->height);
     pass->work = 6;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, s->plan, index);
     pass_buffer(pass, s->limit);
     pass_int(pass,
              is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);

@@ -421,11 +421,7 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
         pass_define(pass, "ROWS", "%u", w->rows);
     }
     pass->work = 4.0 + 2.0 * count_coefficients(w);
-    pass->bytes_read = plane_bytes(work->in);
-    pass->bytes_written = plane_bytes(work->out);
-
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, plane);
+    pass_planes(pass, plan, plane);
     pass_buffer(pass, add_table(plan, work));
     pass_ints(pass, work->pitch, work->lead, w->columns, w->rows, work->left, work->top,
               work->in->width, work->in->height, config->border, work->first);

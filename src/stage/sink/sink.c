@@ -42,10 +42,7 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
             pass_name(pass, "scaled");
         pass_name(pass, kernel_form_name(form));
         pass->work = 4.0 * out->channels;
-        pass->bytes_read = plane_bytes(in);
-        pass->bytes_written = plane_bytes(out);
-        pass_plane(pass, OPERAND_IN, i);
-        pass_plane(pass, OPERAND_OUT, i);
+        pass_planes(pass, plan, i);
         if (scaled)
             pass_float(pass, (float)plane_white(in));
     }

@@ -138,8 +138,8 @@ static const char *work_type(const struct device_profile *profile, enum sample_t
 
 /* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
  * move. */
-static void pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
-                        struct pass *pass, unsigned plane, unsigned first)
+static void add_arguments(const struct sobel_config *config, const struct stage_plan *plan,
+                          struct pass *pass, unsigned plane, unsigned first)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
     unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
@@ -174,7 +174,7 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
     pass_define_type(pass, "DST", out->type);
     pass->goes_on = true;
     pass->work *= 24;
-    pass_planes(config, plan, pass, plane, first);
+    add_arguments(config, plan, pass, plane, first);
     return true;
 }
 
@@ -226,7 +226,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
         pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
-    pass_planes(config, plan, pass, i, first);
+    add_arguments(config, plan, pass, i, first);
     pass_ints(pass, config->border == BORDER_CROP, in->channels);
     if (!is_signed_gradient(config)) {
         pass_float(pass, (float)config->scale);

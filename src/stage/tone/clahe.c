@@ -152,9 +152,7 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass = begin(plan, "apply", true, form, index, state, plane->width, plane->height);
     pass->work = joins(plan, plane) ? 20 : 40;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_ints(pass, tiles->across, tiles->down);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
@@ -221,9 +219,7 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     struct pass *pass = begin_together(plan, "blend", index, state, (tiles->across + 1) * strips,
                                        (tiles->down + 1) * bands);
     pass->work = 32.0 * STRIP * BAND / ITEMS;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
               tiles->height);
     pass_float(pass, 1.0f / (float)tiles->width);

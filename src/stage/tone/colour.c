@@ -129,9 +129,7 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     pass_channels(pass, in->channels, in->channels);
     pass_name(pass, kernel_form_name(form));
     pass->work = 30;
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_buffer(pass, add_table(config, plan, wide));
 }
 

@@ -22,9 +22,7 @@ static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
     pass_channels(pass, plane->channels, plane->channels);
     pass_name(pass, kernel_form_name(form));
     pass->work = 20;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_buffer(pass, state);
 }
 
