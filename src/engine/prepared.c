@@ -210,14 +210,6 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
     return result;
 }
 
-static void tell_compiling(struct engine *engine, const struct plane *plane)
-{
-    char text[ENGINE_PREPARING_MAX];
-    snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
-             sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
-    engine_tell_preparing(engine, text);
-}
-
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
                 const struct format *format, bool keep_input, enum level level, bool warming,
                 struct prepared *made, struct fault *fault)
@@ -243,7 +235,11 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
         return result;
     if (made->device) {
         options.profile = device_profile(made->device);
-        tell_compiling(engine, &in->planes[0]);
+        const struct plane *plane = &in->planes[0];
+        char text[ENGINE_PREPARING_MAX];
+        snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
+                 sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
+        engine_tell_preparing(engine, text);
     }
     result = make_variant(engine, made, in, &options, warming, fault);
     engine_tell_preparing(engine, "");

@@ -67,19 +67,15 @@ void threshold_means(const struct threshold_config *config, struct box_config *b
     box->width.v[0] = side;
 }
 
-static int32_t bits_of(float value)
-{
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The number for the kernel: an integer within the type's range, or the bits of a float. */
 static int32_t as_sample(enum sample_type type, double value)
 {
-    if (type == SAMPLE_F32)
-        return bits_of((float)value);
-    return (int32_t)sample_saturate(type, value);
+    float single = (float)value;
+    int32_t bits;
+    if (type != SAMPLE_F32)
+        return (int32_t)sample_saturate(type, value);
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
 }
 
 static double high_of(const struct threshold_config *config, const struct plane *in)

@@ -309,21 +309,12 @@ static int add_plane(struct zip_writer *writer, const struct picture *picture, s
     return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
 }
 
-static int add_meta(struct zip_writer *writer, const struct frame *frame, struct fault *fault)
-{
-    struct text meta = {0};
-    bool good = npz_print_meta(frame, &meta);
-    if (good)
-        zip_add(writer, NPZ_META, meta.length, write_text, &meta);
-    text_finish(&meta);
-    return good ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for " NPZ_META);
-}
-
 int npz_encode(const void *config_, const struct picture *picture, struct output *output,
                struct fault *fault)
 {
     const struct npz_config *config = config_;
     const struct frame *frame = &picture->frame;
+    struct text meta = {0};
     int result = check_names(frame, fault);
     if (result != 0)
         return result;
@@ -332,8 +323,11 @@ int npz_encode(const void *config_, const struct picture *picture, struct output
         return fault_set(fault, FAULT_MEMORY, "no memory for an archive");
     for (size_t i = 0; i < frame->n_planes && result == 0 && !output->fault.code; i++)
         result = add_plane(writer, picture, i, fault);
-    if (result == 0)
-        result = add_meta(writer, frame, fault);
+    if (result == 0 && npz_print_meta(frame, &meta))
+        zip_add(writer, NPZ_META, meta.length, write_text, &meta);
+    else if (result == 0)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for " NPZ_META);
+    text_finish(&meta);
     if (result == 0 && !zip_finish(writer))
         result = fault_set(fault, FAULT_MEMORY, "no memory for an archive");
     text_finish(&writer->directory);

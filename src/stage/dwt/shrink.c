@@ -263,14 +263,6 @@ static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
     return four ? 4 : 0;
 }
 
-static void add_copy(const struct shrinking *s, const struct plane *plane, unsigned index)
-{
-    enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass =
-        begin(s, "copy", form, span_of(s, plane), plane->width * plane->channels, plane->height);
-    pass_planes(pass, s->plan, index);
-}
-
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
     unsigned index = 0;
@@ -278,17 +270,17 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
     if (!plane)
         return;
-    if (band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise) {
-        add_copy(s, plane, index);
-        return;
-    }
-    if (!is_fixed(s->config))
+    bool copies = band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+    if (!copies && !is_fixed(s->config))
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form,
-                              span_of(s, plane), plane->width * plane->channels, plane->height);
-    pass->work = 6;
+    const char *part = copies ? "copy" : param_choice_name(rule_choices, s->config->rule);
+    struct pass *pass =
+        begin(s, part, form, span_of(s, plane), plane->width * plane->channels, plane->height);
     pass_planes(pass, s->plan, index);
+    if (copies)
+        return;
+    pass->work = 6;
     pass_buffer(pass, s->limit);
     pass_int(pass,
              is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);

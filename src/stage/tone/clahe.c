@@ -76,17 +76,13 @@ static bool joins(const struct stage_plan *plan, const struct plane *plane)
     return plan->profile->form == FORM_ROWS && plane->type == SAMPLE_U8;
 }
 
-/* Ints of a tile: counts, two sums of each group of them, and a table. */
-static uint64_t tile_ints(const struct plane *plane)
-{
-    uint64_t bins = bins_of(plane);
-    return bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
-}
-
 /* Where the regions' tables begin: behind all tiles. */
 static uint64_t joined_at(const struct plane *plane, const struct clahe_tiles *tiles)
 {
-    return tile_ints(plane) * tiles->across * tiles->down;
+    uint64_t bins = bins_of(plane);
+    /* of a tile: counts, two sums of each group of them, and a table */
+    uint64_t ints = bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
+    return ints * tiles->across * tiles->down;
 }
 
 /* `reads`: the kernel looks at pixels. */
