@@ -228,9 +228,7 @@ static int place_pixels(struct decoder *d, struct bmp_state *s, const struct hea
 static int open_bmp(struct decoder *d, struct fault *fault)
 {
     struct header h;
-    struct bmp_state *s = d->state = calloc(1, sizeof *s);
-    if (!s)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct bmp_state *s = d->state;
     int result = read_header(d, s, &h, fault);
     if (result == 0)
         result = check_bits(s, &h, fault);
@@ -606,6 +604,7 @@ const struct codec codec_bmp = {
     .extensions = extensions,
     .media_type = "image/bmp",
     .probe = probe,
+    .state_size = sizeof(struct bmp_state),
     .open = open_bmp,
     .read = read_bmp,
 

@@ -239,6 +239,9 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
     if (!decoder->codec)
         return unknown_format(data, size, fault);
+    decoder->state = calloc(1, decoder->codec->state_size);
+    if (!decoder->state)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
     int result = decoder->codec->open(decoder, fault);
     if (result == 0)
         set_white(decoder);

@@ -409,11 +409,8 @@ static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool lu
     }
 }
 
-static struct jpeg_reader *create_reader(struct decoder *d)
+static void init_reader(struct jpeg_reader *r, struct decoder *d)
 {
-    struct jpeg_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return NULL;
     r->decoder = d;
     jpeg_errors_init(&r->errors);
     r->errors.manager.emit_message = warn;
@@ -430,7 +427,6 @@ static struct jpeg_reader *create_reader(struct decoder *d)
         .term_source = no_source_work,
     };
     r->progress.progress_monitor = on_progress;
-    return r;
 }
 
 static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t reduce,
@@ -455,9 +451,8 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
 
 static int open_jpeg(struct decoder *d, struct fault *fault)
 {
-    struct jpeg_reader *r = d->state = create_reader(d);
-    if (!r)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct jpeg_reader *r = d->state;
+    init_reader(r, d);
     int result = jpeg_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
@@ -565,6 +560,7 @@ const struct codec codec_jpeg = {
     .extensions = extensions,
     .media_type = "image/jpeg",
     .probe = probe,
+    .state_size = sizeof(struct jpeg_reader),
     .open = open_jpeg,
     .narrow = narrow_jpeg,
     .read = read_jpeg,

@@ -293,9 +293,7 @@ static uint32_t count_channels(const struct png_reader *r)
 
 static int open_png(struct decoder *d, struct fault *fault)
 {
-    struct png_reader *r = d->state = calloc(1, sizeof *r);
-    if (!r)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct png_reader *r = d->state;
     r->data = d->data;
     r->size = d->size;
     r->partial = d->options.partial;
@@ -443,6 +441,7 @@ const struct codec codec_png = {
     .extensions = extensions,
     .media_type = "image/png",
     .probe = probe,
+    .state_size = sizeof(struct png_reader),
     .open = open_png,
     .read = read_png,
     .close = close_png,

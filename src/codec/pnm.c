@@ -100,10 +100,7 @@ static int make_scale(struct pnm_state *state, uint32_t full, struct fault *faul
 
 static int open_pnm(struct decoder *d, struct fault *fault)
 {
-    struct pnm_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
-    d->state = state;
+    struct pnm_state *state = d->state;
     state->kind = (char)d->data[1];
     bool bitmap = state->kind == '1' || state->kind == '4';
     bool colour = state->kind == '3' || state->kind == '6';
@@ -285,6 +282,7 @@ const struct codec codec_pnm = {
     .extensions = extensions,
     .media_type = "image/x-portable-anymap",
     .probe = probe,
+    .state_size = sizeof(struct pnm_state),
     .open = open_pnm,
     .read = read_pnm,
     .close = close_pnm,

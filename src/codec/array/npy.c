@@ -284,9 +284,7 @@ static bool probe(const uint8_t *data, size_t size)
 static int open_npy(struct decoder *d, struct fault *fault)
 {
     struct npy_header h;
-    struct npy_state *state = d->state = calloc(1, sizeof *state);
-    if (!state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct npy_state *state = d->state;
     int result = npy_read_header(&h, d->data, d->size, fault);
     if (result == 0)
         result = npy_add_plane(d, &h, fault);
@@ -370,6 +368,7 @@ const struct codec codec_npy = {
     .extensions = extensions,
     .media_type = "application/x-npy",
     .probe = probe,
+    .state_size = sizeof(struct npy_state),
     .open = open_npy,
     .read = read_npy,
     .fit = fit_any,

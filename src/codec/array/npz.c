@@ -340,8 +340,8 @@ static int add_frame(struct decoder *d, zip_uint64_t members, struct fault *faul
 
 static int open_npz(struct decoder *d, struct fault *fault)
 {
-    struct npz_state *state = d->state = calloc(1, sizeof *state);
-    int result = state ? check_directory(d, fault) : no_memory(fault);
+    struct npz_state *state = d->state;
+    int result = check_directory(d, fault);
     if (result == 0)
         result = open_archive(d, fault);
     if (result != 0)
@@ -457,6 +457,7 @@ const struct codec codec_npz = {
     .extensions = extensions,
     .media_type = "application/zip",
     .probe = probe,
+    .state_size = sizeof(struct npz_state),
     .open = open_npz,
     .read = read_npz,
     .close = close_npz,

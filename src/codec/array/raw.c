@@ -89,9 +89,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
 {
     const struct decode_options *o = &d->options;
     const struct layout *layout = &layouts[o->raw];
-    struct raw_state *state = d->state = calloc(1, sizeof *state);
-    if (!state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct raw_state *state = d->state;
     d->is_copy = !layout->video;
     int result =
         decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels, layout->type, fault);
@@ -249,6 +247,7 @@ const struct codec codec_raw = {
     .name = "raw",
     .extensions = extensions,
     .media_type = "application/octet-stream",
+    .state_size = sizeof(struct raw_state),
     .open = open_raw,
     .narrow = narrow_raw,
     .read = read_raw,
