@@ -50,8 +50,9 @@ struct stage {
     const char *summary;        /* what comes out, in one sentence */
     const struct param *params; /* ends with an entry without a name; NULL: it has none */
     size_t config_size;         /* size of the struct with the parameters' values */
-    bool inverse;               /* it undoes what frame.origins describe */
-    bool internal;              /* not for chains that people write, only for plans */
+    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says */
+    bool inverse;   /* it undoes what frame.origins describe */
+    bool internal;  /* not for chains that people write, only for plans */
 
     /* Tells the stage the definitions to which @name may refer; called before `complete`. NULL:
      * there are none. They outlive the config. */

@@ -95,10 +95,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct box_config *config = config_;
-    int result = stage_require_types("box", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 |
-                                         1u << SAMPLE_I16 | 1u << SAMPLE_F32,
-                                     fault);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         for (unsigned w = 0; w < config->width.count && result == 0; w++) {
             struct plane plane = in->planes[i];
@@ -293,6 +290,8 @@ const struct stage stage_box = {
     .params = params,
     .config_size = sizeof(struct box_config),
     .complete = complete,
+    .types =
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reference = box_reference,

@@ -151,11 +151,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct fir_config *config = config_;
-    const unsigned types =
-        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32;
     struct fir_window window;
     fir_window(config, &window);
-    int result = stage_require_types("fir", in, types, fault);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct plane plane = in->planes[i];
         result =
@@ -489,6 +487,8 @@ const struct stage stage_fir = {
     .config_size = sizeof(struct fir_config),
     .define = define,
     .complete = complete,
+    .types =
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reach = reach,

@@ -58,8 +58,7 @@ int morph_shape(const struct morph_config *config, unsigned windows, const struc
                 size_t alignment, struct frame *out, struct fault *fault)
 {
     const char *stage = name_of(config);
-    int result = stage_require_types(stage, in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct plane plane = in->planes[i];
         for (unsigned k = 0; k < windows && result == 0; k++)
@@ -244,9 +243,10 @@ static int complete_close(void *config, param_given *given, struct fault *fault)
 #define MORPH_STAGE(word, text)                                                                    \
     {                                                                                              \
         .name = #word, .summary = text, .params = params,                                          \
-        .config_size = sizeof(struct morph_config), .complete = complete_##word, .shape = shape,   \
-        .passes = passes, .reference = morph_reference, .tolerance = tolerance,                    \
-        .bench = #word ":3",                                                                       \
+        .config_size = sizeof(struct morph_config),                                                \
+        .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
+        .complete = complete_##word, .shape = shape, .passes = passes,                             \
+        .reference = morph_reference, .tolerance = tolerance, .bench = #word ":3",                 \
     }
 
 const struct stage stage_erode =

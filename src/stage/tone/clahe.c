@@ -57,13 +57,6 @@ void clahe_cut(const struct clahe_config *config, const struct plane *plane,
         tiles->limit = (int32_t)fmin(fmax(floor(config->clip * area / bins), 1), INT32_MAX);
 }
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    int result = stage_require_types("clahe", in, 1u << SAMPLE_U8 | 1u << SAMPLE_U16, fault);
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
-}
-
 static uint32_t bins_of(const struct plane *plane)
 {
     return (uint32_t)sample_max(plane->type) + 1;
@@ -279,7 +272,8 @@ const struct stage stage_clahe = {
     .params = params,
     .config_size = sizeof(struct clahe_config),
     .complete = complete,
-    .shape = shape,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .shape = stage_shape_same,
     .passes = passes,
     .reference = clahe_reference,
 };

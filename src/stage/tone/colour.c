@@ -45,15 +45,13 @@ double colour_offset(const struct colour_config *config, unsigned row)
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    int result = stage_require_types("colour", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++)
+    for (size_t i = 0; i < in->n_planes; i++)
         if (in->planes[i].channels < 3)
-            result = fault_set(fault, FAULT_SHAPE,
-                               "colour takes RGB and RGBA, not a picture of %u channel%s; put "
-                               "convert:channels=3 in front",
-                               in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
+            return fault_set(fault, FAULT_SHAPE,
+                             "colour takes RGB and RGBA, not a picture of %u channel%s; put "
+                             "convert:channels=3 in front",
+                             in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
+    return stage_shape_same(config, in, alignment, out, fault);
 }
 
 /* A row of the matrix and its offset, as whole numbers over a divisor. */
@@ -157,6 +155,7 @@ const struct stage stage_colour = {
     .params = params,
     .config_size = sizeof(struct colour_config),
     .complete = complete,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reach = reach,
