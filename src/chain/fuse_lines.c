@@ -67,14 +67,6 @@ static void lay_out(struct lines *lines)
     lines->item_bytes = (uint32_t)bytes;
 }
 
-static double row_work(const struct lines *lines)
-{
-    double work = 0;
-    for (unsigned i = 0; i < lines->n; i++)
-        work += lines->units[i].own.passes[0].work * lines->units[i].own.passes[0].grid_width;
-    return work;
-}
-
 static uint32_t choose_band(const struct lines *lines, uint32_t height)
 {
     const struct device_profile *profile = lines->group->plan->profile;
@@ -186,7 +178,10 @@ static int make_pass(struct lines *lines, uint32_t band, struct stage_plan *work
     struct pass *pass = pass_begin(work, "", "", FORM_ROWS, 1, 1, (height + band - 1) / band);
     struct fused *fused = pass->fused = calloc(1, sizeof *fused);
     name_pass(pass, lines, label);
-    pass->work = row_work(lines) * band;
+    double row_sum = 0;
+    for (unsigned i = 0; i < lines->n; i++)
+        row_sum += lines->units[i].own.passes[0].work * lines->units[i].own.passes[0].grid_width;
+    pass->work = row_sum * band;
     add_arguments(pass, work, lines, band);
     for (unsigned i = 0; i < lines->n && fused; i++) {
         struct pass *part = fused_add_part(fused);

@@ -450,15 +450,6 @@ static int decode(struct rle *r)
     }
 }
 
-static int fill(const struct rle *r)
-{
-    int result = 0;
-    for (uint32_t y = 0; y < r->height && (result = deadline_check(r->fault)) == 0; y++)
-        for (uint32_t x = 0; x < r->width; x++)
-            put_colour(r->state, row_of(r->state, r->into, y), x, 0);
-    return result;
-}
-
 static int read_runs(struct decoder *d, const struct picture *into, struct fault *fault)
 {
     const struct bmp_state *state = d->state;
@@ -472,7 +463,10 @@ static int read_runs(struct decoder *d, const struct picture *into, struct fault
                     .width = plane->width,
                     .height = plane->height,
                     .fault = &why};
-    int result = fill(&r);
+    int result = 0;
+    for (uint32_t y = 0; y < r.height && (result = deadline_check(&why)) == 0; y++)
+        for (uint32_t x = 0; x < r.width; x++)
+            put_colour(state, row_of(state, into, y), x, 0);
     if (result == 0)
         result = decode(&r);
     if (result == 0 || (result == FAULT_TRUNCATED && d->options.partial))

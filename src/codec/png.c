@@ -282,15 +282,6 @@ static void read_header(void *context)
     png_read_info(r->png, r->info);
 }
 
-/* Channels after png_set_expand. */
-static uint32_t count_channels(const struct png_reader *r)
-{
-    int colours = png_get_color_type(r->png, r->info);
-    bool has_alpha =
-        (colours & PNG_COLOR_MASK_ALPHA) || png_get_valid(r->png, r->info, PNG_INFO_tRNS);
-    return (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
-}
-
 static int open_png(struct decoder *d, struct fault *fault)
 {
     struct png_reader *r = d->state;
@@ -303,7 +294,11 @@ static int open_png(struct decoder *d, struct fault *fault)
         return result;
     uint32_t width = png_get_image_width(r->png, r->info);
     uint32_t height = png_get_image_height(r->png, r->info);
-    uint32_t channels = count_channels(r);
+    int colours = png_get_color_type(r->png, r->info);
+    bool has_alpha =
+        (colours & PNG_COLOR_MASK_ALPHA) || png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+    /* after png_set_expand */
+    uint32_t channels = (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
     bool deep = png_get_bit_depth(r->png, r->info) == 16;
     read_metadata(d);
     r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;

@@ -241,14 +241,6 @@ void native_threads_stop(struct native *native)
 
 /* ---- functions that are called without the lock ---- */
 
-static bool can_be_shared(const struct native_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_launches; i++)
-        if (batch->launches[i].n_units > batch->launches[i].piece)
-            return true;
-    return false;
-}
-
 int native_batch_submit(struct device_batch *base, struct fault *fault)
 {
     struct native_batch *batch = own_batch(base);
@@ -262,7 +254,10 @@ int native_batch_submit(struct device_batch *base, struct fault *fault)
         end = &(*end)->next;
     *end = batch;
     batch->in_list = true;
-    if (can_be_shared(batch)) {
+    bool is_shared = false;
+    for (size_t i = 0; i < batch->n_launches; i++)
+        is_shared |= batch->launches[i].n_units > batch->launches[i].piece;
+    if (is_shared) {
         if (native->n_threads < native->n_wanted)
             start_threads(native);
         pthread_cond_broadcast(&native->work);

@@ -285,12 +285,6 @@ static void add_passes(struct run *run, bool rows, const struct bank_direction *
     }
 }
 
-static struct place place_of(const struct synthesis_band *band, const struct place *before)
-{
-    struct place place = {OPERAND_IN, (unsigned)band->plane, band->x, band->y};
-    return band->plane >= 0 ? place : *before;
-}
-
 static void add_level(struct run *run, unsigned dims, const struct synthesis_level *level,
                       const struct place *before, const struct place *to)
 {
@@ -303,8 +297,10 @@ static void add_level(struct run *run, unsigned dims, const struct synthesis_lev
             continue;
         for (unsigned j = 0; j < level->n_rows; j++) {
             has_band[j] = level->band[i][j].state == SYNTHESIS_PRESENT;
-            if (has_band[j])
-                bands[j] = place_of(&level->band[i][j], before);
+            const struct synthesis_band *band = &level->band[i][j];
+            bands[j] = *before;
+            if (band->plane >= 0)
+                bands[j] = (struct place){OPERAND_IN, (unsigned)band->plane, band->x, band->y};
         }
         if (dims == 1) {
             columns[i] = bands[0];

@@ -125,15 +125,6 @@ static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
     pass_float(table, tiles->scale);
 }
 
-static void add_join(struct stage_plan *plan, unsigned index, unsigned state,
-                     const struct clahe_tiles *tiles)
-{
-    struct pass *pass =
-        begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1, tiles->down + 1);
-    pass->work = 2.0 * bins_of(&plan->in->planes[index]);
-    pass_ints(pass, tiles->across, tiles->down, joined_at(&plan->in->planes[index], tiles));
-}
-
 static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
                       const struct clahe_tiles *tiles)
 {
@@ -160,8 +151,12 @@ static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
     clear->bytes_written = sizeof(int32_t) * (uint64_t)bins_of(plane) * count;
     add_count(plan, index, state, tiles);
     add_tables(plan, index, state, tiles);
-    if (joins(plan, plane))
-        add_join(plan, index, state, tiles);
+    if (joins(plan, plane)) {
+        struct pass *join = begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1,
+                                  tiles->down + 1);
+        join->work = 2.0 * bins_of(plane);
+        pass_ints(join, tiles->across, tiles->down, joined_at(plane, tiles));
+    }
     add_apply(plan, index, state, tiles);
 }
 
