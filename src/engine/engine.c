@@ -37,8 +37,7 @@ static struct engine_job *next_job(struct engine *engine, bool wait)
  *
  * A thread that has to wait for anything else (memory, an input that is not a regular file) first
  * ends the jobs it has started: nobody then waits for memory that a waiting thread holds. */
-/* More jobs would only hold more of the device's memory. */
-#define BURST_MAX 4
+#define BURST_MAX 4 /* more jobs would only hold more of the device's memory */
 
 /* A ring of jobs: new ones are started at one end while others are ended at the other. */
 struct burst {

@@ -146,15 +146,10 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 /* analysis on the device: a plane is filtered and sampled along its rows into N planes of its
  * height, and each of those along its columns into K bands; the first band is split again at the
  * next level. Bands are computed two at a time, since two read the same samples. */
+
 /* A plane that passes read or write. */
 struct place {
     unsigned operand, index;
-};
-
-/* A scratch frame to which planes are added when they are needed; NULL before the first. */
-struct scratch {
-    struct frame *frame;
-    unsigned operand;
 };
 
 struct work {
@@ -164,9 +159,8 @@ struct work {
     const struct plane *plane; /* the source */
     unsigned plane_index;
     struct filterbank_tree tree;
-    struct place *first;        /* for each node: the place of its first band */
-    struct scratch rows, inner; /* filtered rows; bands that are only split again */
-    size_t rows_size;           /* the most that `rows` needs; all levels use the same memory */
+    struct place *first;                   /* for each node: the place of its first band */
+    struct filterbank_scratch rows, inner; /* filtered rows; bands that are only split again */
 };
 
 /* A pass: one or two bands of a signal, in one direction. */
@@ -340,22 +334,13 @@ static void add_passes(struct work *work, bool rows, const struct bank_direction
         (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
 }
 
-static struct place add_scratch(struct work *work, struct scratch *scratch, struct bank_span x,
-                                struct bank_span y)
+static struct place add_scratch(struct work *work, struct filterbank_scratch *scratch,
+                                struct bank_span x, struct bank_span y)
 {
-    struct plane plane = {.width = (uint32_t)x.length,
-                          .height = (uint32_t)y.length,
-                          .channels = filterbank_channels(work->plane),
-                          .type = filterbank_type(work->config)};
-    if (!scratch->frame) {
-        scratch->frame = &work->plan->scratch[work->plan->n_scratch];
-        scratch->operand = OPERAND_SCRATCH + work->plan->n_scratch++;
-    }
-    if (!frame_add_plane(scratch->frame, &plane, FRAME_ALIGNMENT)) {
-        work->plan->out_of_memory = true;
-        return (struct place){OPERAND_IN, 0};
-    }
-    return (struct place){scratch->operand, (unsigned)scratch->frame->n_planes - 1};
+    struct plane like = {.channels = filterbank_channels(work->plane),
+                         .type = filterbank_type(work->config)};
+    unsigned index = filterbank_scratch_add(work->plan, scratch, like, x, y);
+    return (struct place){work->plan->out_of_memory ? OPERAND_IN : scratch->operand, index};
 }
 
 /* The place of band (i, j) of a node. */
@@ -392,13 +377,10 @@ static void add_node(struct work *work, unsigned index)
         add_passes(work, true, x, node->in_x, node->x, to, from);
         return;
     }
-    if (work->rows.frame)
-        work->rows.frame->size = 0;
+    filterbank_scratch_rewind(&work->rows);
     for (unsigned i = 0; i < x->n_filters; i++)
         if (node->x[i].length > 0)
             rows[i] = add_scratch(work, &work->rows, node->x[i], node->in_y);
-    if (work->rows.frame && work->rows.frame->size > work->rows_size)
-        work->rows_size = work->rows.frame->size;
     add_passes(work, true, x, node->in_x, node->x, rows, from);
     for (unsigned i = 0; i < x->n_filters; i++) {
         if (node->x[i].length == 0)
@@ -436,8 +418,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         free(work.first);
         filterbank_tree_finish(&work.tree);
     }
-    if (work.rows.frame)
-        work.rows.frame->size = work.rows_size;
+    filterbank_scratch_finish(&work.rows);
     filterbank_taps_store(&taps, config, plan);
     return 0;
 }
