@@ -17,6 +17,7 @@ ALLOWED = {
     'config': {'base', 'param', 'bank'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
+    'codec/array': {'base', 'image', 'codec'},
     'codec/deflate': set(),
     'device': {'base', 'image', 'version.h'},
     'device/opencl': {'base', 'device', 'version.h'},

@@ -10,10 +10,29 @@ import subprocess
 import sys
 
 
+def files_with(root, pattern, found):
+    """The files src/stage/**/PATTERN in which a line begins with what the expression finds."""
+    paths = glob.glob(os.path.join(root, 'src/stage/**', pattern), recursive=True)
+    return [path for path in paths if re.search('(?m)^' + found, open(path, encoding='utf-8').read())]
+
+
+def check_source(root, stage, complaints):
+    """A stage is defined once; its reference is, too, in a file for references, and a header declares it."""
+    defined = files_with(root, '*.c', 'const struct stage stage_%s =' % stage)
+    references = set(re.findall(r'\.reference = (\w+)', ''.join(open(path, encoding='utf-8').read() for path in defined)))
+    own = references & {stage + '_reference'} or references
+    if len(defined) != 1 or len(own) != 1:
+        complaints.append('stage_%s with its reference is missing' % stage)
+    for reference in own:
+        for pattern, found in (('*_ref.c', r'int %s\('), ('*.h', r'(stage_reference %s;|int %s\()')):
+            if len(files_with(root, pattern, found.replace('%s', reference))) != 1:
+                complaints.append('%s is not in one file %s' % (reference, pattern))
+
+
 def kernels_of(root, stage):
     """A stage's own, or those that it shares with the others of its folder."""
     folders = [os.path.basename(os.path.dirname(path))
-               for path in glob.glob(os.path.join(root, 'src/stage/*/%s.c' % stage))]
+               for path in files_with(root, '*.c', 'const struct stage stage_%s =' % stage)]
     return [path for name in ['**/' + stage] + [folder + '/*' for folder in folders]
             for path in glob.glob(os.path.join(root, 'cl', name + '.cl'), recursive=True)]
 
@@ -25,8 +44,8 @@ def main():
     if sorted(known) != sorted(stages):
         complaints.append('sluice stages has %s, the list %s' % (sorted(known), sorted(stages)))
     for stage in stages:
-        for path in ('src/stage/**/%s.c', 'src/stage/**/%s.h', 'src/stage/**/%s_ref.c',
-                     'tests/stage/test_%s.c', 'docs/stages/%s.md'):
+        check_source(root, stage, complaints)
+        for path in ('tests/stage/test_%s.c', 'docs/stages/%s.md'):
             if len(glob.glob(os.path.join(root, path % stage), recursive=True)) != 1:
                 complaints.append('%s is missing' % (path % stage))
         if not kernels_of(root, stage):

@@ -81,21 +81,16 @@ struct device_profile board_profile(const struct board *board)
     return profile;
 }
 
-static const struct cost *find_cost(const char *kernel)
-{
-    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
-        if (strcmp(costs[i].kernel, kernel) == 0)
-            return &costs[i];
-    return NULL;
-}
-
 struct board_bound board_bound(const struct board *board, const struct pass *pass)
 {
     double bytes = (double)(pass->bytes_read + pass->bytes_written);
     double items = (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
     double cores = items < board->cores ? items : board->cores;
     struct board_bound bound = {.memory = bytes / board->bandwidth, .by = "memory"};
-    const struct cost *cost = find_cost(pass->name);
+    const struct cost *cost = NULL;
+    for (size_t i = 0; i < sizeof costs / sizeof *costs && !cost; i++)
+        if (strcmp(costs[i].kernel, pass->name) == 0)
+            cost = &costs[i];
     for (int u = 0; cost && u < UNITS_MAX && units[board->gpu][u]; u++) {
         double cycles = cost->cycles[board->gpu][u] * (bytes > 0 ? bytes / 1000 : 1);
         if (board->engines && strcmp(units[board->gpu][u], "arith") == 0)

@@ -16,16 +16,11 @@ void chain_finish(struct chain *chain)
     *chain = (struct chain){0};
 }
 
-static bool is_chain_character(char c)
-{
-    return isalnum((unsigned char)c) || (c && strchr("._-/@:=", c));
-}
-
 static int check_characters(const char *text, int begin, int end, struct fault *fault)
 {
     for (int i = begin; i < end; i++) {
         char shown[] = {'\'', text[i], '\'', '\0'};
-        if (!is_chain_character(text[i]))
+        if (!isalnum((unsigned char)text[i]) && (!text[i] || !strchr("._-/@:=", text[i])))
             return fault_set_at(fault, FAULT_CHAIN, i, 1,
                                 "%s has no place in a chain, which is written like "
                                 "luminance,box:radius=4; values use A-Z a-z 0-9 . _ - / @",
@@ -33,15 +28,6 @@ static int check_characters(const char *text, int begin, int end, struct fault *
                                                                 : "a character beyond ASCII");
     }
     return 0;
-}
-
-static int unknown_stage(const char *name, int length, int position, struct fault *fault)
-{
-    struct text says = {0};
-    tried_explain(name, (size_t)length, &says);
-    int result = fault_set_at(fault, FAULT_CHAIN, position, length, "%s", text_string(&says));
-    text_finish(&says);
-    return result;
 }
 
 /* Parses one step, `text[begin…end)`, without blanks around it. All its arguments are checked; they
@@ -57,8 +43,13 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
     if (result != 0)
         return result;
     const struct stage *stage = stage_find(text + begin, (size_t)name_length);
-    if (!stage || stage->internal)
-        return unknown_stage(text + begin, name_length, begin, fault);
+    if (!stage || stage->internal) {
+        struct text says = {0};
+        tried_explain(text + begin, (size_t)name_length, &says);
+        result = fault_set_at(fault, FAULT_CHAIN, begin, name_length, "%s", text_string(&says));
+        text_finish(&says);
+        return result;
+    }
     if ((result = check_characters(text, begin + name_length, end, fault)) != 0)
         return result;
     step->stage = stage;

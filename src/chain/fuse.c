@@ -124,30 +124,29 @@ static size_t end_of_pixels(const struct plan *plan, size_t first)
 /* Fuses steps from `first` on, if that is possible; *next becomes the first step after them. */
 static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault *fault)
 {
+    struct fuse_group group = {plan, first, first};
+    enum role role = role_of(&plan->steps[first]);
     bool done = false;
     int result = 0;
     *next = first + 1;
-    if (role_of(&plan->steps[first]) == ALONE || role_of(&plan->steps[first]) == NOTHING)
+    if (role == ALONE || role == NOTHING)
         return 0;
-    size_t pixels_end = end_of_pixels(plan, first), lines_end = end_of_lines(plan, first);
-    struct fuse_group pixels = {plan, first, pixels_end - 1};
-    struct fuse_group lines = {plan, first, lines_end - 1};
     if (plan->profile->prebuilt) {
-        if (lines_end > first && count_work(plan, first, &lines.last) > 1)
-            result = fuse_lines(&lines, &done, fault);
-        *next = done ? lines.last + 1 : first + 1;
-        return result;
+        size_t end = end_of_lines(plan, first);
+        group.last = end - 1;
+        if (end > first && count_work(plan, first, &group.last) > 1)
+            result = fuse_lines(&group, &done, fault);
+    } else if (role == PIXEL) {
+        group.last = end_of_pixels(plan, first) - 1;
+        if (count_work(plan, first, &group.last) > 1)
+            result = fuse_pixels(&group, &done, fault);
+    } else {
+        group.last = end_of_pixels(plan, first + 1) - 1;
+        if (group.last > first)
+            result = fuse_then(&group, &done, fault);
     }
-    struct fuse_group then = {plan, first, end_of_pixels(plan, first + 1) - 1};
-    if (result == 0 && !done && then.last > first && role_of(&plan->steps[first]) != PIXEL) {
-        result = fuse_then(&then, &done, fault);
-        *next = done ? then.last + 1 : first + 1;
-    }
-    if (result == 0 && !done && role_of(&plan->steps[first]) == PIXEL &&
-        count_work(plan, first, &pixels.last) > 1) {
-        result = fuse_pixels(&pixels, &done, fault);
-        *next = done ? pixels.last + 1 : first + 1;
-    }
+    if (done)
+        *next = group.last + 1;
     return result;
 }
 

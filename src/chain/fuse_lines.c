@@ -34,13 +34,6 @@ struct lines {
     uint32_t item_bytes;
 };
 
-static void finish(struct lines *lines)
-{
-    for (unsigned i = 0; i < lines->n; i++)
-        plan_work_finish(&lines->units[i].own);
-    free(lines);
-}
-
 /* Plans the unit of a step. It fits if it is one pass in rows form on one plane. */
 static int add_unit(struct lines *lines, const struct plan_step *step, bool *fits,
                     struct fault *fault)
@@ -72,14 +65,6 @@ static void lay_out(struct lines *lines)
         lines->units[i].line_bytes = (uint32_t)line;
     }
     lines->item_bytes = (uint32_t)bytes;
-}
-
-static double row_work(const struct lines *lines)
-{
-    double work = 0;
-    for (unsigned i = 0; i < lines->n; i++)
-        work += lines->units[i].own.passes[0].work * lines->units[i].own.passes[0].grid_width;
-    return work;
 }
 
 static uint32_t choose_band(const struct lines *lines, uint32_t height)
@@ -126,8 +111,7 @@ static void add_part(struct pass *pass, struct stage_plan *work, const struct li
 {
     const struct unit *unit = &lines->units[index];
     const struct pass *part = &unit->own.passes[0];
-    pass_int(pass, (int32_t)part->grid_width);
-    pass_int(pass, (int32_t)((part->grid_width + part->span - 1) / part->span));
+    pass_ints(pass, part->grid_width, (part->grid_width + part->span - 1) / part->span);
     for (unsigned i = 0; i < part->n_args; i++) {
         const struct pass_arg *arg = &part->args[i];
         if (arg->kind == PASS_PLANE) {
@@ -158,12 +142,9 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
         bytes += lines->units[i].lines * lines->units[i].line_bytes;
     }
     pass_buffer(pass, memory);
-    pass_int(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)last->out->planes[0].height);
-    pass_int(pass, window ? (int32_t)window->in->planes[0].height : 0);
-    pass_int(pass, window ? window->reach.border : 0);
-    pass_int(pass, window ? (int32_t)window->reach.top : 0);
+    pass_ints(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride, band,
+              last->out->planes[0].height, window ? (int32_t)window->in->planes[0].height : 0,
+              window ? window->reach.border : 0, window ? (int32_t)window->reach.top : 0);
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
     pass->bytes_read = plane_bytes(&lines->units[0].in->planes[0]);
@@ -197,7 +178,10 @@ static int make_pass(struct lines *lines, uint32_t band, struct stage_plan *work
     struct pass *pass = pass_begin(work, "", "", FORM_ROWS, 1, 1, (height + band - 1) / band);
     struct fused *fused = pass->fused = calloc(1, sizeof *fused);
     name_pass(pass, lines, label);
-    pass->work = row_work(lines) * band;
+    double row_sum = 0;
+    for (unsigned i = 0; i < lines->n; i++)
+        row_sum += lines->units[i].own.passes[0].work * lines->units[i].own.passes[0].grid_width;
+    pass->work = row_sum * band;
     add_arguments(pass, work, lines, band);
     for (unsigned i = 0; i < lines->n && fused; i++) {
         struct pass *part = fused_add_part(fused);
@@ -247,6 +231,8 @@ int fuse_lines(const struct fuse_group *group, bool *done, struct fault *fault)
     if (*done)
         fuse_commit(group, &work);
     plan_work_finish(&work);
-    finish(lines);
+    for (unsigned i = 0; i < lines->n; i++)
+        plan_work_finish(&lines->units[i].own);
+    free(lines);
     return result;
 }

@@ -163,14 +163,6 @@ static void define_then(struct pass *pass, const struct run *run)
         pass_name(pass, run->steps[i]->stage->name);
 }
 
-/* Whether the pass's kernel can process its results further: one plane, no alpha, a template that
- * uses THEN. */
-static bool may_go_on(const struct plan_step *first, const struct stage_plan *work)
-{
-    return work->n_passes == 1 && work->passes[0].goes_on && first->out.n_planes == 1 &&
-           !plane_has_alpha(&first->out.planes[0]);
-}
-
 static bool is_too_wide(const struct plan_step *first, enum sample_type type)
 {
     size_t in = sample_size(first->in->planes[0].type);
@@ -210,7 +202,9 @@ static int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct
     if (!run)
         return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     run->function.plan = work;
-    if (may_go_on(first, work))
+    /* one plane, no alpha, a template that uses THEN */
+    if (work->n_passes == 1 && pass->goes_on && first->out.n_planes == 1 &&
+        !plane_has_alpha(&first->out.planes[0]))
         tried.last = collect(run, &tried, pass->form);
     const struct frame *out = &plan->steps[tried.last].out;
     bool fits = run->n > 0 && pass->n_args + run->function.n_args <= PASS_ARGS_MAX &&

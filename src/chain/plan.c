@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "chain/plan_internal.h"
+#include "stage/common.h"
 #include "stage/sink/mosaic.h"
 #include "stage/sink/sink.h"
 
@@ -139,7 +140,9 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
     snprintf(step->label, sizeof step->label, "%s", stage->name);
     plan->n_steps++; /* from here on plan_destroy frees it */
     step->out.size = options->guard;
-    int result = stage_is_per_pixel(stage, config)
+    int result = stage->types ? stage_require_types(stage->name, step->in, stage->types, fault) : 0;
+    if (result == 0)
+        result = stage_is_per_pixel(stage, config)
                      ? shape_of_pixel_stage(step, alignment, &step->out, fault)
                      : stage->shape(config, step->in, alignment, &step->out, fault);
     if (result == FAULT_MEMORY && step->out.n_planes == FRAME_PLANES_MAX) {

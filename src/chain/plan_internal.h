@@ -1,4 +1,4 @@
-/* Shared by plan.c, programs.c, fuse*.c and source.c alone. Fusing: several steps of a plan as one
+/* Shared by plan.c, recording.c, fuse*.c and source.c alone. Fusing: several steps of a plan as one
  * pass.
  *
  * Where kernels are compiled when they are needed, they are made from the stages' own sources:

@@ -55,13 +55,6 @@ static struct tolerance total_tolerance(const struct plan *plan)
     return total;
 }
 
-static bool agrees(double reference, double device, struct tolerance t)
-{
-    if (reference == device || (isnan(reference) && isnan(device)))
-        return true;
-    return fabs(reference - device) <= t.absolute + t.relative * fabs(reference);
-}
-
 int reference_compare(const struct plan *plan, const struct picture *reference,
                       const struct picture *device, double *largest, struct fault *fault)
 {
@@ -79,7 +72,8 @@ int reference_compare(const struct plan *plan, const struct picture *reference,
                 double vb = sample_load(p->type, b + x * size);
                 if (va != vb && fabs(va - vb) > *largest)
                     *largest = fabs(va - vb);
-                if (agrees(va, vb, tolerance))
+                if (va == vb || (isnan(va) && isnan(vb)) ||
+                    fabs(va - vb) <= tolerance.absolute + tolerance.relative * fabs(va))
                     continue;
                 if (differing++ == 0)
                     snprintf(first, sizeof first,

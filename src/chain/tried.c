@@ -58,14 +58,6 @@ const struct tried tried_stages[] = {
     {NULL, NULL, NULL},
 };
 
-static const struct tried *find(const char *name, size_t length)
-{
-    for (const struct tried *t = tried_stages; t->names; t++)
-        if (nearest_lists(t->names, name, length))
-            return t;
-    return NULL;
-}
-
 static void print_stages(const char *name, size_t length, struct text *text)
 {
     struct nearest nearest = {0};
@@ -89,13 +81,15 @@ static void print_stages(const char *name, size_t length, struct text *text)
 
 void tried_explain(const char *name, size_t length, struct text *text)
 {
-    const struct tried *tried = find(name, length);
+    const struct tried *tried = tried_stages;
+    while (tried->names && !nearest_lists(tried->names, name, length))
+        tried++;
     text_printf(text, "unknown stage '%.*s'", (int)(length > 60 ? 60 : length), name);
     if (isdigit((unsigned char)name[0]))
         text_append(text,
                     "; a comma ends a stage: decimals have a point (1.5), and lists are joined "
                     "by _ (1_2_1)");
-    else if (!tried)
+    else if (!tried->names)
         print_stages(name, length, text);
     else if (!tried->chain)
         text_printf(text, "; sluice has none: %s", tried->advice);

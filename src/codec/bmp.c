@@ -6,20 +6,49 @@
  * A palette of 8 bits in which colour i is grey i gives a plane of one channel; every other palette
  * gives RGB. The fourth byte of a pixel of 32 bits is alpha if the header has a mask for it, else
  * padding. */
-#include "codec/bmp.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "codec/byte_order.h"
+#include "codec/codec.h"
+#include "codec/output.h"
 
 #define FILE_HEADER 14
 #define CORE_HEADER 12 /* BITMAPCOREHEADER; also OS/2 1.x */
 #define INFO_HEADER 40
-#define V2_HEADER   52 /* masks for red, green and blue */
-#define V3_HEADER   56 /* masks for alpha, too */
-#define OS22_HEADER 64 /* OS/2 2.x: no masks behind byte 40 */
+#define V2_HEADER   52  /* masks for red, green and blue */
+#define V3_HEADER   56  /* masks for alpha, too */
+#define OS22_HEADER 64  /* OS/2 2.x: no masks behind byte 40 */
+#define V4_HEADER   108 /* a colour space */
 #define V5_HEADER   124
+
+enum bmp_compression {
+    BMP_RGB = 0,
+    BMP_RLE8 = 1,
+    BMP_RLE4 = 2,
+    BMP_BITFIELDS = 3,
+    BMP_ALPHABITFIELDS = 6,
+};
+
+/* Where one channel's bits lie in a pixel of 16 or 32 bits. */
+struct bmp_field {
+    uint32_t mask;
+    unsigned shift;
+    uint32_t max;       /* the channel's largest value; 0: the picture has no such channel */
+    uint8_t scale[256]; /* value to 0…255, where max is at most 255 */
+};
+
+struct bmp_state {
+    size_t pixels; /* where they begin, in bytes from the file's beginning */
+    unsigned bits; /* of one pixel */
+    uint32_t compression;
+    bool top_down;
+    bool grey;               /* colour i of the palette is grey i */
+    unsigned n_colours;      /* of the palette */
+    uint8_t palette[256][3]; /* RGB */
+    struct bmp_field fields[4];
+};
 
 /* The header behind the file's first 14 bytes; `bytes` are zeros where it is shorter. */
 struct header {
@@ -30,21 +59,18 @@ struct header {
     size_t end; /* in bytes from the file's beginning, with masks that follow the header */
 };
 
-static bool is_header_size(uint32_t size)
-{
-    static const uint8_t sizes[] = {CORE_HEADER, 16,          INFO_HEADER, V2_HEADER,
-                                    V3_HEADER,   OS22_HEADER, 108,         V5_HEADER};
-    return size <= V5_HEADER && memchr(sizes, (int)size, sizeof sizes);
-}
-
 /* The signature is only two letters, so the header's size must be a known one, too. */
 static bool probe(const uint8_t *data, size_t size)
 {
-    return size >= 2 && data[0] == 'B' && data[1] == 'M' &&
-           (size < FILE_HEADER + 4 || is_header_size(load_le32(data + FILE_HEADER)));
+    static const uint8_t sizes[] = {CORE_HEADER, 16,          INFO_HEADER, V2_HEADER,
+                                    V3_HEADER,   OS22_HEADER, V4_HEADER,   V5_HEADER};
+    if (size < 2 || data[0] != 'B' || data[1] != 'M')
+        return false;
+    uint32_t header = size < FILE_HEADER + 4 ? V5_HEADER : load_le32(data + FILE_HEADER);
+    return header <= V5_HEADER && memchr(sizes, (int)header, sizeof sizes);
 }
 
-int bmp_truncated(struct fault *fault)
+static int truncated(struct fault *fault)
 {
     return fault_set(fault, FAULT_TRUNCATED, "truncated bmp: the file ends before its pixels do");
 }
@@ -54,11 +80,11 @@ static int read_header(struct decoder *d, struct bmp_state *s, struct header *h,
 {
     *h = (struct header){0};
     if (d->size < FILE_HEADER + 4)
-        return bmp_truncated(fault);
+        return truncated(fault);
     h->size = load_le32(d->data + FILE_HEADER);
     h->end = FILE_HEADER + h->size;
     if (d->size < h->end)
-        return bmp_truncated(fault);
+        return truncated(fault);
     memcpy(h->bytes, d->data + FILE_HEADER, h->size);
     bool core = h->size == CORE_HEADER;
     h->width = core ? load_le16(h->bytes + 4) : (int32_t)load_le32(h->bytes + 4);
@@ -136,7 +162,7 @@ static int read_fields(const struct decoder *d, struct bmp_state *s, struct head
             at = d->data + h->end;
             h->end += 4 * given;
             if (d->size < h->end)
-                return bmp_truncated(fault);
+                return truncated(fault);
         }
         for (unsigned i = 0; i < given; i++)
             masks[i] = load_le32(at + 4 * i);
@@ -164,7 +190,7 @@ static int read_palette(const struct decoder *d, struct bmp_state *s, const stru
     if (count == 0)
         return fault_set(fault, FAULT_DATA, "damaged bmp: no palette");
     if (d->size - h->end < count * entry)
-        return bmp_truncated(fault);
+        return truncated(fault);
     s->n_colours = (unsigned)count;
     s->grey = s->bits == 8;
     for (size_t i = 0; i < count; i++) {
@@ -178,16 +204,9 @@ static int read_palette(const struct decoder *d, struct bmp_state *s, const stru
 }
 
 /* Bytes from row to row, a multiple of 4. */
-static uint64_t stride_of(const struct bmp_state *s, uint64_t width)
+static uint64_t stride_of(uint64_t width, unsigned bits)
 {
-    return (width * s->bits + 31) / 32 * 4;
-}
-
-static uint32_t channels_of(const struct bmp_state *s)
-{
-    if (s->bits <= 8)
-        return s->grey ? 1 : 3;
-    return s->fields[3].max ? 4 : 3;
+    return (width * bits + 31) / 32 * 4;
 }
 
 /* Some programs write 0 as the offset of the pixels, or count it from the header's end. */
@@ -209,9 +228,7 @@ static int place_pixels(struct decoder *d, struct bmp_state *s, const struct hea
 static int open_bmp(struct decoder *d, struct fault *fault)
 {
     struct header h;
-    struct bmp_state *s = d->state = calloc(1, sizeof *s);
-    if (!s)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct bmp_state *s = d->state;
     int result = read_header(d, s, &h, fault);
     if (result == 0)
         result = check_bits(s, &h, fault);
@@ -221,26 +238,28 @@ static int open_bmp(struct decoder *d, struct fault *fault)
         result = place_pixels(d, s, &h, fault);
     if (result == 0 && s->bits <= 8)
         result = read_palette(d, s, &h, fault);
+    bool is_grey = s->bits <= 8 && s->grey;
+    uint32_t channels = is_grey ? 1 : s->bits > 8 && s->fields[3].max ? 4 : 3;
     if (result == 0)
-        result = decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels_of(s),
-                                   SAMPLE_U8, fault);
+        result =
+            decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels, SAMPLE_U8, fault);
     if (result != 0)
         return result;
     bool rows = s->compression != BMP_RLE8 && s->compression != BMP_RLE4;
-    uint64_t bytes = rows ? stride_of(s, (uint64_t)h.width) * (uint64_t)h.height : 0;
+    uint64_t bytes = rows ? stride_of((uint64_t)h.width, s->bits) * (uint64_t)h.height : 0;
     if (s->pixels > d->size)
-        return bmp_truncated(fault);
+        return truncated(fault);
     if (!d->options.partial && d->size - s->pixels < bytes)
-        return bmp_truncated(fault);
+        return truncated(fault);
     return 0;
 }
 
-uint8_t *bmp_row(const struct bmp_state *s, const struct picture *into, uint32_t y)
+static uint8_t *row_of(const struct bmp_state *s, const struct picture *into, uint32_t y)
 {
     return picture_row(into, 0, s->top_down ? y : into->frame.planes[0].height - 1 - y);
 }
 
-bool bmp_put_colour(const struct bmp_state *s, uint8_t *row, uint32_t x, unsigned index)
+static bool put_colour(const struct bmp_state *s, uint8_t *row, uint32_t x, unsigned index)
 {
     if (s->grey)
         row[x] = index < s->n_colours ? (uint8_t)index : 0;
@@ -249,7 +268,7 @@ bool bmp_put_colour(const struct bmp_state *s, uint8_t *row, uint32_t x, unsigne
     return index < s->n_colours;
 }
 
-int bmp_bad_colour(struct decoder *d, struct fault *fault)
+static int bad_colour(struct decoder *d, struct fault *fault)
 {
     const struct bmp_state *s = d->state;
     return decoder_warn(d, fault, "pixels have none of the palette's %u colours: they are black",
@@ -267,7 +286,7 @@ static bool read_palette_row(const struct bmp_state *s, const uint8_t *from, uin
     bool good = true;
     for (uint32_t x = 0; x < width; x++) { /* the leftmost pixel is in the highest bits */
         unsigned index = from[x / per_byte] >> (8 - bits - x % per_byte * bits) & mask;
-        good &= bmp_put_colour(s, to, x, index);
+        good &= put_colour(s, to, x, index);
     }
     return good;
 }
@@ -304,10 +323,10 @@ static int read_rows(struct decoder *d, const struct picture *into, struct fault
 {
     const struct bmp_state *s = d->state;
     const struct plane *plane = &into->frame.planes[0];
-    uint64_t stride = stride_of(s, plane->width), at = s->pixels;
+    uint64_t stride = stride_of(plane->width, s->bits), at = s->pixels;
     int result = 0;
     for (uint32_t y = 0; y < plane->height && result == 0; y++, at += stride) {
-        uint8_t *row = bmp_row(s, into, y);
+        uint8_t *row = row_of(s, into, y);
         const uint8_t *from = d->data + at;
         if (at + stride > d->size) /* only when partial */
             memset(row, 0, (size_t)plane->width * plane->channels);
@@ -316,17 +335,255 @@ static int read_rows(struct decoder *d, const struct picture *into, struct fault
         else if (s->bits > 8)
             read_fields_row(s, from, row, plane->width, plane->channels);
         else if (!read_palette_row(s, from, row, plane->width))
-            result = bmp_bad_colour(d, fault);
+            result = bad_colour(d, fault);
     }
     return result;
+}
+
+/* Run lengths of BMP ("Bitmap Compression" in the Windows GDI reference). The data are pairs of
+ * bytes: a count and a colour (RLE4: two colours in turn), or 0 and
+ *
+ *     0     end of the row
+ *     1     end of the picture
+ *     2     two bytes dx, dy follow: move right by dx and on by dy rows, without writing
+ *     n≥3   n single colours follow, padded to an even number of bytes
+ *
+ * Pixels that no run writes have colour 0. Pixels outside of the picture are dropped, with a
+ * warning. */
+enum escape {
+    ESCAPE_ROW_ENDS,
+    ESCAPE_PICTURE_ENDS,
+    ESCAPE_MOVE,
+};
+
+struct rle {
+    struct decoder *decoder;
+    const struct bmp_state *state;
+    const struct picture *into;
+    const uint8_t *at, *end;
+    uint32_t width, height;
+    uint64_t x, y; /* of the next pixel, in the file's order of rows; may be outside */
+    struct fault *fault;
+};
+
+static int left_picture(const struct rle *r)
+{
+    return decoder_warn(r->decoder, r->fault, "runs leave the picture");
+}
+
+static bool has(const struct rle *r, size_t bytes)
+{
+    return (size_t)(r->end - r->at) >= bytes;
+}
+
+/* Colour i of packed ones: bytes in RLE8, halves of bytes in RLE4. */
+static unsigned colour(const struct rle *r, const uint8_t *colours, unsigned i)
+{
+    if (r->state->bits == 8)
+        return colours[i];
+    return i & 1 ? colours[i / 2] & 15 : colours[i / 2] >> 4;
+}
+
+static int put(struct rle *r, unsigned count, const uint8_t *colours, bool repeat)
+{
+    int result = 0;
+    uint64_t room = r->y < r->height && r->x < r->width ? r->width - r->x : 0;
+    unsigned inside = count < room ? count : (unsigned)room;
+    uint8_t *row = inside > 0 ? row_of(r->state, r->into, (uint32_t)r->y) : NULL;
+    for (unsigned i = 0; i < inside && result == 0; i++) {
+        unsigned which = !repeat ? i : r->state->bits == 8 ? 0 : i & 1;
+        if (!put_colour(r->state, row, (uint32_t)r->x + i, colour(r, colours, which)))
+            result = bad_colour(r->decoder, r->fault);
+    }
+    r->x += count;
+    return result == 0 && inside < count ? left_picture(r) : result;
+}
+
+static int move(struct rle *r)
+{
+    if (!has(r, 2))
+        return truncated(r->fault);
+    r->x += r->at[0];
+    r->y += r->at[1];
+    r->at += 2;
+    return r->x > r->width || r->y > r->height ? left_picture(r) : 0;
+}
+
+static int put_one_by_one(struct rle *r, unsigned count)
+{
+    size_t bytes = r->state->bits == 8 ? count : (count + 1) / 2;
+    size_t padded = (bytes + 1) & ~(size_t)1;
+    if (!has(r, padded))
+        return truncated(r->fault);
+    int result = put(r, count, r->at, false);
+    r->at += padded;
+    return result;
+}
+
+static int end_row(struct rle *r)
+{
+    r->x = 0;
+    r->y++;
+    return r->y > r->height ? left_picture(r) : 0;
+}
+
+static int decode(struct rle *r)
+{
+    for (;;) {
+        if (!has(r, 2))
+            return truncated(r->fault);
+        unsigned count = r->at[0], what = r->at[1];
+        int result;
+        r->at += 2;
+        if (count > 0)
+            result = put(r, count, r->at - 1, true);
+        else if (what == ESCAPE_PICTURE_ENDS)
+            return 0;
+        else if (what == ESCAPE_ROW_ENDS)
+            result = end_row(r);
+        else if (what == ESCAPE_MOVE)
+            result = move(r);
+        else
+            result = put_one_by_one(r, what);
+        if (result != 0)
+            return result;
+    }
+}
+
+static int read_runs(struct decoder *d, const struct picture *into, struct fault *fault)
+{
+    const struct bmp_state *state = d->state;
+    const struct plane *plane = &into->frame.planes[0];
+    struct fault why = FAULT_INIT;
+    struct rle r = {.decoder = d,
+                    .state = state,
+                    .into = into,
+                    .at = d->data + state->pixels,
+                    .end = d->data + d->size,
+                    .width = plane->width,
+                    .height = plane->height,
+                    .fault = &why};
+    int result = 0;
+    for (uint32_t y = 0; y < r.height && (result = deadline_check(&why)) == 0; y++)
+        for (uint32_t x = 0; x < r.width; x++)
+            put_colour(state, row_of(state, into, y), x, 0);
+    if (result == 0)
+        result = decode(&r);
+    if (result == 0 || (result == FAULT_TRUNCATED && d->options.partial))
+        return 0;
+    return fault_set(fault, why.code, "%s", why.text);
 }
 
 static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault)
 {
     const struct bmp_state *s = d->state;
     if (s->compression == BMP_RLE8 || s->compression == BMP_RLE4)
-        return bmp_read_rle(d, into, fault);
+        return read_runs(d, into, fault);
     return read_rows(d, into, fault);
+}
+
+/* The BMP encoder writes 8 bits with a grey palette, 24 bits, or 32 bits with masks in a V4 header,
+ * because readers take the fourth byte for alpha only if there is a mask for it. Rows go from the
+ * bottom up, which every reader supports. */
+#define GREYS    (4 * 256)
+#define LCS_SRGB 0x73524742 /* "sRGB" */
+
+static uint32_t header_size(const struct plane *plane)
+{
+    return FILE_HEADER + (plane->channels == 4 ? V4_HEADER : INFO_HEADER) +
+           (plane->channels == 1 ? GREYS : 0);
+}
+
+static int fit_bmp(const void *config, struct plane *plane, struct fault *fault)
+{
+    if (plane->channels == 2)
+        plane->channels = 4; /* no grey with alpha in this format */
+    if (header_size(plane) + stride_of(plane->width, 8 * plane->channels) * plane->height >
+        UINT32_MAX)
+        return fault_set(fault, FAULT_SHAPE, "bmp holds at most 4GiB, not %u×%u×%u; write png",
+                         plane->width, plane->height, plane->channels);
+    return fit_type("bmp", FIT_8, plane, fault);
+}
+
+static void write_header(const struct plane *plane, struct output *output)
+{
+    uint8_t h[FILE_HEADER + V4_HEADER] = "BM", *info = h + FILE_HEADER;
+    uint32_t size = plane->channels == 4 ? V4_HEADER : INFO_HEADER;
+    uint32_t pixels = header_size(plane),
+             bytes = (uint32_t)(stride_of(plane->width, 8 * plane->channels) * plane->height);
+    store_le32(h + 2, pixels + bytes);
+    store_le32(h + 10, pixels);
+    store_le32(info, size);
+    store_le32(info + 4, plane->width);
+    store_le32(info + 8, plane->height);
+    store_le16(info + 12, 1);
+    store_le16(info + 14, 8 * plane->channels);
+    store_le32(info + 20, bytes);
+    if (plane->channels == 1)
+        store_le32(info + 32, 256);
+    if (plane->channels == 4) {
+        store_le32(info + 16, BMP_BITFIELDS);
+        store_le32(info + 40, 0x00FF0000);
+        store_le32(info + 44, 0x0000FF00);
+        store_le32(info + 48, 0x000000FF);
+        store_le32(info + 52, 0xFF000000);
+        store_le32(info + 56, LCS_SRGB);
+    }
+    output_write(output, h, FILE_HEADER + size);
+}
+
+static void write_greys(struct output *output)
+{
+    uint8_t greys[GREYS];
+    for (int i = 0; i < 256; i++) {
+        memset(greys + 4 * i, i, 3);
+        greys[4 * i + 3] = 0;
+    }
+    output_write(output, greys, sizeof greys);
+}
+
+/* Writes a row of RGB or RGBA as BGR or BGRA. */
+static void write_colours(const uint8_t *row, const struct plane *plane, struct output *output)
+{
+    enum {
+        PIXELS = 1024
+    };
+    uint8_t turned[4 * PIXELS];
+    uint32_t channels = plane->channels;
+    for (uint32_t x = 0; x < plane->width;) {
+        uint32_t n = plane->width - x < PIXELS ? plane->width - x : PIXELS;
+        const uint8_t *from = row + (size_t)x * channels;
+        uint8_t *to = turned;
+        for (uint32_t i = 0; i < n; i++, from += channels, to += channels) {
+            to[0] = from[2];
+            to[1] = from[1];
+            to[2] = from[0];
+            if (channels == 4)
+                to[3] = from[3];
+        }
+        output_write(output, turned, (size_t)n * channels);
+        x += n;
+    }
+}
+
+static int encode_bmp(const void *config, const struct picture *picture, size_t index,
+                      struct output *output, struct fault *fault)
+{
+    static const uint8_t padding[3];
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t row = (size_t)plane->width * plane->channels;
+    write_header(plane, output);
+    if (plane->channels == 1)
+        write_greys(output);
+    for (uint32_t y = plane->height; y-- > 0 && !output->fault.code;) {
+        const uint8_t *from = picture_row(picture, index, y);
+        if (plane->channels == 1)
+            output_write(output, from, row);
+        else
+            write_colours(from, plane, output);
+        output_write(output, padding, (size_t)(stride_of(plane->width, 8 * plane->channels) - row));
+    }
+    return 0;
 }
 
 static const struct param params[] = {
@@ -341,12 +598,13 @@ const struct codec codec_bmp = {
     .extensions = extensions,
     .media_type = "image/bmp",
     .probe = probe,
+    .state_size = sizeof(struct bmp_state),
     .open = open_bmp,
     .read = read_bmp,
 
     .params = params,
     .config_size = sizeof(struct picture_config),
     .is_picture = true,
-    .fit = bmp_fit,
-    .encode = bmp_encode,
+    .fit = fit_bmp,
+    .encode = encode_bmp,
 };

@@ -46,8 +46,4 @@ static inline void store_be32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Copies `count` samples of `size` bytes (1, 2, 4 or 8); with `swap` the bytes of each are
- * reversed, which also works in place (`to` equal to `from`). */
-void copy_samples(void *to, const void *from, size_t count, size_t size, bool swap);
-
 #endif

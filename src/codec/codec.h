@@ -81,7 +81,7 @@ struct decoder {
     struct metadata metadata; /* as far as options.meta asks for it */
     struct text warnings; /* one a line, printable ASCII; the last line may be a count of more */
     unsigned n_warnings;  /* all, including those without a line */
-    void *state;          /* of the codec: one block from malloc; decoder_close frees it */
+    void *state;          /* of the codec: zeros when `open` is called; decoder_close frees it */
 };
 
 /* Parameters that all picture formats (all except npy, npz and raw) have in common. The config of
@@ -116,7 +116,9 @@ struct codec {
      * with them. NULL: the format cannot be recognised by its bytes. */
     bool (*probe)(const uint8_t *data, size_t size);
 
-    /* Reads the header: sets frame, working_memory and state, within the limits. */
+    size_t state_size; /* bytes of decoder.state */
+
+    /* Reads the header: sets frame and working_memory, within the limits. */
     int (*open)(struct decoder *decoder, struct fault *fault);
 
     /* Does what decoder_narrow says, or the part of it that this file allows. NULL: nothing. */
@@ -129,7 +131,7 @@ struct codec {
     bool (*in_place)(const struct decoder *decoder, struct frame *frame);
 
     /* Frees what `state` refers to, also after a failed open; decoder_close then frees `state`
-     * itself. Called only with a state. NULL: it refers to nothing. */
+     * itself. NULL: it refers to nothing. */
     void (*close)(struct decoder *decoder);
 
     /* Parameters of the encoder, over a struct of config_size bytes; NULL: there are none. */

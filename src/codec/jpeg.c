@@ -14,9 +14,9 @@
 
 #include "base/deadline.h"
 #include "codec/byte_order.h"
-#include "codec/exif.h"
-#include "codec/fit.h"
+#include "codec/metadata.h"
 #include "codec/orient.h"
+#include "codec/output.h"
 
 #include <jerror.h>
 
@@ -52,6 +52,86 @@ struct jpeg_reader {
     struct orient place;
     uint8_t *cmyk_row; /* owned; a row before it becomes RGB */
 };
+
+/* The fault for a message of libjpeg, and in `what` the beginning of its text. */
+static enum fault_code code_of(int message, const char **what)
+{
+    *what = "damaged jpeg";
+    switch (message) {
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_SOF_UNSUPPORTED:
+        *what = "unsupported jpeg";
+        return FAULT_FORMAT;
+    case JERR_OUT_OF_MEMORY:
+        *what = "jpeg";
+        return FAULT_MEMORY;
+    case JERR_NO_BACKING_STORE:
+        *what = "jpeg: over the memory limit (--memory)";
+        return FAULT_LIMIT;
+    case JERR_IMAGE_TOO_BIG:
+    case JERR_WIDTH_OVERFLOW:
+        *what = "jpeg";
+        return FAULT_LIMIT;
+    default:
+        return FAULT_DATA;
+    }
+}
+
+void jpeg_fail(struct jpeg_errors *errors, enum fault_code code, const char *text)
+{
+    errors->code = fault_set(errors->fault, code, "%s", text);
+    longjmp(errors->escape, 1);
+}
+
+void jpeg_fail_with_message(j_common_ptr info)
+{
+    static const char prefix[] = "Corrupt JPEG data: ";
+    struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
+    char message[JMSG_LENGTH_MAX];
+    const char *what, *text = message;
+    errors->manager.format_message(info, message);
+    enum fault_code code = code_of(errors->manager.msg_code, &what);
+    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1; /* `what` says that already */
+    errors->code = codec_library_fault(errors->fault, code, what, text);
+    longjmp(errors->escape, 1);
+}
+
+/* Level −1 is a warning: libjpeg has replaced damaged data. Higher levels are traces. */
+static void emit_message(j_common_ptr info, int level)
+{
+    if (level < 0)
+        jpeg_fail_with_message(info);
+}
+
+static void print_nothing(j_common_ptr info)
+{
+}
+
+void jpeg_errors_init(struct jpeg_errors *errors)
+{
+    jpeg_std_error(&errors->manager);
+    errors->manager.error_exit = jpeg_fail_with_message;
+    errors->manager.emit_message = emit_message;
+    errors->manager.output_message = print_nothing;
+}
+
+int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
+                 struct fault *fault)
+{
+    errors->fault = fault;
+    errors->code = 0;
+    if (setjmp(errors->escape) == 0)
+        step(context);
+    errors->fault = NULL;
+    return errors->code;
+}
 
 static bool probe(const uint8_t *data, size_t size)
 {
@@ -96,7 +176,6 @@ static void skip_input(j_decompress_ptr info, long count)
 
 static void no_source_work(j_decompress_ptr info)
 {
-    (void)info;
 }
 
 /* True if the present warning means that the end marker (EOI) stands where coded data are missing.
@@ -330,11 +409,8 @@ static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool lu
     }
 }
 
-static struct jpeg_reader *create_reader(struct decoder *d)
+static void init_reader(struct jpeg_reader *r, struct decoder *d)
 {
-    struct jpeg_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return NULL;
     r->decoder = d;
     jpeg_errors_init(&r->errors);
     r->errors.manager.emit_message = warn;
@@ -351,7 +427,6 @@ static struct jpeg_reader *create_reader(struct decoder *d)
         .term_source = no_source_work,
     };
     r->progress.progress_monitor = on_progress;
-    return r;
 }
 
 static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t reduce,
@@ -376,9 +451,8 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
 
 static int open_jpeg(struct decoder *d, struct fault *fault)
 {
-    struct jpeg_reader *r = d->state = create_reader(d);
-    if (!r)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct jpeg_reader *r = d->state;
+    init_reader(r, d);
     int result = jpeg_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
@@ -460,7 +534,6 @@ static void close_jpeg(struct decoder *d)
 
 static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     if (plane->width > JPEG_MAX_DIMENSION || plane->height > JPEG_MAX_DIMENSION)
         return fault_set(fault, FAULT_SHAPE,
                          "jpeg holds at most %ld pixels a side, not %u×%u; write png",
@@ -487,6 +560,7 @@ const struct codec codec_jpeg = {
     .extensions = extensions,
     .media_type = "image/jpeg",
     .probe = probe,
+    .state_size = sizeof(struct jpeg_reader),
     .open = open_jpeg,
     .narrow = narrow_jpeg,
     .read = read_jpeg,

@@ -76,16 +76,6 @@ static void write_segment(struct jpeg_writer *w, int marker, const void *head, s
         jpeg_write_m_byte(&w->info, block->data[i]);
 }
 
-static void write_metadata(struct jpeg_writer *w, const struct metadata *metadata)
-{
-    struct metadata_block icc =
-        metadata_profile(metadata, w->picture->frame.planes[w->plane].channels);
-    write_segment(w, JPEG_APP0 + 1, "Exif\0", 6, &metadata->exif);
-    write_segment(w, JPEG_APP0 + 1, JPEG_XMP, sizeof JPEG_XMP, &metadata->xmp);
-    if (icc.data)
-        jpeg_write_icc_profile(&w->info, icc.data, (unsigned)icc.size);
-}
-
 static void set_density(struct jpeg_compress_struct *info, const struct metadata *metadata)
 {
     enum density_unit unit =
@@ -103,16 +93,23 @@ static void write_picture(void *context)
 {
     struct jpeg_writer *w = context;
     struct jpeg_compress_struct *info = &w->info;
+    const struct metadata *metadata = w->output->metadata;
+    const struct plane *plane = &w->picture->frame.planes[w->plane];
     JSAMPROW rows[ROWS_AT_ONCE];
     jpeg_CreateCompress(info, JPEG_LIB_VERSION, sizeof *info);
     info->client_data = w;
     info->dest = &w->destination;
     configure(w);
-    if (w->output->metadata)
-        set_density(info, w->output->metadata);
+    if (metadata)
+        set_density(info, metadata);
     jpeg_start_compress(info, TRUE);
-    if (w->output->metadata)
-        write_metadata(w, w->output->metadata);
+    if (metadata) {
+        struct metadata_block icc = metadata_profile(metadata, plane->channels);
+        write_segment(w, JPEG_APP0 + 1, "Exif\0", 6, &metadata->exif);
+        write_segment(w, JPEG_APP0 + 1, JPEG_XMP, sizeof JPEG_XMP, &metadata->xmp);
+        if (icc.data)
+            jpeg_write_icc_profile(info, icc.data, (unsigned)icc.size);
+    }
     while (info->next_scanline < info->image_height) {
         uint32_t y = info->next_scanline, n = 0;
         while (n < ROWS_AT_ONCE && y + n < info->image_height) {

@@ -5,7 +5,155 @@
 #include <string.h>
 
 #include "codec/byte_order.h"
-#include "codec/exif.h"
+
+/* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure, with offsets from its own header. The first directory
+ * (IFD0) is the picture's, the second (IFD1) its thumbnail's. Each is read once, so a chain of
+ * directories that loops does no harm. */
+#define TAG_ORIENTATION 0x0112
+#define TAG_STRIPS      0x0111 /* strips of an uncompressed thumbnail */
+#define TAG_STRIP_SIZES 0x0117
+#define TAG_JPEG        0x0201 /* a thumbnail in JPEG */
+#define TAG_JPEG_SIZE   0x0202
+#define TYPE_SHORT      3
+#define TYPE_LONG       4 /* of orientations, too: against the standard, but some programs do so */
+
+struct tiff {
+    const uint8_t *data;
+    size_t size;
+    bool big_endian;
+};
+
+static uint16_t get16(const struct tiff *tiff, size_t at)
+{
+    return tiff->big_endian ? load_be16(tiff->data + at) : load_le16(tiff->data + at);
+}
+
+static uint32_t get32(const struct tiff *tiff, size_t at)
+{
+    return tiff->big_endian ? load_be32(tiff->data + at) : load_le32(tiff->data + at);
+}
+
+static bool open_tiff(struct tiff *tiff, const uint8_t *data, size_t size)
+{
+    if (size >= 6 && memcmp(data, "Exif\0", 5) == 0) {
+        data += 6;
+        size -= 6;
+    }
+    if (size < 8)
+        return false;
+    *tiff = (struct tiff){data, size, memcmp(data, "MM", 2) == 0};
+    return (tiff->big_endian || memcmp(data, "II", 2) == 0) && get16(tiff, 2) == 42;
+}
+
+/* The offset of the directory's entry with that tag; 0: there is none. */
+static size_t find_entry(const struct tiff *tiff, size_t directory, uint16_t tag)
+{
+    if (directory > tiff->size - 2)
+        return 0;
+    unsigned entries = get16(tiff, directory);
+    for (size_t at = directory + 2; entries > 0 && tiff->size - at >= 12; at += 12, entries--)
+        if (get16(tiff, at) == tag)
+            return at;
+    return 0;
+}
+
+/* Value `index` of an entry; 0 if the entry has no such value or is of another type. */
+static uint32_t get_value(const struct tiff *tiff, size_t entry, uint32_t index)
+{
+    unsigned type = get16(tiff, entry + 2);
+    uint32_t count = get32(tiff, entry + 4);
+    size_t size = type == TYPE_SHORT ? 2 : 4, at = entry + 8;
+    if ((type != TYPE_SHORT && type != TYPE_LONG) || index >= count)
+        return 0;
+    if (count > 4 / size)
+        at = get32(tiff, at);
+    if (at > tiff->size || (tiff->size - at) / size <= index)
+        return 0;
+    at += index * size;
+    return size == 2 ? get16(tiff, at) : get32(tiff, at);
+}
+
+unsigned exif_orientation(const uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    if (!open_tiff(&tiff, data, size))
+        return 1;
+    size_t at = find_entry(&tiff, get32(&tiff, 4), TAG_ORIENTATION);
+    uint32_t value = at && get32(&tiff, at + 4) == 1 ? get_value(&tiff, at, 0) : 1;
+    return value >= 1 && value <= 8 ? value : 1;
+}
+
+struct cleaning {
+    struct tiff tiff;
+    uint8_t *data;
+    size_t low;  /* bytes before this offset are kept */
+    size_t end;  /* the block's size so far */
+    size_t left; /* bytes that may still be overwritten: a hostile block may name the same ones
+                    again and again, which would take quadratic time */
+};
+
+/* Overwrites bytes with zeros, or cuts them off if they are the block's last ones. */
+static void wipe(struct cleaning *c, size_t at, size_t size)
+{
+    if (at < c->low || at >= c->end)
+        return;
+    if (size >= c->end - at) {
+        c->end = at;
+        return;
+    }
+    size = size < c->left ? size : c->left;
+    memset(c->data + at, 0, size);
+    c->left -= size;
+}
+
+/* Wipes the strips whose offsets and sizes two entries of the directory hold. */
+static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, uint16_t sizes)
+{
+    size_t at = find_entry(&c->tiff, directory, places);
+    size_t of_size = find_entry(&c->tiff, directory, sizes);
+    if (!at || !of_size)
+        return;
+    uint32_t count = get32(&c->tiff, at + 4);
+    for (uint32_t i = 0; i < count && i < c->tiff.size; i++)
+        wipe(c, get_value(&c->tiff, at, i), get_value(&c->tiff, of_size, i));
+}
+
+static void set_upright(const struct tiff *tiff, uint8_t *data)
+{
+    size_t at = find_entry(tiff, get32(tiff, 4), TAG_ORIENTATION);
+    if (!at)
+        return;
+    bool is_long = get16(tiff, at + 2) == TYPE_LONG;
+    memset(data + at + 8, 0, 4);
+    data[at + 8 + (!tiff->big_endian ? 0 : is_long ? 3 : 1)] = 1;
+}
+
+bool exif_clean(uint8_t *data, size_t *size, bool upright)
+{
+    struct cleaning c = {.data = data, .end = *size, .left = *size};
+    if (!open_tiff(&c.tiff, data, *size) || c.tiff.data != data)
+        return false;
+    size_t first = get32(&c.tiff, 4);
+    if (first < 8 || first > *size - 2 || (*size - first - 2) / 12 < get16(&c.tiff, first))
+        return false;
+    if (upright)
+        set_upright(&c.tiff, data);
+    size_t link = first + 2 + 12 * (size_t)get16(&c.tiff, first);
+    if (*size - link < 4)
+        return true;
+    size_t second = get32(&c.tiff, link);
+    memset(data + link, 0, 4);
+    c.low = link + 4;
+    if (second < c.low || second > *size - 2)
+        return true;
+    /* The directory is wiped last, because it says where the thumbnail is. */
+    size_t entries = get16(&c.tiff, second);
+    wipe_strips(&c, second, TAG_JPEG, TAG_JPEG_SIZE);
+    wipe_strips(&c, second, TAG_STRIPS, TAG_STRIP_SIZES);
+    wipe(&c, second, 2 + 12 * entries + 4);
+    *size = c.end;
+    return c.left > 0;
+}
 
 /* ICC.1:2022 §7.2: the profile's header begins with its size; at these offsets are the colour space
  * of its input and the signature "acsp". */

@@ -56,4 +56,15 @@ struct metadata_block metadata_profile(const struct metadata *metadata, uint32_t
 /* Converts density_x or density_y to another unit, rounded; unchanged for DENSITY_ASPECT. */
 uint32_t metadata_density(const struct metadata *metadata, uint32_t value, enum density_unit unit);
 
+/* The orientation, 1 to 8, in an Exif block, with or without "Exif\0\0" in front; 1 if the block is
+ * damaged, has none or an invalid one. */
+unsigned exif_orientation(const uint8_t *data, size_t size);
+
+/* Changes an Exif block (without "Exif\0\0" in front) in place so that it may be stored in a
+ * result: the thumbnail and its directory are cut off or overwritten with zeros, because they show
+ * the picture before it was processed, and with `upright` the orientation becomes 1. False if the
+ * block is not to be used, because its first directory is damaged or it asks for too many
+ * overwrites. */
+bool exif_clean(uint8_t *data, size_t *size, bool upright);
+
 #endif

@@ -63,7 +63,7 @@ void output_samples(struct output *output, const void *samples, size_t count, si
     }
     for (size_t done = 0; done < bytes;) {
         size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
-        copy_samples(swapped, from + done, n / size, size, true);
+        sample_copy(swapped, from + done, n / size, size, true);
         output_write(output, swapped, n);
         done += n;
     }
@@ -82,4 +82,76 @@ int output_flush(struct output *output, struct fault *fault)
 {
     drain(output);
     return output->fault.code ? fault_set(fault, output->fault.code, "%s", output->fault.text) : 0;
+}
+
+int fit_type(const char *format, enum fit_depth depth, struct plane *plane, struct fault *fault)
+{
+    switch (plane->type) {
+    case SAMPLE_U8:
+    case SAMPLE_I8:
+        plane->type = SAMPLE_U8;
+        return 0;
+    case SAMPLE_F32:
+    case SAMPLE_F64:
+        plane->type = depth == FIT_8 || plane_white(plane) <= 255 ? SAMPLE_U8 : SAMPLE_U16;
+        return 0;
+    case SAMPLE_U16:
+    case SAMPLE_I16:
+        plane->type = depth == FIT_8 ? SAMPLE_U8 : SAMPLE_U16;
+        return 0;
+    default:
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s holds no samples of type %s; end the chain with convert:type=u8 or "
+                         "convert:type=u16, or write npy",
+                         format, sample_name(plane->type));
+    }
+}
+
+int fit_any(const void *config, struct plane *plane, struct fault *fault)
+{
+    return 0;
+}
+
+int fit_bitmap(const char *format, struct plane *plane, struct fault *fault)
+{
+    if (plane->channels > 2)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s holds black and white; end the chain with luminance,threshold:otsu or "
+                         "the like",
+                         format);
+    plane->channels = 1;
+    return fit_type(format, FIT_8_OR_16, plane, fault);
+}
+
+static uint32_t sample_at(const struct plane *plane, const void *row, uint32_t x)
+{
+    return plane->type == SAMPLE_U8 ? ((const uint8_t *)row)[x] : ((const uint16_t *)row)[x];
+}
+
+int fit_check_bits(const char *format, const struct picture *picture, size_t index,
+                   struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    uint32_t white = plane->type == SAMPLE_U8 ? UINT8_MAX : UINT16_MAX;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const void *row = picture_row(picture, index, y);
+        for (uint32_t x = 0; x < plane->width; x++) {
+            uint32_t v = sample_at(plane, row, x);
+            if (v != 0 && v != white)
+                return fault_set(fault, FAULT_SHAPE,
+                                 "%s holds 0 and %u, and pixel (%u, %u) is %u; end the chain with "
+                                 "threshold:otsu or the like",
+                                 format, white, x, y, v);
+        }
+    }
+    return 0;
+}
+
+void fit_bits(const struct picture *picture, size_t index, uint32_t y, bool invert, uint8_t *bits)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    const void *row = picture_row(picture, index, y);
+    memset(bits, 0, (plane->width + 7) / 8);
+    for (uint32_t x = 0; x < plane->width; x++)
+        bits[x / 8] |= (uint8_t)(((sample_at(plane, row, x) != 0) ^ invert) << (7 - x % 8));
 }

@@ -1,4 +1,6 @@
-/* The file that an encoder writes: a descriptor with a buffer. One thread at a time. */
+/* For encoders: the file that they write, a descriptor with a buffer, of one thread at a time; and
+ * how formats store planes of types and channels that they do not have (struct codec's fit), and
+ * bitmaps. */
 #ifndef SLUICE_CODEC_OUTPUT_H
 #define SLUICE_CODEC_OUTPUT_H
 
@@ -33,5 +35,33 @@ void output_plane(struct output *output, const struct picture *picture, size_t p
 
 /* Writes what is buffered; returns the first failure since output_create, or 0. */
 int output_flush(struct output *output, struct fault *fault);
+
+enum fit_depth {
+    FIT_8,       /* u8 alone */
+    FIT_8_OR_16, /* u8 or u16 */
+};
+
+/* Changes the plane's type to u8 or u16 as docs/formats.md says: u16 stays or becomes u8, signed
+ * types become unsigned ones, floats become u8, or u16 where their white is above 255; i32 is
+ * refused with `convert` as the way out. Channels are left alone. `format` names the format in the
+ * fault.
+ */
+int fit_type(const char *format, enum fit_depth depth, struct plane *plane, struct fault *fault);
+
+/* For formats that store every plane unchanged. */
+int fit_any(const void *config, struct plane *plane, struct fault *fault);
+
+/* For bitmaps: one channel of u8 or u16; alpha is dropped, and colours are refused with `luminance`
+ * and `threshold` as the way out. */
+int fit_bitmap(const char *format, struct plane *plane, struct fault *fault);
+
+/* FAULT_SHAPE, with `threshold` as the way out, if the plane has samples other than 0 and the
+ * type's maximum. */
+int fit_check_bits(const char *format, const struct picture *picture, size_t plane,
+                   struct fault *fault);
+
+/* Packs row `y` of such a plane into (width + 7) / 8 bytes, the first pixel in the highest bit: 1
+ * is white, or with `invert` black. */
+void fit_bits(const struct picture *picture, size_t plane, uint32_t y, bool invert, uint8_t *bits);
 
 #endif

@@ -7,14 +7,17 @@
  * the pixels. */
 #include "codec/png.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <zlib.h>
+
 #include "base/deadline.h"
 #include "codec/byte_order.h"
-#include "codec/exif.h"
-#include "codec/fit.h"
+#include "codec/metadata.h"
 #include "codec/orient.h"
+#include "codec/output.h"
 
 #define CHUNKS_KEPT_MAX 16
 #define CHUNK_BYTES_MAX 8000000
@@ -26,7 +29,90 @@
  * ends is lost. */
 #define PARTIAL_PIECE 64
 
-static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+#define KEYWORD_MAX 80
+
+#define SIGNATURE 8 /* bytes of PNG_SIGNATURE */
+
+void png_fail(struct png_errors *errors, enum fault_code code, const char *text)
+{
+    errors->code = fault_set(errors->fault, code, "%s", text);
+    longjmp(errors->escape, 1);
+}
+
+static int store_damage(struct png_errors *errors, const char *text)
+{
+    return codec_library_fault(errors->fault, FAULT_DATA, "damaged png", text);
+}
+
+static bool takes_warnings(const struct png_errors *errors)
+{
+    return errors->decoder && !errors->decoder->options.strict;
+}
+
+/* The error "Invalid IHDR data" follows a warning that says more ("Image width is zero in IHDR"),
+ * which is reported in its place. */
+__attribute__((noreturn)) static void on_error(png_structp png, png_const_charp text)
+{
+    struct png_errors *errors = png_get_error_ptr(png);
+    if (errors->no_memory)
+        png_fail(errors, FAULT_MEMORY, "no memory for a png");
+    bool explained = errors->warning[0] && strncmp(text, "Invalid IHDR", 12) == 0;
+    errors->code = store_damage(errors, explained ? errors->warning : text);
+    longjmp(errors->escape, 1);
+}
+
+/* Keeps the first warning for png_attempt: the step goes on. */
+static void on_warning(png_structp png, png_const_charp text)
+{
+    struct png_errors *errors = png_get_error_ptr(png);
+    if (!errors->warning[0])
+        snprintf(errors->warning, sizeof errors->warning, "%s", text);
+    if (takes_warnings(errors))
+        decoder_warn(errors->decoder, NULL, "%s", text);
+}
+
+static png_voidp allocate(png_structp png, png_alloc_size_t size)
+{
+    struct png_errors *errors = png_get_mem_ptr(png);
+    void *memory = malloc(size);
+    if (!memory)
+        errors->no_memory = true;
+    return memory;
+}
+
+static void release(png_structp png, png_voidp memory)
+{
+    free(memory);
+}
+
+png_structp png_create(struct png_errors *errors, bool reading)
+{
+    return (reading ? png_create_read_struct_2 : png_create_write_struct_2)(
+        PNG_LIBPNG_VER_STRING, errors, on_error, on_warning, errors, allocate, release);
+}
+
+int png_attempt(struct png_errors *errors, void (*step)(void *context), void *context,
+                struct fault *fault)
+{
+    errors->fault = fault;
+    errors->code = 0;
+    errors->no_memory = false;
+    errors->warning[0] = '\0';
+    if (setjmp(errors->escape) == 0)
+        step(context);
+    if (errors->code == 0 && errors->warning[0] && errors->no_memory)
+        errors->code = fault_set(fault, FAULT_MEMORY, "no memory for a png");
+    else if (errors->code == 0 && errors->warning[0] && !takes_warnings(errors))
+        errors->code = store_damage(errors, errors->warning);
+    errors->fault = NULL;
+    return errors->code;
+}
+
+void png_use_host_order(png_structp png, int depth)
+{
+    if (depth == 16 && !HOST_IS_BIG_ENDIAN)
+        png_set_swap(png);
+}
 
 struct png_reader {
     struct png_errors errors;
@@ -43,7 +129,7 @@ struct png_reader {
 
 static bool probe(const uint8_t *data, size_t size)
 {
-    return size >= 4 && memcmp(data, signature, size < 8 ? size : 8) == 0;
+    return size >= 4 && memcmp(data, PNG_SIGNATURE, size < SIGNATURE ? size : SIGNATURE) == 0;
 }
 
 static void read_bytes(png_structp png, png_bytep to, size_t count)
@@ -62,7 +148,7 @@ static void read_bytes(png_structp png, png_bytep to, size_t count)
  * orientation is needed before they are decoded. libpng checks its CRC later. */
 static unsigned find_orientation(const uint8_t *data, size_t size)
 {
-    size_t at = sizeof signature;
+    size_t at = SIGNATURE;
     while (size - at >= 12) {
         size_t length = load_be32(data + at), left = size - at - 12;
         if (length > left)
@@ -72,6 +158,107 @@ static unsigned find_orientation(const uint8_t *data, size_t size)
         at += 12 + length;
     }
     return ORIENT_NONE;
+}
+
+/* Metadata in PNG's chunks (ISO/IEC 15948 §11.3): eXIf, iCCP, pHYs, and XMP in iTXt (XMP part 3,
+ * §1.1.5). libpng is told to skip these chunks; they are read from the file in memory. */
+struct chunk {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Inflates into memory that the caller frees; NULL if the data are damaged, give more than
+ * METADATA_MAX bytes, or memory is out. */
+static uint8_t *inflate_all(const uint8_t *data, size_t size, size_t *got)
+{
+    uint8_t *out = malloc(METADATA_MAX);
+    z_stream stream = {.next_in = (Bytef *)data, .avail_in = (uInt)size};
+    bool whole = false;
+    if (out && inflateInit(&stream) == Z_OK) {
+        stream.next_out = out;
+        stream.avail_out = METADATA_MAX;
+        whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
+        *got = METADATA_MAX - stream.avail_out;
+        inflateEnd(&stream);
+    }
+    if (!whole) {
+        free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+/* iCCP: a keyword, its NUL, the compression method 0, and the deflated profile. */
+static void take_profile(struct metadata *metadata, const struct chunk *chunk)
+{
+    size_t keyword =
+        strnlen((const char *)chunk->data, chunk->size < KEYWORD_MAX ? chunk->size : KEYWORD_MAX);
+    size_t head = keyword + 2, size = 0;
+    if (head >= chunk->size || chunk->data[keyword] != 0 || chunk->data[keyword + 1] != 0)
+        return;
+    uint8_t *profile = inflate_all(chunk->data + head, chunk->size - head, &size);
+    if (profile)
+        metadata_set_icc(metadata, profile, size);
+    free(profile);
+}
+
+static void take_text(struct metadata *metadata, const struct chunk *chunk)
+{
+    const size_t head = sizeof PNG_XMP + 2; /* then language and translated keyword with NULs */
+    if (chunk->size < head + 2 || memcmp(chunk->data, PNG_XMP, sizeof PNG_XMP) != 0)
+        return;
+    const uint8_t *at = chunk->data + head, *end = chunk->data + chunk->size;
+    for (int i = 0; i < 2 && at; i++) {
+        at = memchr(at, 0, (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        return;
+    size_t size = (size_t)(end - at);
+    bool is_deflated = chunk->data[sizeof PNG_XMP] == 1;
+    uint8_t *packet = is_deflated ? inflate_all(at, size, &size) : NULL;
+    if (packet || !is_deflated)
+        metadata_set_xmp(metadata, packet ? packet : at, size);
+    free(packet);
+}
+
+static void take_density(struct metadata *metadata, const struct chunk *chunk)
+{
+    if (chunk->size != 9 || metadata->density_x > 0 || chunk->data[8] > 1)
+        return;
+    metadata->density_x = load_be32(chunk->data);
+    metadata->density_y = load_be32(chunk->data + 4);
+    metadata->density_unit = chunk->data[8] == 1 ? DENSITY_METRE : DENSITY_ASPECT;
+}
+
+static bool has_type(const uint8_t *at, const char *type)
+{
+    return memcmp(at + 4, type, 4) == 0;
+}
+
+static void read_metadata(struct decoder *d)
+{
+    size_t at = SIGNATURE;
+    while (d->options.meta != METADATA_STRIP && d->size - at >= 12) {
+        const uint8_t *head = d->data + at;
+        struct chunk chunk = {head + 8, load_be32(head)};
+        if (chunk.size > d->size - at - 12)
+            break;
+        at += 12 + chunk.size;
+        bool wanted = has_type(head, "eXIf") || has_type(head, "iCCP") || has_type(head, "pHYs") ||
+                      (has_type(head, "iTXt") && d->options.meta == METADATA_ALL);
+        if (!wanted || chunk.size > METADATA_MAX ||
+            load_be32(chunk.data + chunk.size) != crc32(0, head + 4, (uInt)chunk.size + 4))
+            continue;
+        if (has_type(head, "eXIf"))
+            metadata_set_exif(&d->metadata, chunk.data, chunk.size, d->options.orient);
+        else if (has_type(head, "iCCP") && !d->metadata.icc.data)
+            take_profile(&d->metadata, &chunk);
+        else if (has_type(head, "pHYs"))
+            take_density(&d->metadata, &chunk);
+        else if (has_type(head, "iTXt") && !d->metadata.xmp.data)
+            take_text(&d->metadata, &chunk);
+    }
 }
 
 static void read_header(void *context)
@@ -95,20 +282,9 @@ static void read_header(void *context)
     png_read_info(r->png, r->info);
 }
 
-/* Channels after png_set_expand. */
-static uint32_t count_channels(const struct png_reader *r)
-{
-    int colours = png_get_color_type(r->png, r->info);
-    bool has_alpha =
-        (colours & PNG_COLOR_MASK_ALPHA) || png_get_valid(r->png, r->info, PNG_INFO_tRNS);
-    return (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
-}
-
 static int open_png(struct decoder *d, struct fault *fault)
 {
-    struct png_reader *r = d->state = calloc(1, sizeof *r);
-    if (!r)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct png_reader *r = d->state;
     r->data = d->data;
     r->size = d->size;
     r->partial = d->options.partial;
@@ -118,9 +294,13 @@ static int open_png(struct decoder *d, struct fault *fault)
         return result;
     uint32_t width = png_get_image_width(r->png, r->info);
     uint32_t height = png_get_image_height(r->png, r->info);
-    uint32_t channels = count_channels(r);
+    int colours = png_get_color_type(r->png, r->info);
+    bool has_alpha =
+        (colours & PNG_COLOR_MASK_ALPHA) || png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+    /* after png_set_expand */
+    uint32_t channels = (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
     bool deep = png_get_bit_depth(r->png, r->info) == 16;
-    png_read_metadata(d);
+    read_metadata(d);
     r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
     r->orientation = d->options.orient ? find_orientation(d->data, d->size) : ORIENT_NONE;
     bool transposed = orient_is_transposed(r->orientation);
@@ -256,6 +436,7 @@ const struct codec codec_png = {
     .extensions = extensions,
     .media_type = "image/png",
     .probe = probe,
+    .state_size = sizeof(struct png_reader),
     .open = open_png,
     .read = read_png,
     .close = close_png,

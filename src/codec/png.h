@@ -32,24 +32,14 @@ int png_attempt(struct png_errors *errors, void (*step)(void *context), void *co
 /* Makes libpng convert samples of 16 bits, which are big-endian in files. */
 void png_use_host_order(png_structp png, int depth);
 
+#define PNG_SIGNATURE "\x89PNG\r\n\x1A\n"
+#define PNG_XMP       "XML:com.adobe.xmp" /* keyword of the iTXt chunk that holds an XMP packet */
+
 struct png_config {
     struct picture_config picture;
     int64_t level;
     int bits; /* 1: black and white; 0: as many as the samples have */
 };
-
-/* Reads metadata from the chunks of the whole file, because some may follow the pixels. */
-void png_read_metadata(struct decoder *decoder);
-
-/* Writes metadata as chunks of a picture of so many channels. */
-void png_write_metadata(const struct metadata *metadata, uint32_t channels, struct output *output);
-
-/* Writes a chunk; `type` has four letters. */
-void png_put_chunk(struct output *output, const char *type, const uint8_t *data, size_t size);
-
-/* The encoder of level 1, without libpng. */
-int png_encode_fast(const struct picture *picture, size_t plane, struct output *output,
-                    struct fault *fault);
 
 int png_encode(const void *config, const struct picture *picture, size_t plane,
                struct output *output, struct fault *fault);

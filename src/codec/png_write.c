@@ -1,10 +1,92 @@
-/* The PNG encoder, by libpng: rows come directly from the plane, bytes go to an output. */
+/* The PNG encoders: one by libpng, whose rows come directly from the plane, and one of level 1 by
+ * our own DEFLATE. Both write metadata as chunks. */
 #include "codec/png.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "codec/fit.h"
+#include <zlib.h>
+
+#include "codec/byte_order.h"
+#include "codec/deflate/deflate.h"
 #include "codec/output.h"
+
+/* Bytes of iTXt behind the keyword's NUL: compression flag, compression method, and the NULs of an
+ * empty language and of an empty translated keyword. */
+#define XMP_HEAD       4
+#define ICC_KEYWORD    "ICC profile"
+#define PIECE          65536
+#define FILTER_AVERAGE 3
+
+/* IHDR's colour type, by a pixel's channels. */
+static const uint8_t colours[] = {[1] = PNG_COLOR_TYPE_GRAY,
+                                  [2] = PNG_COLOR_TYPE_GRAY_ALPHA,
+                                  [3] = PNG_COLOR_TYPE_RGB,
+                                  [4] = PNG_COLOR_TYPE_RGB_ALPHA};
+
+/* `type` has four letters. */
+static void put_chunk(struct output *output, const char *type, const uint8_t *data, size_t size)
+{
+    uint8_t head[8], tail[4];
+    store_be32(head, (uint32_t)size);
+    memcpy(head + 4, type, 4);
+    store_be32(tail, (uint32_t)crc32(crc32(0, head + 4, 4), data, (uInt)size));
+    output_write(output, head, sizeof head);
+    output_write(output, data, size);
+    output_write(output, tail, sizeof tail);
+}
+
+static void put_density(const struct metadata *metadata, struct output *output)
+{
+    uint8_t data[9] = {0};
+    uint32_t x = metadata_density(metadata, metadata->density_x, DENSITY_METRE);
+    uint32_t y = metadata_density(metadata, metadata->density_y, DENSITY_METRE);
+    if (x == 0 || y == 0 || x > INT32_MAX || y > INT32_MAX)
+        return;
+    store_be32(data, x);
+    store_be32(data + 4, y);
+    data[8] = metadata->density_unit != DENSITY_ASPECT;
+    put_chunk(output, "pHYs", data, sizeof data);
+}
+
+/* The profile is left out when memory is out. */
+static void put_profile(const struct metadata_block *icc, struct output *output)
+{
+    const size_t head = sizeof ICC_KEYWORD + 1;
+    uLongf size = compressBound((uLong)icc->size);
+    uint8_t *data = malloc(head + size);
+    if (!data)
+        return;
+    memcpy(data, ICC_KEYWORD "\0", head);
+    if (compress(data + head, &size, icc->data, (uLong)icc->size) == Z_OK)
+        put_chunk(output, "iCCP", data, head + size);
+    free(data);
+}
+
+static void put_text(const struct metadata_block *xmp, struct output *output)
+{
+    const size_t head = sizeof PNG_XMP + XMP_HEAD;
+    uint8_t *data = calloc(1, head + xmp->size);
+    if (!data)
+        return;
+    memcpy(data, PNG_XMP, sizeof PNG_XMP);
+    memcpy(data + head, xmp->data, xmp->size);
+    put_chunk(output, "iTXt", data, head + xmp->size);
+    free(data);
+}
+
+static void write_metadata(const struct metadata *metadata, uint32_t channels,
+                           struct output *output)
+{
+    struct metadata_block icc = metadata_profile(metadata, channels);
+    if (icc.data)
+        put_profile(&icc, output);
+    put_density(metadata, output);
+    if (metadata->exif.data)
+        put_chunk(output, "eXIf", metadata->exif.data, metadata->exif.size);
+    if (metadata->xmp.data)
+        put_text(&metadata->xmp, output);
+}
 
 #define PIECE 65536
 
@@ -30,29 +112,20 @@ static void write_bytes(png_structp png, png_bytep data, size_t size)
 
 static void flush(png_structp png)
 {
-    (void)png; /* the engine calls output_flush */
-}
-
-/* From level 2 on zlib's level, with the best of all filters for each row. */
-static void choose_effort(png_structp png, int level)
-{
-    png_set_compression_level(png, level);
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, level == 0 ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
+    /* the engine calls output_flush */
 }
 
 static void configure(struct png_writer *w)
 {
-    static const int colours[] = {[1] = PNG_COLOR_TYPE_GRAY,
-                                  [2] = PNG_COLOR_TYPE_GRAY_ALPHA,
-                                  [3] = PNG_COLOR_TYPE_RGB,
-                                  [4] = PNG_COLOR_TYPE_RGB_ALPHA};
     const struct plane *plane = &w->picture->frame.planes[w->plane];
     int depth = w->config->bits == 1 ? 1 : (int)sample_size(plane->type) * 8;
     png_set_user_limits(w->png, INT32_MAX, INT32_MAX);
     png_set_IHDR(w->png, w->info, plane->width, plane->height, depth, colours[plane->channels],
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_buffer_size(w->png, PIECE);
-    choose_effort(w->png, (int)w->config->level);
+    png_set_compression_level(w->png, (int)w->config->level);
+    png_set_filter(w->png, PNG_FILTER_TYPE_BASE, /* the best of all for each row */
+                   w->config->level == 0 ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
 }
 
 static void write_picture(void *context)
@@ -67,7 +140,7 @@ static void write_picture(void *context)
     configure(w);
     png_write_info(w->png, w->info);
     if (w->output->metadata)
-        png_write_metadata(w->output->metadata, plane->channels, w->output);
+        write_metadata(w->output->metadata, plane->channels, w->output);
     png_use_host_order(w->png, png_get_bit_depth(w->png, w->info));
     for (uint32_t y = 0; y < plane->height; y++) {
         if (w->bits)
@@ -77,12 +150,98 @@ static void write_picture(void *context)
     png_write_end(w->png, NULL);
 }
 
+/* The PNG encoder of level 1: rows under the filter Average, compressed by our own DEFLATE. Among
+ * the filters whose loops compilers vectorise, Average gives the smallest files of photographs and
+ * their gradients. Paeth would save another percent or two of photographs, but would take more time
+ * than everything else here. */
+static void write_compressed(void *output, const uint8_t *data, size_t size)
+{
+    put_chunk(output, "IDAT", data, size);
+}
+
+static void write_header(struct output *output, const struct plane *plane)
+{
+    uint8_t header[13] = {0};
+    store_be32(header, plane->width);
+    store_be32(header + 4, plane->height);
+    header[8] = (uint8_t)(8 * sample_size(plane->type));
+    header[9] = colours[plane->channels];
+    output_write(output, PNG_SIGNATURE, sizeof PNG_SIGNATURE - 1);
+    put_chunk(output, "IHDR", header, sizeof header);
+}
+
+/* The filter Average (ISO/IEC 15948, 9.2): each byte minus the mean of the byte `pixel` to its left
+ * and the byte above. */
+static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pixel,
+                   uint8_t *restrict to)
+{
+    for (size_t i = 0; i < pixel; i++)
+        to[i] = (uint8_t)(row[i] - above[i] / 2);
+    for (size_t i = pixel; i < n; i++)
+        to[i] = (uint8_t)(row[i] - (row[i - pixel] + above[i]) / 2);
+}
+
+/* A row's bytes as they go into the file: samples of 16 bits are big-endian there, and are
+ * converted into `swapped`. */
+static const uint8_t *row_bytes(const struct picture *picture, size_t index, uint32_t y,
+                                uint8_t *swapped)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    const uint8_t *row = picture_row(picture, index, y);
+    if (plane->type != SAMPLE_U16 || HOST_IS_BIG_ENDIAN)
+        return row;
+    sample_copy(swapped, row, (size_t)plane->width * plane->channels, 2, true);
+    return swapped;
+}
+
+/* `rows` has memory for four rows of n + 1 bytes: the filtered row, a row of zeros above the first
+ * one, and two rows of swapped samples. */
+static void write_rows(const struct picture *picture, size_t index, struct deflate *deflate,
+                       uint8_t *rows, size_t n, struct output *output)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t pixel = sample_size(plane->type) * plane->channels;
+    const uint8_t *above = rows + n + 1;
+    rows[0] = FILTER_AVERAGE;
+    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++) {
+        const uint8_t *row = row_bytes(picture, index, y, rows + (2 + y % 2) * n + 1);
+        filter(row, above, n, pixel, rows + 1);
+        deflate_write(deflate, rows, n + 1);
+        above = row;
+    }
+}
+
+static int encode_fast(const struct picture *picture, size_t plane, struct output *output,
+                       struct fault *fault)
+{
+    const struct plane *p = &picture->frame.planes[plane];
+    size_t n = (size_t)p->width * p->channels * sample_size(p->type);
+    uint8_t *rows = calloc(4, n + 1);
+    struct deflate *deflate = deflate_create(write_compressed, output);
+    int result = 0;
+    if (!rows || !deflate) {
+        result = fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    } else {
+        write_header(output, p);
+        if (output->metadata)
+            write_metadata(output->metadata, p->channels, output);
+        write_rows(picture, plane, deflate, rows, n, output);
+        deflate_end(deflate);
+        put_chunk(output, "IEND", (const uint8_t *)"", 0);
+    }
+    deflate_destroy(&deflate);
+    free(rows);
+    if (result == 0 && output->fault.code)
+        result = fault_set(fault, output->fault.code, "%s", output->fault.text);
+    return result;
+}
+
 int png_encode(const void *config, const struct picture *picture, size_t plane,
                struct output *output, struct fault *fault)
 {
     const struct png_config *c = config;
     if (c->level == 1 && c->bits != 1)
-        return png_encode_fast(picture, plane, output, fault);
+        return encode_fast(picture, plane, output, fault);
     int result = c->bits == 1 ? fit_check_bits("png:bits=1", picture, plane, fault) : 0;
     if (result != 0)
         return result;

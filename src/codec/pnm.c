@@ -9,7 +9,6 @@
 #include "base/deadline.h"
 #include "codec/byte_order.h"
 #include "codec/codec.h"
-#include "codec/fit.h"
 #include "codec/output.h"
 
 struct pnm_config {
@@ -101,10 +100,7 @@ static int make_scale(struct pnm_state *state, uint32_t full, struct fault *faul
 
 static int open_pnm(struct decoder *d, struct fault *fault)
 {
-    struct pnm_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
-    d->state = state;
+    struct pnm_state *state = d->state;
     state->kind = (char)d->data[1];
     bool bitmap = state->kind == '1' || state->kind == '4';
     bool colour = state->kind == '3' || state->kind == '6';
@@ -235,7 +231,6 @@ static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault
 
 static int fit_pnm(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     plane->channels -= plane_has_alpha(plane); /* the format has no alpha */
     return fit_type("pnm", FIT_8_OR_16, plane, fault);
 }
@@ -268,7 +263,6 @@ static int encode_pnm(const void *config_, const struct picture *picture, size_t
     char kind = (plane->channels == 3 ? '6' : '5') - (config->ascii ? 3 : 0);
     int length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", kind, plane->width,
                           plane->height, plane->type == SAMPLE_U16 ? 65535u : 255u);
-    (void)fault;
     output_write(output, header, (size_t)length);
     for (uint32_t y = 0; y < plane->height; y++) {
         if (config->ascii)
@@ -288,6 +282,7 @@ const struct codec codec_pnm = {
     .extensions = extensions,
     .media_type = "image/x-portable-anymap",
     .probe = probe,
+    .state_size = sizeof(struct pnm_state),
     .open = open_pnm,
     .read = read_pnm,
     .close = close_pnm,
@@ -300,7 +295,6 @@ const struct codec codec_pnm = {
 
 static int fit_pbm(const void *config, struct plane *plane, struct fault *fault)
 {
-    (void)config;
     return fit_bitmap("pbm", plane, fault);
 }
 

@@ -82,9 +82,6 @@ static bool try_directory(const char *base, const char *below)
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
 {
-    (void)status;
-    (void)type;
-    (void)at;
     remove(path);
     return 0; /* what cannot be removed keeps nothing else */
 }

@@ -116,12 +116,6 @@ static bool says_opencl(const struct device_options *options)
            has_program_options(options);
 }
 
-static bool wants_native(const struct device_options *options)
-{
-    bool is_another = is_word(options->select, "gpu") || is_word(options->select, "cpu");
-    return is_word(options->select, "native") || (!is_another && !says_opencl(options));
-}
-
 /* Whether there may be a GPU. Loading OpenCL loads every installed driver, and PoCL alone takes a
  * tenth of a second and 60 MB, which is of no use on a machine without a GPU. Drivers of GPUs need
  * one of these device nodes. A user who sets one of these variables wants OpenCL to be loaded. */
@@ -174,11 +168,11 @@ static int nothing_fits(const struct device_options *options, const struct devic
         text_printf(&asked, " --device-index %d", options->device_index);
     const struct fault *why = is_word(options->select, "native") ? &native.fault : &opencl.fault;
     bool is_without = why->code != FAULT_NONE;
-    int result = fault_set(fault, is_without ? why->code : FAULT_NO_DEVICE,
-                           "no device %s %s%s%s%s%s; --device reference needs none",
-                           count ? "fits" : "for", text_string(&asked), is_without ? ": " : "",
-                           is_without ? why->text : "", count ? "; there is " : "",
-                           text_string(&names));
+    int result =
+        fault_set(fault, is_without ? why->code : FAULT_NO_DEVICE,
+                  "no device %s %s%s%s%s%s; --device reference needs none", count ? "fits" : "for",
+                  text_string(&asked), is_without ? ": " : "", is_without ? why->text : "",
+                  count ? "; there is " : "", text_string(&names));
     text_finish(&asked);
     text_finish(&names);
     return result;
@@ -194,7 +188,8 @@ int device_select(const struct device_options *options,
         return fault_set(fault, FAULT_USAGE,
                          "compiler options and program binaries are for OpenCL's devices, and "
                          "device native is none");
-    if (wants_native(options)) {
+    bool is_another = is_word(options->select, "gpu") || is_word(options->select, "cpu");
+    if (is_word(options->select, "native") || (!is_another && !says_opencl(options))) {
         pthread_once(&native.once, find_native);
         n = add(&native, list, n);
     }

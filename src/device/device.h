@@ -70,6 +70,13 @@ struct device_counters {
     atomic_uint_fast64_t launches;
 };
 
+/* What passed between host and device for one job. */
+struct device_traffic {
+    uint64_t crossings_in;  /* buffers handed to the device: unmapped, wrapped, or written */
+    uint64_t crossings_out; /* buffers handed back: mapped for reading, or read */
+    uint64_t bytes_copied;  /* written or read, because the driver does not map */
+};
+
 /* Lists all devices, or all except OpenCL's, which is loaded otherwise; returns how many.
  * FAULT_NO_DEVICE says why OpenCL has none: no loader, or no platform. */
 #define DEVICES_MAX 64

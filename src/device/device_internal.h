@@ -9,7 +9,6 @@
 struct device_launch;
 struct device_part;
 struct device_timing;
-struct device_traffic;
 
 struct device {
     const struct device_info *info;
@@ -33,7 +32,7 @@ struct device_buffer {
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 
-/* The first members of a program and a kernel of any back end. */
+/* The first members of a program, a kernel and a batch of any back end. */
 struct device_program {
     struct device *device;
 };
@@ -42,6 +41,7 @@ struct device_kernel {
 };
 struct device_batch {
     struct device *device;
+    struct device_traffic traffic;
 };
 
 /* The functions of a back end. A function is described at the function of device/ with the same
@@ -86,7 +86,6 @@ struct device_backend {
     int (*batch_submit)(struct device_batch *batch, struct fault *fault);
     int (*batch_wait)(struct device_batch *batch, struct fault *fault);
     const struct device_timing *(*batch_timings)(struct device_batch *batch, size_t *count);
-    const struct device_traffic *(*batch_traffic)(const struct device_batch *batch);
     void (*batch_finish)(struct device_batch *batch);
 };
 

@@ -6,16 +6,6 @@
 #include "base/number.h"
 #include "device/device_internal.h"
 
-/* Sizes of buffers are rounded up to an eighth of a power of two, so that pictures of nearly one
- * size can use the same buffers. */
-static size_t size_class(size_t size)
-{
-    size_t step = 4096;
-    while (step * 16 < size)
-        step *= 2;
-    return (size + step - 1) / step * step;
-}
-
 static struct device_buffer *take_idle(struct device *device, size_t size)
 {
     pthread_mutex_lock(&device->pool_lock);
@@ -128,7 +118,12 @@ static int allocate(struct device *device, size_t size, struct device_buffer **b
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
                           struct fault *fault)
 {
-    size_t wanted = size_class(size);
+    /* Sizes are rounded up to an eighth of a power of two, so that pictures of nearly one size can
+     * use the same buffers. */
+    size_t step = 4096;
+    while (step * 16 < size)
+        step *= 2;
+    size_t wanted = (size + step - 1) / step * step;
     if (wanted > device->info->max_allocation)
         return fault_set(
             fault, FAULT_LIMIT, "needs a buffer of %s, more than the %s that device %s allocates",

@@ -20,13 +20,6 @@
 struct device;
 struct device_buffer;
 
-/* What passed between host and device for one job. */
-struct device_traffic {
-    uint64_t crossings_in;  /* buffers handed to the device: unmapped, wrapped, or written */
-    uint64_t crossings_out; /* buffers handed back: mapped for reading, or read */
-    uint64_t bytes_copied;  /* written or read, because the driver does not map */
-};
-
 /* Returns a buffer of at least `size` bytes. Its content is undefined. */
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
                           struct fault *fault);

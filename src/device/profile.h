@@ -30,7 +30,7 @@ struct device_profile {
     unsigned local_memory; /* bytes for a work-group; 0: it is not faster than other memory */
     bool has_fp64;
     bool generic;  /* kernels may not contain parameters of stages: they are slower, but few for any
-                      number of chains (chain/programs.h) */
+                      number of chains (chain/recording.c) */
     bool prebuilt; /* kernels were compiled when sluice was built, so plans are generic */
     bool host_memory;        /* buffers can be the caller's memory, used in place */
     bool exact_divide;       /* f32 division is correctly rounded when asked for */

@@ -1,12 +1,10 @@
-#include "engine/check.h"
+#include "engine/engine_internal.h"
 
 #include <string.h>
 
 #include "base/log.h"
-#include "chain/recording.h"
 #include "chain/reference.h"
 #include "chain/source.h"
-#include "device/memory.h"
 
 /* Fills the picture with noise: all values, no symmetry. Floats go from 0 to 1, as in pictures. */
 static void fill(struct picture *picture)
@@ -120,13 +118,6 @@ static const char *blame(struct device *device, const struct check_how *how,
     return chain->steps[chain->n_steps - 1].stage->name;
 }
 
-/* Where results are known to agree, kernels run only in order to be loaded, for which one size is
- * enough. */
-static bool is_to_run(const struct plane *plane, bool known)
-{
-    return !known || plane->width * plane->height >= 1000;
-}
-
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
                 const struct format *format, const struct frame *in, struct fault *fault)
 {
@@ -138,7 +129,9 @@ int check_chain(struct device *device, const struct check_how *how, const struct
         return result;
     bool printed = !how->trusted && print_fact(plan, chain, format, &fact);
     bool known = how->trusted || (printed && device_knows(device, text_string(&fact)));
-    if (is_to_run(&in->planes[0], known))
+    /* Where results are known to agree, kernels run only in order to be loaded, for which one size
+     * is enough. */
+    if (!known || in->planes[0].width * in->planes[0].height >= 1000)
         result = compare(plan, device, how, known, &why);
     if (result == 0 && printed && !known)
         device_learn(device, text_string(&fact));

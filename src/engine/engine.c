@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-struct engine_job *engine_next(struct engine *engine, bool wait)
+/* The next job of the queue. With `wait`, NULL means that the engine closes. Without it, NULL means
+ * that the queue is empty, or that idle threads will take what is there. */
+static struct engine_job *next_job(struct engine *engine, bool wait)
 {
     struct engine_job *job = NULL;
     pthread_mutex_lock(&engine->queue_lock);
@@ -28,10 +30,52 @@ struct engine_job *engine_next(struct engine *engine, bool wait)
     return job;
 }
 
-static void *work(void *engine)
+/* Bursts: several small jobs at once on one thread. The device needs less time for a picture of a
+ * few hundred kilobytes than a thread needs to sleep and to be woken. So a thread starts small jobs
+ * while more wait in the queue, and then ends them in the same order: the device goes from one to
+ * the next while no thread wakes, and most jobs have finished by the time they are waited for.
+ *
+ * A thread that has to wait for anything else (memory, an input that is not a regular file) first
+ * ends the jobs it has started: nobody then waits for memory that a waiting thread holds. */
+#define BURST_MAX 4 /* more jobs would only hold more of the device's memory */
+
+/* A ring of jobs: new ones are started at one end while others are ended at the other. */
+struct burst {
+    unsigned begin, end;
+    struct job_state jobs[BURST_MAX];
+};
+
+static struct job_state *at(struct burst *burst, unsigned index)
 {
-    burst_work(engine);
-    return NULL;
+    return &burst->jobs[index % BURST_MAX];
+}
+
+void burst_settle(struct burst *burst)
+{
+    for (; burst && burst->begin != burst->end; burst->begin++) {
+        struct engine_job *job = at(burst, burst->begin)->job;
+        job_end(at(burst, burst->begin));
+        job->done(job);
+    }
+}
+
+/* Takes jobs from the queue until that closes. */
+static void *work(void *engine_)
+{
+    struct engine *engine = engine_;
+    struct burst burst = {0};
+    for (;;) {
+        bool is_empty = burst.begin == burst.end;
+        struct engine_job *job = next_job(engine, is_empty);
+        if (!job && is_empty)
+            return NULL;
+        if (job) {
+            job_start(at(&burst, burst.end), engine, job, &burst);
+            burst.end++;
+        }
+        if (!job || !at(&burst, burst.end - 1)->is_small || burst.end - burst.begin == BURST_MAX)
+            burst_settle(&burst);
+    }
 }
 
 void engine_submit(struct engine *engine, struct engine_job *job)
@@ -71,19 +115,14 @@ static int start_threads(struct engine *engine, struct fault *fault)
  * with pictures of several sizes the process would hold several times the memory in use. */
 #define BLOCK_OF_ITS_OWN (1 << 20)
 
-static void give_memory_back(void)
-{
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, BLOCK_OF_ITS_OWN);
-#endif
-}
-
 int engine_open(struct engine **engine, const struct engine_options *options, struct fault *fault)
 {
     struct engine *e = calloc(1, sizeof *e);
     if (!e)
         return fault_set(fault, FAULT_MEMORY, "no memory for an engine");
-    give_memory_back();
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, BLOCK_OF_ITS_OWN);
+#endif
     e->options = *options;
     e->queue_end = &e->queue;
     budget_init(&e->files, options->memory / 4);
@@ -115,8 +154,7 @@ void engine_close(struct engine **engine)
     free(e->threads);
     mover_finish(e);
     prepared_destroy_all(e);
-    levels_destroy_all(e);
-    configured_destroy_all(e);
+    known_destroy_all(e);
     device_close(&e->fallback);
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
@@ -171,13 +209,6 @@ const char *engine_tier(struct engine *engine, const struct chain *chain)
     return device ? device_kind_name(device_info(device)->kind) : NULL;
 }
 
-/* Only a GPU that nobody asked for by name has to prove itself. */
-static bool needs_check(const struct engine *engine, const struct device_info *info)
-{
-    const char *select = engine->options.device.select;
-    return info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0);
-}
-
 static int open_one(struct engine *engine, const struct device_info *info,
                     const struct chain *chain, bool warming, struct fault *fault)
 {
@@ -187,8 +218,10 @@ static int open_one(struct engine *engine, const struct device_info *info,
                                    : warming  ? PROGRAM_KEPT
                                               : PROGRAM_COUNTED};
     struct device *device = NULL;
+    const char *select = engine->options.device.select;
     int result = device_open(&device, info, &engine->options.device, fault);
-    if (result == 0 && needs_check(engine, info))
+    /* Only a GPU that nobody asked for by name has to prove itself. */
+    if (result == 0 && info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0))
         result = check_colour(device, &how, chain, fault);
     if (result != 0) {
         device_close(&device);
@@ -215,6 +248,34 @@ static int open_best(struct engine *engine, const struct chain *chain, bool warm
         else
             log_error("device %s is not used: %s", order[i]->name, why.text);
     }
+    return result;
+}
+
+static int open_fallback(struct engine *engine, struct fault *fault)
+{
+    const struct device_options options = {
+        .select = engine->options.fallback, .platform_index = -1, .device_index = -1};
+    const struct device_info *order[DEVICES_MAX];
+    size_t fitting;
+    int result = device_select(&options, order, &fitting, fault);
+    for (size_t i = 0; result == 0 && i < fitting && !engine->fallback; i++)
+        if (!engine->device || device_info(engine->device) != order[i])
+            result = device_open(&engine->fallback, order[i], &options, fault);
+    if (engine->fallback && atomic_load(&engine->mover.on))
+        device_pool_limit(engine->fallback, engine->options.memory);
+    if (result == 0 && !engine->fallback)
+        result = fault_set(fault, FAULT_NO_DEVICE, "there is no other device");
+    return result;
+}
+
+int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault)
+{
+    int result = 0;
+    pthread_mutex_lock(&engine->device_lock);
+    if (!engine->fallback)
+        result = open_fallback(engine, fault);
+    *device = engine->fallback;
+    pthread_mutex_unlock(&engine->device_lock);
     return result;
 }
 

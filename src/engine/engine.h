@@ -29,7 +29,7 @@ struct engine_options {
     bool no_fuse;    /* give each stage kernels of its own */
     bool self_check; /* engine_warm compares the device with the references */
     bool generic;    /* after engine_warm only generic kernels are compiled, of which there are few,
-                        because chains come from strangers (engine/variant.c) */
+                        because chains come from strangers (engine/prepared.c) */
     bool background; /* with the fallback "native": jobs run on native from the start, and a thread
                         makes each chain ready for the device, which then runs it */
     const char *fallback; /* what runs a chain that fails its check: "native", "cpu" (the references

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "chain/recording.h"
-#include "engine/check.h"
 #include "engine/engine.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,11 +49,12 @@ enum level {
     LEVEL_REFERENCE,
 };
 
-/* A chain that the device computes wrongly, by its canonical text. */
-struct demoted {
+/* What is known of a chain, by its canonical text. */
+struct known {
     struct text chain;
-    enum level level;
-    struct demoted *next;
+    enum level level;   /* where it runs: lower where a device computes it wrongly */
+    bool is_configured; /* engine_warm has prepared it */
+    struct known *next;
 };
 
 /* Makes chains ready for the device while jobs run them on native (mover.c). */
@@ -69,12 +69,6 @@ struct mover {
     unsigned n_list, n_waiting;
     bool started, closing;
     pthread_t thread;
-};
-
-/* A chain that engine_warm has prepared, by its canonical text. */
-struct configured {
-    struct text chain;
-    struct configured *next;
 };
 
 struct engine {
@@ -93,8 +87,8 @@ struct engine {
     /* protects the lists below; never held while something compiles */
     pthread_mutex_t prepared_lock;
     pthread_cond_t prepared_changed;
-    struct demoted *demoted;
-    struct configured *configured;
+    struct known *known;
+    bool has_demoted;          /* some chain has a lower level */
     struct prepared *prepared; /* the one used last is first */
 
     pthread_mutex_t queue_lock;
@@ -139,6 +133,30 @@ int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
 void mover_ask(struct engine *engine, const struct chain *chain, const struct format *format,
                const struct frame *in, const struct plan *plan);
 
+/* ---- check.c: compares the device with the references on small pictures ---- */
+
+/* How a chain is compiled for its check. */
+struct check_how {
+    bool generic;
+    bool trusted; /* kernels are only run, not compared */
+    enum program_use use;
+};
+
+/* Runs the chain on a noise frame of that shape on the device and by the references, unless it is
+ * known that they agree, then stores its programs in the binary cache. `format` NULL: the frame
+ * stays as it is. FAULT_VERIFY: they differ; the text names the first stage after which they do.
+ * FAULT_SHAPE: the chain cannot take such a frame. */
+int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
+                const struct format *format, const struct frame *in, struct fault *fault);
+
+/* Finds or compiles the same programs as how->use says, and runs nothing. */
+int check_compile(struct device *device, const struct check_how *how, const struct chain *chain,
+                  const struct format *format, const struct frame *in, struct fault *fault);
+
+/* The same on a picture of 8-bit RGB. A chain that takes none is left to its first real job. */
+int check_colour(struct device *device, const struct check_how *how, const struct chain *chain,
+                 struct fault *fault);
+
 /* ---- warm.c ---- */
 
 /* Kinds of pictures that configured chains are prepared for; their sizes are for a check. */
@@ -150,10 +168,7 @@ struct plane warm_kind(unsigned kind);
 int warm_check(struct device *device, const struct check_how *how, const struct chain *chain,
                const struct format *format, const struct plane *kind, struct fault *fault);
 
-/* Where the chain runs: LEVEL_DEVICE, unless level_demote has set it to a lower level. */
-enum level level_of(struct engine *engine, const struct chain *chain);
-bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
-void levels_destroy_all(struct engine *engine);
+/* ---- job.c ---- */
 
 struct burst;
 
@@ -187,17 +202,10 @@ void job_start(struct job_state *state, struct engine *engine, struct engine_job
                struct burst *burst);
 void job_end(struct job_state *state);
 
-/* The small jobs that a thread has started and not ended (burst.c). */
-
-/* Takes jobs from the engine's queue until that closes: all that a thread of the engine does. */
-void burst_work(struct engine *engine);
-
-/* Ends all of them. Takes NULL. */
+/* Ends the small jobs that a thread has started and not ended (engine.c). Takes NULL. */
 void burst_settle(struct burst *burst);
 
-/* The next job of the queue. With `wait`, NULL means that the engine closes. Without it, NULL means
- * that the queue is empty, or that idle threads will take what is there. */
-struct engine_job *engine_next(struct engine *engine, bool wait);
+/* ---- prepared.c ---- */
 
 /* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`:
  * called for engine_warm, which may compile any program. prepared_release must follow. */
@@ -207,19 +215,13 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
 void prepared_release(struct engine *engine, struct prepared **prepared);
 void prepared_destroy_all(struct engine *engine);
 
+/* Where the chain runs: LEVEL_DEVICE, unless level_demote has set it to a lower level. */
+enum level level_of(struct engine *engine, const struct chain *chain);
+bool level_demote(struct engine *engine, const struct chain *chain, enum level to);
+
 /* Notes that the chain is configured. Returns false without memory. */
 bool configured_add(struct engine *engine, const struct chain *chain);
 bool configured_has(struct engine *engine, const struct chain *chain);
-void configured_destroy_all(struct engine *engine);
-
-/* The same with programs that exist already: the chain's own, otherwise generic ones. If they do
- * not, made->recording stays NULL, and made->plan is the generic plan, or NULL if there is none. */
-void variant_find(struct prepared *made, const struct frame *in,
-                  const struct plan_options *options);
-
-/* Plans made->chain for made->device and makes its recording: from the chain's own program if that
- * exists or may be compiled, otherwise from generic kernels. */
-int variant_make(struct engine *engine, struct prepared *made, const struct frame *in,
-                 const struct plan_options *options, bool warming, struct fault *fault);
+void known_destroy_all(struct engine *engine);
 
 #endif

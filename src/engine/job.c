@@ -94,12 +94,6 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
-static bool is_in_huge_pages(int fd)
-{
-    struct statfs status;
-    return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
-}
-
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -113,8 +107,9 @@ static int read_header(struct job_state *s, struct fault *fault)
     if (s->job->began)
         s->job->began(s->job);
     struct decode_options decode = s->job->decode;
+    struct statfs status;
     struct codec_limits limits = {options->max_pixels, options->memory};
-    decode.padded = is_in_huge_pages(s->job->in_fd);
+    decode.padded = fstatfs(s->job->in_fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
     decode.meta = format_meta(s->job->format);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
@@ -333,16 +328,6 @@ static int run_on_host(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* Encodes the whole frame, or one plane, as the codec takes it. */
-static int encode_into(const struct job_state *s, size_t index, struct output *output,
-                       struct fault *fault)
-{
-    const struct format *format = s->job->format;
-    if (format->codec->encode_frame)
-        return format->codec->encode_frame(format->config, &s->result, output, fault);
-    return format->codec->encode(format->config, &s->result, index, output, fault);
-}
-
 static int encode_file(struct job_state *s, size_t index, const char *name, struct fault *fault)
 {
     const struct engine_output *to = &s->job->output;
@@ -355,8 +340,13 @@ static int encode_file(struct job_state *s, size_t index, const char *name, stru
     struct output *output = output_create(fd);
     if (output)
         output->metadata = &s->decoder.metadata;
-    result = output ? encode_into(s, index, output, fault)
-                    : fault_set(fault, FAULT_MEMORY, "no memory for an output");
+    const struct format *format = s->job->format;
+    if (!output)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for an output");
+    else if (format->codec->encode_frame)
+        result = format->codec->encode_frame(format->config, &s->result, output, fault);
+    else
+        result = format->codec->encode(format->config, &s->result, index, output, fault);
     if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
         result = fault->code;
     if (output)

@@ -79,14 +79,6 @@ static int copy(struct move *move, const struct chain *chain, const struct forma
     return result;
 }
 
-static bool is_listed(const struct mover *mover, const struct text *key)
-{
-    const struct move *at = mover->list;
-    while (at && strcmp(text_string(&at->key), text_string(key)) != 0)
-        at = at->next;
-    return at != NULL;
-}
-
 /* The one that ended first makes room. */
 static void forget_one(struct mover *mover)
 {
@@ -99,14 +91,6 @@ static void forget_one(struct mover *mover)
     *link = move->next;
     mover->n_list--;
     destroy(move);
-}
-
-static struct move *next_waiting(const struct mover *mover)
-{
-    struct move *move = mover->list;
-    while (move && move->ended)
-        move = move->next;
-    return move;
 }
 
 static void append(struct mover *mover, struct move *move)
@@ -266,7 +250,9 @@ static void *work(void *engine_)
     struct mover *mover = &engine->mover;
     pthread_mutex_lock(&mover->lock);
     while (!mover->closing) {
-        struct move *move = next_waiting(mover);
+        struct move *move = mover->list;
+        while (move && move->ended)
+            move = move->next;
         if (!move) {
             pthread_cond_wait(&mover->changed, &mover->lock);
             continue;
@@ -333,7 +319,10 @@ static int add(struct engine *engine, struct text *key, size_t name_at, int64_t 
     struct mover *mover = &engine->mover;
     int result = 0;
     pthread_mutex_lock(&mover->lock);
-    if (!is_listed(mover, key) && (!frame || mover->n_waiting < WAITING_MAX)) {
+    const struct move *same = mover->list;
+    while (same && strcmp(text_string(&same->key), text_string(key)) != 0)
+        same = same->next;
+    if (!same && (!frame || mover->n_waiting < WAITING_MAX)) {
         struct move *move = calloc(1, sizeof *move);
         result = move ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a chain");
         if (move) {

@@ -1,3 +1,12 @@
+/* Plans and kernels of chains, kept for the next picture of the same kind.
+ *
+ * An engine that serves strangers compiles a chain's own program only in engine_warm. A job runs on
+ * that program if it exists, whoever asks for the chain: the program's text decides, so a request
+ * that amounts to the same as a configured chain uses it too. Everything else runs on generic
+ * kernels: chains that only requests contain, and configured chains for kinds of pictures or
+ * formats that engine_warm does not prepare. There are few generic kernels whatever is asked for,
+ * and the device counts them (PROGRAM_COUNTED_MAX). Configured chains are not counted, since the
+ * configuration bounds what they need. */
 #include "engine/engine_internal.h"
 
 #include <stdio.h>
@@ -8,6 +17,75 @@
 
 /* Plans are small; on the device they hold tables of constants only. */
 #define PREPARED_MAX 32
+
+/* What is known of the chain, with `add` noted if nothing was; NULL: nothing, or no memory. Called
+ * with prepared_lock held. */
+static struct known *look_up(struct engine *engine, const struct chain *chain, bool add)
+{
+    struct text text = {0};
+    chain_print(chain, &text);
+    struct known *at = text.failed ? NULL : engine->known;
+    while (at && strcmp(text_string(&at->chain), text_string(&text)) != 0)
+        at = at->next;
+    if (!at && add && !text.failed && (at = calloc(1, sizeof *at)) != NULL) {
+        *at = (struct known){.chain = text, .next = engine->known};
+        engine->known = at;
+        text = (struct text){0};
+    }
+    text_finish(&text);
+    return at;
+}
+
+void known_destroy_all(struct engine *engine)
+{
+    while (engine->known) {
+        struct known *entry = engine->known;
+        engine->known = entry->next;
+        text_finish(&entry->chain);
+        free(entry);
+    }
+}
+
+/* While no chain is demoted no text has to be made for the comparison. */
+enum level level_of(struct engine *engine, const struct chain *chain)
+{
+    pthread_mutex_lock(&engine->prepared_lock);
+    const struct known *known = engine->has_demoted ? look_up(engine, chain, false) : NULL;
+    enum level level = known ? known->level : LEVEL_DEVICE;
+    pthread_mutex_unlock(&engine->prepared_lock);
+    return level;
+}
+
+bool level_demote(struct engine *engine, const struct chain *chain, enum level to)
+{
+    pthread_mutex_lock(&engine->prepared_lock);
+    struct known *known = look_up(engine, chain, true);
+    if (known) {
+        known->level = to;
+        engine->has_demoted = true;
+    }
+    pthread_mutex_unlock(&engine->prepared_lock);
+    return known != NULL;
+}
+
+bool configured_add(struct engine *engine, const struct chain *chain)
+{
+    pthread_mutex_lock(&engine->prepared_lock);
+    struct known *known = look_up(engine, chain, true);
+    if (known)
+        known->is_configured = true;
+    pthread_mutex_unlock(&engine->prepared_lock);
+    return known != NULL;
+}
+
+bool configured_has(struct engine *engine, const struct chain *chain)
+{
+    pthread_mutex_lock(&engine->prepared_lock);
+    const struct known *known = look_up(engine, chain, false);
+    bool has = known && known->is_configured;
+    pthread_mutex_unlock(&engine->prepared_lock);
+    return has;
+}
 
 static void destroy(struct prepared *prepared)
 {
@@ -65,6 +143,51 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
     return result;
 }
 
+/* Plans made->chain for made->device and makes its recording: from the chain's own program if that
+ * exists or may be compiled, otherwise from generic kernels. */
+static int plan_and_record(struct prepared *made, const struct frame *in,
+                           const struct plan_options *options, enum program_use use,
+                           struct fault *fault)
+{
+    int result = plan_create(&made->plan, &made->chain, in, options, fault);
+    if (result != 0 && made->device && fault)
+        device_tell_fp64(device_profile(made->device), fault);
+    if (result == 0 && made->device)
+        result = recording_create_as(&made->recording, made->plan, made->device, use, fault);
+    return result;
+}
+
+/* Plans made->chain for made->device and makes its recording: from the chain's own program if that
+ * exists or may be compiled, otherwise from generic kernels. */
+static int make_variant(struct engine *engine, struct prepared *made, const struct frame *in,
+                        const struct plan_options *options, bool warming, struct fault *fault)
+{
+    struct plan_options generic = *options;
+    if (!made->device || !engine->options.generic)
+        return plan_and_record(made, in, options, PROGRAM_ANY, fault);
+    int result = plan_and_record(made, in, options, warming ? PROGRAM_KEPT : PROGRAM_FOUND, fault);
+    if (result != 0 || made->recording)
+        return result;
+    plan_destroy(&made->plan);
+    generic.profile = device_generic_profile(made->device);
+    return plan_and_record(made, in, &generic,
+                           configured_has(engine, &made->chain) ? PROGRAM_KEPT : PROGRAM_COUNTED,
+                           fault);
+}
+
+/* The same with programs that exist already. If they do not, made->recording stays NULL, and
+ * made->plan is the generic plan, or NULL if there is none. */
+static void find_variant(struct prepared *made, const struct frame *in,
+                         const struct plan_options *options)
+{
+    struct plan_options how = *options;
+    if (plan_and_record(made, in, &how, PROGRAM_FOUND, NULL) != 0 || made->recording)
+        return;
+    plan_destroy(&made->plan);
+    how.profile = device_generic_profile(made->device);
+    plan_and_record(made, in, &how, PROGRAM_FOUND, NULL);
+}
+
 /* Takes the engine's device if it has all programs that the chain needs. Otherwise asks the mover
  * for them and takes native. */
 static int choose_device(struct engine *engine, struct prepared *made, const struct frame *in,
@@ -77,7 +200,7 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
     pthread_mutex_unlock(&engine->device_lock);
     if (made->device) {
         options.profile = device_profile(made->device);
-        variant_find(made, in, &options);
+        find_variant(made, in, &options);
     }
     if (made->recording)
         return 0;
@@ -85,14 +208,6 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
     mover_ask(engine, &made->chain, format, in, made->plan);
     plan_destroy(&made->plan);
     return result;
-}
-
-static void tell_compiling(struct engine *engine, const struct plane *plane)
-{
-    char text[ENGINE_PREPARING_MAX];
-    snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
-             sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
-    engine_tell_preparing(engine, text);
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
@@ -120,9 +235,13 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
         return result;
     if (made->device) {
         options.profile = device_profile(made->device);
-        tell_compiling(engine, &in->planes[0]);
+        const struct plane *plane = &in->planes[0];
+        char text[ENGINE_PREPARING_MAX];
+        snprintf(text, sizeof text, "compiling kernels for %s of %u channel%s",
+                 sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
+        engine_tell_preparing(engine, text);
     }
-    result = variant_make(engine, made, in, &options, warming, fault);
+    result = make_variant(engine, made, in, &options, warming, fault);
     engine_tell_preparing(engine, "");
     return result;
 }

@@ -40,4 +40,8 @@ int64_t sample_saturate(enum sample_type type, double value);
 double sample_load(enum sample_type type, const void *at);
 void sample_store(enum sample_type type, void *at, double value);
 
+/* Copies `count` samples of `size` bytes (1, 2, 4 or 8); with `swap` the bytes of each are
+ * reversed, which also works in place (`to` equal to `from`). */
+void sample_copy(void *to, const void *from, size_t count, size_t size, bool swap);
+
 #endif

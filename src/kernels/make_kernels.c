@@ -58,30 +58,17 @@ static void add_function(struct text *text, const struct pass *pass, const char 
     text_append(text, ");\n}\n");
 }
 
-static struct text *text_of(struct texts *texts, const struct stage *stage)
-{
-    size_t index = 0;
-    while (stage_registry[index] != stage)
-        index++;
-    return &texts->of_stage[index];
-}
-
-static bool is_known(const struct texts *texts, uint64_t hash)
-{
-    for (size_t i = 0; i < texts->n; i++)
-        if (texts->kernels[i].hash == hash)
-            return true;
-    return false;
-}
-
 /* A walk_found: adds the pass's kernel to its stage's text, unless it has it. */
 static void add_pass(void *texts_, const struct stage *stage, const struct pass *pass)
 {
     struct texts *texts = texts_;
     struct fault fault = FAULT_INIT;
     uint64_t hash = pass_hash(pass);
-    if (texts->status != 0 || is_known(texts, hash))
+    if (texts->status != 0)
         return;
+    for (size_t i = 0; i < texts->n; i++)
+        if (texts->kernels[i].hash == hash)
+            return;
     if (texts->n == texts->capacity) {
         texts->capacity = texts->capacity ? 2 * texts->capacity : 256;
         void *grown = realloc(texts->kernels, texts->capacity * sizeof *texts->kernels);
@@ -92,7 +79,10 @@ static void add_pass(void *texts_, const struct stage *stage, const struct pass 
         texts->kernels = grown;
     }
     struct kernel *kernel = &texts->kernels[texts->n++];
-    struct text *text = text_of(texts, stage);
+    size_t index = 0;
+    while (stage_registry[index] != stage)
+        index++;
+    struct text *text = &texts->of_stage[index];
     kernel->hash = hash;
     snprintf(kernel->name, sizeof kernel->name, "%s_%zu", pass->name, texts->n);
     if (source_add_kernel(text, pass, kernel->name, &fault) != 0)

@@ -157,7 +157,6 @@ static void settings_of(struct walk *walk, const struct subject *s, bool pairs,
 static int fit(void *walk_, struct plane *plane, struct fault *fault)
 {
     const struct walk *walk = walk_;
-    (void)fault;
     plane->type = walk->target.type;
     plane->channels = walk->target.channels;
     return 0;
@@ -442,7 +441,6 @@ static void walk_planes_of(struct walk *walk, const struct transform *transform,
 
 static void walk_mosaic_of(struct walk *walk, const struct stage *none, const char *chain)
 {
-    (void)none;
     plan_pictures(walk, chain, 1, 1);
 }
 

@@ -1,13 +1,9 @@
 #include "stage/abs.h"
 
-#include "stage/stage.h"
-
 static int pixel(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
     enum sample_type type = in->type;
-    (void)config;
-    (void)fault;
     function->type = type;
     function->keep_alpha = true;
     function->identity = type == SAMPLE_U8 || type == SAMPLE_U16;

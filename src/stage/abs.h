@@ -2,11 +2,9 @@
 #ifndef SLUICE_STAGE_ABS_H
 #define SLUICE_STAGE_ABS_H
 
-#include "base/fault.h"
-#include "image/frame.h"
+#include "stage/stage.h"
 
 /* The definition, in plain C. */
-int abs_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference abs_reference;
 
 #endif

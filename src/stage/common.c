@@ -1,5 +1,7 @@
 #include "stage/common.h"
 
+#include <string.h>
+
 #include "base/text.h"
 
 const struct param_choice stage_type_choices[] = {
@@ -11,7 +13,10 @@ const struct param_choice stage_type_choices[] = {
     {"edge", BORDER_EDGE}, {"replicate", BORDER_EDGE}, {"clamp", BORDER_EDGE},                     \
         {"reflect", BORDER_REFLECT}, {"reflect101", BORDER_REFLECT}, {"mirror", BORDER_REFLECT},   \
         {"symmetric", BORDER_SYMMETRIC}, {"wrap", BORDER_WRAP}, {"periodic", BORDER_WRAP},         \
-        {"zero", BORDER_ZERO}, {"constant", BORDER_ZERO}
+        {"zero", BORDER_ZERO},                                                                     \
+    {                                                                                              \
+        "constant", BORDER_ZERO                                                                    \
+    }
 
 const struct param_choice stage_border_choices[] = {
     CHOICES_BUT_CROP,
@@ -38,8 +43,6 @@ int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out
 
 static void keep(const void *config, struct plane *plane)
 {
-    (void)config;
-    (void)plane;
 }
 
 int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
@@ -111,10 +114,11 @@ int stage_background(const char *stage, const struct param_matrix *background,
 {
     unsigned count = background->columns;
     if (count != 1 && count != plane->channels)
-        return fault_set(fault, FAULT_SHAPE,
-                         "%s: background has %u values, the picture %u channels: give one value, or "
-                         "one for each channel",
-                         stage, count, plane->channels);
+        return fault_set(
+            fault, FAULT_SHAPE,
+            "%s: background has %u values, the picture %u channels: give one value, or "
+            "one for each channel",
+            stage, count, plane->channels);
     for (uint32_t c = 0; c < plane->channels; c++) {
         double v = background->v[count == 1 ? 0 : c];
         values[c] = sample_is_integer(plane->type) ? (double)sample_saturate(plane->type, v) : v;
@@ -188,4 +192,27 @@ int stage_window_size(const char *stage, enum border border, uint32_t window_wid
     plane->width -= window_width - 1;
     plane->height -= window_height - 1;
     return 0;
+}
+
+const struct stage *stage_find(const char *name, size_t length)
+{
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (strlen((*s)->name) == length && memcmp((*s)->name, name, length) == 0)
+            return *s;
+    return NULL;
+}
+
+bool stage_is_per_pixel(const struct stage *stage, const void *config)
+{
+    return stage->pixel && (!stage->is_per_pixel || stage->is_per_pixel(config));
+}
+
+struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
+                                 enum sample_type out)
+{
+    if (stage->tolerance)
+        return stage->tolerance(config, in, out);
+    if (sample_is_integer(out))
+        return (struct tolerance){0, 0};
+    return (struct tolerance){1e-6, 1e-5};
 }

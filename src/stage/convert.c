@@ -28,11 +28,6 @@ enum sample_type convert_type(const struct convert_config *config, const struct 
     return config->type == CONVERT_SAME ? in->type : (enum sample_type)config->type;
 }
 
-static uint32_t channels_of(const struct convert_config *config, const struct plane *in)
-{
-    return config->channels == CONVERT_SAME ? in->channels : (uint32_t)config->channels;
-}
-
 bool convert_scales(const struct convert_config *config, const struct plane *in)
 {
     return !sample_is_integer(in->type) && sample_is_integer(convert_type(config, in)) &&
@@ -41,7 +36,6 @@ bool convert_scales(const struct convert_config *config, const struct plane *in)
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    (void)config_;
     if (*given)
         return 0;
     return fault_set(fault, FAULT_CHAIN,
@@ -62,7 +56,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 {
     const struct convert_config *config = config_;
     enum sample_type type = in->type;
-    (void)fault;
     function->type = convert_type(config, in);
     function->identity = function->type == type;
     if (function->identity)
@@ -97,7 +90,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     for (size_t i = 0; i < in->n_planes; i++) {
         struct plane plane = in->planes[i];
         plane.type = convert_type(config, &in->planes[i]);
-        plane.channels = channels_of(config, &in->planes[i]);
+        if (config->channels != CONVERT_SAME)
+            plane.channels = (uint32_t)config->channels;
         if (mixes(config, &in->planes[i]) && plane.type != SAMPLE_U8 && plane.type != SAMPLE_U16 &&
             plane.type != SAMPLE_F32)
             return fault_set(
@@ -211,7 +205,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 

@@ -2,8 +2,7 @@
 #ifndef SLUICE_STAGE_CONVERT_H
 #define SLUICE_STAGE_CONVERT_H
 
-#include "base/fault.h"
-#include "image/frame.h"
+#include "stage/stage.h"
 
 #define CONVERT_SAME (-1) /* of both parameters: what comes in */
 
@@ -20,7 +19,6 @@ enum sample_type convert_type(const struct convert_config *config, const struct 
 bool convert_scales(const struct convert_config *config, const struct plane *in);
 
 /* The definition, in plain C. */
-int convert_reference(const void *config, const struct picture *in, struct picture *out,
-                      struct fault *fault);
+stage_reference convert_reference;
 
 #endif

@@ -46,7 +46,6 @@ static double channel(const struct plane *from, const struct plane *to, const do
 int convert_reference(const void *config, const struct picture *in, struct picture *out,
                       struct fault *fault)
 {
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
         size_t in_size = sample_size(from->type), out_size = sample_size(to->type);

@@ -150,9 +150,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 {
     const struct gain_config *config = config_;
     enum sample_type type = in->type;
-    int result = stage_require_type("gain", type, STAGE_TYPES_BUT_F64, fault);
-    if (result != 0)
-        return result;
     function->type = type;
     function->keep_alpha = true;
     function->identity = config->by == 1 && config->offset == 0;
@@ -193,6 +190,7 @@ const struct stage stage_gain = {
     .summary = "each sample times a number, plus an offset",
     .params = params,
     .config_size = sizeof(struct gain_config),
+    .types = STAGE_TYPES_BUT_F64,
     .pixel = pixel,
     .reference = gain_reference,
     .bench = "gain:1.5",

@@ -32,7 +32,6 @@ static double gain(const void *config_, const struct plane *in, double v)
 int gain_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    (void)fault;
     reference_each_sample(config, in, out, gain, true);
     return 0;
 }

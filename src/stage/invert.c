@@ -5,7 +5,6 @@
 static int pixel(const void *config, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
-    (void)config;
     function->type = in->type;
     function->keep_alpha = true;
     if (sample_is_integer(in->type))
@@ -13,12 +12,13 @@ static int pixel(const void *config, const struct plane *in, struct pixel_functi
     else
         function->args[function->n_args++] =
             (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(in)};
-    return stage_require_type("invert", in->type, STAGE_TYPES_BUT_F64, fault);
+    return 0;
 }
 
 const struct stage stage_invert = {
     .name = "invert",
     .summary = "the negative: white minus the sample",
+    .types = STAGE_TYPES_BUT_F64,
     .pixel = pixel,
     .reference = invert_reference,
 };

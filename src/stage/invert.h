@@ -2,11 +2,9 @@
 #ifndef SLUICE_STAGE_INVERT_H
 #define SLUICE_STAGE_INVERT_H
 
-#include "base/fault.h"
-#include "image/frame.h"
+#include "stage/stage.h"
 
 /* The definition, in plain C. */
-int invert_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference invert_reference;
 
 #endif

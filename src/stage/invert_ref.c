@@ -4,7 +4,6 @@
 
 static double invert(const void *config, const struct plane *in, double v)
 {
-    (void)config;
     if (!sample_is_integer(in->type))
         return (float)plane_white(in) - (float)v;
     return (double)sample_saturate(in->type, plane_white(in) - v);
@@ -13,7 +12,6 @@ static double invert(const void *config, const struct plane *in, double v)
 int invert_reference(const void *config, const struct picture *in, struct picture *out,
                      struct fault *fault)
 {
-    (void)fault;
     reference_each_sample(config, in, out, invert, true);
     return 0;
 }

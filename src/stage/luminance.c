@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "stage/common.h"
-#include "stage/stage.h"
 
 static const struct param_choice weights_choices[] = {
     {"bt601", LUMINANCE_BT601},
@@ -24,7 +23,6 @@ static const struct param params[] = {
 static int complete(void *config, param_given *given, struct fault *fault)
 {
     const struct param_matrix *w = &((struct luminance_config *)config)->weights;
-    (void)given;
     if (w->choice != PARAM_IS_NUMBER)
         return 0;
     if (w->columns != 3)
@@ -68,7 +66,6 @@ void luminance_weights(const struct luminance_config *config, uint32_t weights[3
 
 static void to_grey(const void *config, struct plane *plane)
 {
-    (void)config;
     plane->channels = 1;
 }
 
@@ -136,10 +133,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     }
     pass_name(pass, kernel_form_name(form));
     pass->work = mixes ? 8 : 1;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, i);
+    pass_planes(pass, plan, i);
     if (mixes)
         add_weights(pass, config, in->type);
 }
@@ -148,7 +142,6 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     bool needed = false;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         needed |= plan->in->planes[i].channels > 1;
     for (unsigned i = 0; needed && i < plan->in->n_planes; i++)
@@ -158,7 +151,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 
@@ -167,7 +159,6 @@ static struct stage_reach reach(const void *config)
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct luminance_config *config = config_;
-    (void)whole;
     source->luma = config->weights.choice == LUMINANCE_BT601 && !config->exact;
     return true;
 }

@@ -5,11 +5,7 @@
 #ifndef SLUICE_STAGE_LUMINANCE_H
 #define SLUICE_STAGE_LUMINANCE_H
 
-#include "base/fault.h"
-#include "image/frame.h"
-#include "param/param.h"
-#include <stdbool.h>
-#include <stdint.h>
+#include "stage/stage.h"
 
 enum luminance_weights {
     LUMINANCE_BT601,
@@ -26,7 +22,6 @@ struct luminance_config {
 void luminance_weights(const struct luminance_config *config, uint32_t weights[3]);
 
 /* The definition, in plain C. */
-int luminance_reference(const void *config, const struct picture *in, struct picture *out,
-                        struct fault *fault);
+stage_reference luminance_reference;
 
 #endif

@@ -1,7 +1,6 @@
 /* luminance by its definition: u8 and u16 by (r·R + g·G + b·B + 32768) >> 16, f32 by the same
  * weights. */
 #include "stage/luminance.h"
-#include "stage/stage.h"
 
 static double mix(const struct plane *plane, const uint8_t *pixel, const uint32_t weights[3])
 {
@@ -24,7 +23,6 @@ int luminance_reference(const void *config, const struct picture *in, struct pic
 {
     uint32_t weights[3];
     luminance_weights(config, weights);
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
         size_t size = sample_size(plane->type), pixel = size * plane->channels;

@@ -166,6 +166,14 @@ void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
     add_arg(pass, (struct pass_arg){.kind = PASS_PLANE, .operand = operand, .plane = plane});
 }
 
+void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane)
+{
+    pass->bytes_read = plane_bytes(&plan->in->planes[plane]);
+    pass->bytes_written = plane_bytes(&plan->out->planes[plane]);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_OUT, plane);
+}
+
 void pass_buffer(struct pass *pass, unsigned operand)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = operand});
@@ -174,13 +182,19 @@ void pass_buffer(struct pass *pass, unsigned operand)
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane)
 {
     pass_buffer(pass, operand);
-    pass_int(pass, (int32_t)(plane->offset / sample_size(plane->type)));
-    pass_int(pass, (int32_t)(plane->stride / sample_size(plane->type)));
+    pass_ints(pass, plane->offset / sample_size(plane->type),
+              plane->stride / sample_size(plane->type));
 }
 
 void pass_int(struct pass *pass, int32_t value)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_INT, .i = value});
+}
+
+void pass_add_ints(struct pass *pass, const int32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pass_int(pass, values[i]);
 }
 
 void pass_uint(struct pass *pass, uint32_t value)
@@ -353,10 +367,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     define_pixel_call(pass, plan->stage, function);
     pass_define_lines(pass, function->defines);
     pass->work = function->work;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, plane);
+    pass_planes(pass, plan, plane);
     for (unsigned i = 0; i < function->n_args; i++)
         add_arg(pass, function->args[i]);
 }

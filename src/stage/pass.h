@@ -163,12 +163,22 @@ void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
+
+/* Adds that plane of the plan's input and of its output, each of which the pass moves once. */
+void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
 
 /* Adds a plane that lies in the operand's memory as `plane` says, not as the operand's frame says.
  */
 void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane);
 void pass_int(struct pass *pass, int32_t value);
+
+/* Adds int arguments in this order. */
+#define pass_ints(pass, ...)                                                                       \
+    pass_add_ints(pass, (const int32_t[]){__VA_ARGS__},                                            \
+                  sizeof(const int32_t[]){__VA_ARGS__} / sizeof(int32_t))
+void pass_add_ints(struct pass *pass, const int32_t *values, size_t count);
+
 void pass_uint(struct pass *pass, uint32_t value);
 void pass_float(struct pass *pass, float value);
 void pass_long(struct pass *pass, int64_t value);

@@ -7,7 +7,8 @@
  *
  * A stage `NAME` is src/stage/NAME.c with `const struct stage stage_NAME`, src/stage/NAME.h and
  * NAME_ref.c, cl/NAME.cl, tests/stage/test_NAME.c, docs/stages/NAME.md, and the word NAME in the
- * list at the top of meson.build. tests/toys has two small stages as examples.
+ * list at the top of meson.build. Stages that have much in common share the files of a folder.
+ * tests/toys has two small stages as examples.
  *
  * All functions of a stage are pure: no globals, any thread. */
 #ifndef SLUICE_STAGE_STAGE_H
@@ -39,13 +40,19 @@ struct stage_source {
     uint32_t reduce; /* the picture at 1/2, 1/4 or 1/8 of its width and height; 1: in full */
 };
 
+/* Computes `out` from `in`. The planes of `out` are those of shape(), possibly with other strides.
+ * Plain and slow: this defines the result. */
+typedef int stage_reference(const void *config, const struct picture *in, struct picture *out,
+                            struct fault *fault);
+
 struct stage {
     const char *name;
     const char *summary;        /* what comes out, in one sentence */
     const struct param *params; /* ends with an entry without a name; NULL: it has none */
     size_t config_size;         /* size of the struct with the parameters' values */
-    bool inverse;               /* it undoes what frame.origins describe */
-    bool internal;              /* not for chains that people write, only for plans */
+    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says */
+    bool inverse;   /* it undoes what frame.origins describe */
+    bool internal;  /* not for chains that people write, only for plans */
 
     /* Tells the stage the definitions to which @name may refer; called before `complete`. NULL:
      * there are none. They outlive the config. */
@@ -90,10 +97,7 @@ struct stage {
      * stages at the beginning of a chain are asked. NULL: it needs the whole picture. */
     bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
-    /* Computes `out` from `in`. The planes of `out` are those of shape(), possibly with other
-     * strides. Plain and slow: this defines the result. */
-    int (*reference)(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+    stage_reference *reference;
 
     /* NULL: integer results are exact, others within 1e-5 relative. */
     struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);

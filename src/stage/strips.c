@@ -63,22 +63,12 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
     pass_plane_at(pass, in->operand, &in->plane);
     pass_plane_at(pass, out->operand, &out->plane);
     pass_buffer(pass, *scratch);
-    pass_int(pass, (int32_t)(item_bytes / 128));
-    pass_int(pass, (int32_t)strips->width);
-    pass_int(pass, (int32_t)strips_line(strips, window, in->plane.channels));
-    pass_int(pass, (int32_t)strips->band);
-    pass_int(pass, (int32_t)in->plane.channels);
-    pass_int(pass, (int32_t)in->plane.width);
-    pass_int(pass, (int32_t)in->plane.height);
-    pass_int(pass, (int32_t)(out->plane.width * out->plane.channels));
-    pass_int(pass, (int32_t)out->plane.height);
-    pass_int(pass, (int32_t)window->left);
-    pass_int(pass, (int32_t)window->right);
-    pass_int(pass, (int32_t)window->top);
-    pass_int(pass, (int32_t)window->bottom);
-    pass_int(pass, strips_border(window->border));
-    pass_int(pass, crop ? (int32_t)window->left : 0);
-    pass_int(pass, crop ? (int32_t)window->top : 0);
+    pass_ints(pass, item_bytes / 128, strips->width,
+              strips_line(strips, window, in->plane.channels), strips->band, in->plane.channels,
+              in->plane.width, in->plane.height, out->plane.width * out->plane.channels,
+              out->plane.height, window->left, window->right, window->top, window->bottom,
+              strips_border(window->border), crop ? (int32_t)window->left : 0,
+              crop ? (int32_t)window->top : 0);
     return pass;
 }
 

@@ -67,19 +67,15 @@ void threshold_means(const struct threshold_config *config, struct box_config *b
     box->width.v[0] = side;
 }
 
-static int32_t bits_of(float value)
-{
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The number for the kernel: an integer within the type's range, or the bits of a float. */
 static int32_t as_sample(enum sample_type type, double value)
 {
-    if (type == SAMPLE_F32)
-        return bits_of((float)value);
-    return (int32_t)sample_saturate(type, value);
+    float single = (float)value;
+    int32_t bits;
+    if (type != SAMPLE_F32)
+        return (int32_t)sample_saturate(type, value);
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
 }
 
 static double high_of(const struct threshold_config *config, const struct plane *in)
@@ -202,9 +198,7 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, state, 0);
-    pass_int(pass, (int32_t)cut->rows);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)cut->parts);
+    pass_ints(pass, cut->rows, plane->height, cut->parts);
     if (cut->local) {
         pass->group[0] = 256;
         pass->group[1] = 1;
@@ -266,11 +260,8 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, means, index);
     pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, least_of(config));
-    pass_int(pass, as_sample(in->type, config->low));
-    pass_int(pass, as_sample(in->type, high_of(config, in)));
-    pass_int(pass, inset * (int32_t)in->channels);
-    pass_int(pass, inset);
+    pass_ints(pass, least_of(config), as_sample(in->type, config->low),
+              as_sample(in->type, high_of(config, in)), inset * (int32_t)in->channels, inset);
 }
 
 /* Where a kernel of box compares, too. */

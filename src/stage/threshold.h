@@ -2,9 +2,7 @@
 #ifndef SLUICE_STAGE_THRESHOLD_H
 #define SLUICE_STAGE_THRESHOLD_H
 
-#include "base/fault.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/stage.h"
 
 enum {
     THRESHOLD_OTSU = 0, /* as choices of t */
@@ -30,7 +28,6 @@ struct box_config;
 void threshold_means(const struct threshold_config *config, struct box_config *box);
 
 /* The definition, in plain C. */
-int threshold_reference(const void *config, const struct picture *in, struct picture *out,
-                        struct fault *fault);
+stage_reference threshold_reference;
 
 #endif

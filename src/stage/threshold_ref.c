@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "stage/box/box.h"
-#include "stage/stage.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -49,7 +48,6 @@ static void each(struct samples *s, void (*visit)(struct samples *, double v, vo
 
 static void widen_range(struct samples *s, double v, void *context)
 {
-    (void)context;
     s->least = fmin(s->least, v);
     s->most = fmax(s->most, v);
 }

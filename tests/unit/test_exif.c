@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../codec/files.h"
-#include "codec/exif.h"
+#include "codec/metadata.h"
 
 static void test_every_orientation(void **state)
 {

@@ -28,7 +28,6 @@ struct launch {
 
 struct native_batch {
     struct device_batch base;
-    struct device_traffic traffic;
     size_t n_launches, capacity;
     struct launch *launches;
     struct device_timing *timings;
@@ -59,19 +58,16 @@ int native_batch_begin(struct device *device, struct device_batch **batch, struc
 int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
                        struct fault *fault)
 {
-    (void)fault;
     buffer->mapped = NULL;
-    own_batch(batch)->traffic.crossings_in++;
+    batch->traffic.crossings_in++;
     return 0;
 }
 
 int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
                      void **data, struct fault *fault)
 {
-    (void)size;
-    (void)fault;
     *data = buffer->mapped = buffer->handle;
-    own_batch(batch)->traffic.crossings_out++;
+    batch->traffic.crossings_out++;
     return 0;
 }
 
@@ -245,19 +241,10 @@ void native_threads_stop(struct native *native)
 
 /* ---- functions that are called without the lock ---- */
 
-static bool can_be_shared(const struct native_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_launches; i++)
-        if (batch->launches[i].n_units > batch->launches[i].piece)
-            return true;
-    return false;
-}
-
 int native_batch_submit(struct device_batch *base, struct fault *fault)
 {
     struct native_batch *batch = own_batch(base);
     struct native *native = base->device->own;
-    (void)fault;
     batch->submitted = clock_now();
     if (batch->n_launches == 0)
         return 0;
@@ -267,7 +254,10 @@ int native_batch_submit(struct device_batch *base, struct fault *fault)
         end = &(*end)->next;
     *end = batch;
     batch->in_list = true;
-    if (can_be_shared(batch)) {
+    bool is_shared = false;
+    for (size_t i = 0; i < batch->n_launches; i++)
+        is_shared |= batch->launches[i].n_units > batch->launches[i].piece;
+    if (is_shared) {
         if (native->n_threads < native->n_wanted)
             start_threads(native);
         pthread_cond_broadcast(&native->work);
@@ -303,11 +293,6 @@ const struct device_timing *native_batch_timings(struct device_batch *base, size
     }
     *count = batch->n_launches;
     return batch->timings;
-}
-
-const struct device_traffic *native_batch_traffic(const struct device_batch *batch)
-{
-    return &((const struct native_batch *)batch)->traffic;
 }
 
 /* Of a batch that has not ended, no further piece is started, and those that run are waited for:

@@ -6,11 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
-static unsigned count_processors(void)
+#if defined(__x86_64__)
+static bool has_level(const char *name)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    __builtin_cpu_init();
+    return (strcmp(name, "x86_64_v2") == 0 && __builtin_cpu_supports("x86-64-v2")) ||
+           (strcmp(name, "x86_64_v3") == 0 && __builtin_cpu_supports("x86-64-v3")) ||
+           (strcmp(name, "x86_64_v4") == 0 && __builtin_cpu_supports("x86-64-v4"));
+}
+#elif defined(__aarch64__)
+static bool has_level(const char *name)
+{
+    const unsigned long needed = HWCAP_ATOMICS | HWCAP_CRC32 | HWCAP_ASIMDRDM;
+    return strcmp(name, "armv8_a") == 0 ||
+           (strcmp(name, "armv8_2_a") == 0 && (getauxval(AT_HWCAP) & needed) == needed);
+}
+#endif
+
+/* The index in native_levels of the best level that the processor has, or of the one that
+ * SLUICE_NATIVE_LEVEL names; -1 with FAULT_NO_DEVICE when there is none. */
+static int choose_level(struct fault *fault)
+{
+    const char *wanted = getenv("SLUICE_NATIVE_LEVEL");
+    int best = -1;
+    for (int i = 0; native_levels[i]; i++)
+        if (has_level(native_levels[i]) && (!wanted || strcmp(wanted, native_levels[i]) == 0))
+            best = i;
+    if (best < 0 && wanted)
+        fault_set(fault, FAULT_NO_DEVICE,
+                  "SLUICE_NATIVE_LEVEL=%.40s: this processor or this sluice has no such level",
+                  wanted);
+    else if (best < 0)
+        fault_set(fault, FAULT_NO_DEVICE,
+                  "native kernels need a later processor, at least one of %s", native_levels[0]);
+    return best;
 }
 
 /* On x86 /proc/cpuinfo has lines "model name : …". On ARM there are only part numbers. */
@@ -33,7 +67,8 @@ static void read_processor(char *name, size_t size)
 static int list(struct device_info **infos, size_t *count, struct fault *fault)
 {
     static struct device_info info;
-    int level = native_level(fault);
+    cpu_set_t set;
+    int level = choose_level(fault);
     if (level < 0)
         return FAULT_NO_DEVICE;
     info = (struct device_info){
@@ -43,7 +78,8 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
         .kind = DEVICE_NATIVE,
         .platform = "native",
         .name = "native",
-        .compute_units = count_processors(),
+        .compute_units =
+            sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1,
         .work_group_size = 1,
         .memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
         .has_fp64 = true,
@@ -62,7 +98,7 @@ static int list(struct device_info **infos, size_t *count, struct fault *fault)
 
 static int open_device(struct device *device, struct fault *fault)
 {
-    int level = native_level(fault);
+    int level = choose_level(fault);
     if (level < 0)
         return FAULT_NO_DEVICE;
     struct native *native = device->own = calloc(1, sizeof *native);
@@ -116,9 +152,6 @@ static int kernel_find(struct device *device, uint64_t hash, const char *name,
 static int program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault)
 {
-    (void)source;
-    (void)use;
-    (void)program;
     return fault_set(fault, FAULT_DEVICE, "device %s compiles no programs: its plans are native's",
                      device->info->name);
 }
@@ -126,7 +159,6 @@ static int program_get_as(struct device *device, const char *source, enum progra
 static int buffer_create(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault)
 {
-    (void)device;
     buffer->handle = (void *)wrapped;
     if (!wrapped && posix_memalign(&buffer->handle, 4096, buffer->size) != 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer of %zu bytes", buffer->size);
@@ -142,17 +174,12 @@ static void buffer_destroy(struct device_buffer *buffer)
 static int buffer_map(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault)
 {
-    (void)device;
-    (void)size;
-    (void)fault;
     buffer->mapped = buffer->handle;
     return 0;
 }
 
 static int buffer_unmap(struct device *device, struct device_buffer *buffer, struct fault *fault)
 {
-    (void)device;
-    (void)fault;
     buffer->mapped = NULL;
     return 0;
 }
@@ -178,6 +205,5 @@ const struct device_backend device_native = {
     .batch_submit = native_batch_submit,
     .batch_wait = native_batch_wait,
     .batch_timings = native_batch_timings,
-    .batch_traffic = native_batch_traffic,
     .batch_finish = native_batch_finish,
 };

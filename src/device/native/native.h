@@ -32,10 +32,6 @@ struct native {
     bool closing; /* threads are to end */
 };
 
-/* The index in native_levels of the best level that the processor has, or of the one that
- * SLUICE_NATIVE_LEVEL names; -1 with FAULT_NO_DEVICE when there is none. */
-int native_level(struct fault *fault);
-
 /* Ends the threads. No batch may be under way. */
 void native_threads_stop(struct native *native);
 
@@ -56,7 +52,6 @@ int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
 int native_batch_submit(struct device_batch *batch, struct fault *fault);
 int native_batch_wait(struct device_batch *batch, struct fault *fault);
 const struct device_timing *native_batch_timings(struct device_batch *batch, size_t *count);
-const struct device_traffic *native_batch_traffic(const struct device_batch *batch);
 void native_batch_finish(struct device_batch *batch);
 
 #endif

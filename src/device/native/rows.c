@@ -93,16 +93,12 @@ void native_rows_put(struct device_program *program)
 int native_rows_kernel(struct device_program *program, const char *name,
                        const struct device_kernel **kernel, struct fault *fault)
 {
-    (void)name;
-    (void)fault;
     *kernel = &((struct native_rows *)program)->kernel.base;
     return 0;
 }
 
 int native_rows_store(struct device_program *program, struct fault *fault)
 {
-    (void)program;
-    (void)fault;
     return 0; /* nothing was compiled */
 }
 

@@ -9,17 +9,12 @@ struct cl_api cl;
 
 static char load_error[256];
 
-/* Sets environment variables that drivers read at their first call, unless the user has set them:
- * PoCL would take over SIGFPE, and Mesa enables Mali only by a variable. */
-static void prepare_environment(void)
-{
-    setenv("POCL_SIGFPE_HANDLER", "0", 0);
-    setenv("RUSTICL_ENABLE", "panfrost", 0);
-}
-
 static void load(void)
 {
-    prepare_environment();
+    /* Drivers read these at their first call, unless the user has set them: PoCL would take over
+     * SIGFPE, and Mesa enables Mali only by a variable. */
+    setenv("POCL_SIGFPE_HANDLER", "0", 0);
+    setenv("RUSTICL_ENABLE", "panfrost", 0);
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(load_error, sizeof load_error,

@@ -12,7 +12,6 @@ struct command {
 
 struct opencl_batch {
     struct device_batch base;
-    struct device_traffic traffic;
     struct opencl *own; /* of the device */
     bool recording, waited;
     bool under_way;  /* submitted, and not waited for yet */
@@ -82,13 +81,13 @@ int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, 
 {
     struct opencl_batch *batch = own_batch(base);
     if (buffer->is_wrapped) { /* it was never mapped */
-        batch->traffic.crossings_in++;
+        base->traffic.crossings_in++;
         return 0;
     }
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    int result = opencl_to_device(base->device, batch->own->queue, buffer, &batch->traffic,
+    int result = opencl_to_device(base->device, batch->own->queue, buffer, &base->traffic,
                                   &command->event, fault);
     if (result == 0)
         added(batch);
@@ -154,7 +153,7 @@ int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, si
     if (!command)
         return FAULT_MEMORY;
     int result = opencl_to_host(base->device, batch->own->queue, buffer, CL_MAP_READ, size,
-                                &batch->traffic, &command->event, fault);
+                                &base->traffic, &command->event, fault);
     if (result == 0)
         added(batch);
     *data = buffer->mapped;
@@ -263,11 +262,6 @@ const struct device_timing *opencl_batch_timings(struct device_batch *base, size
     }
     *count = batch->n_timings;
     return batch->timings;
-}
-
-const struct device_traffic *opencl_batch_traffic(const struct device_batch *batch)
-{
-    return &((const struct opencl_batch *)batch)->traffic;
 }
 
 void opencl_batch_finish(struct device_batch *batch)

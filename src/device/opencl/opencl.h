@@ -37,9 +37,7 @@ struct opencl_kernel {
     struct opencl_kernel *next;
 };
 
-/* Functions of the back end, by file. A buffer's handle is a cl_mem. */
-int opencl_list(struct device_info **list, size_t *count, struct fault *fault);
-cl_device_id opencl_id(const struct device_info *info); /* of an entry of that list */
+/* The back end's functions that are not in opencl.c alone. A buffer's handle is a cl_mem. */
 
 /* Gives the host access to the buffer's first `size` bytes, at buffer->mapped once the event `done`
  * has happened, by mapping or, where the driver refuses that, by reading into our own memory.
@@ -71,7 +69,6 @@ int opencl_batch_map(struct device_batch *batch, struct device_buffer *buffer, s
 int opencl_batch_submit(struct device_batch *batch, struct fault *fault);
 int opencl_batch_wait(struct device_batch *batch, struct fault *fault);
 const struct device_timing *opencl_batch_timings(struct device_batch *batch, size_t *count);
-const struct device_traffic *opencl_batch_traffic(const struct device_batch *batch);
 void opencl_batch_finish(struct device_batch *batch);
 
 #endif

@@ -35,17 +35,6 @@ struct opencl_program {
     struct opencl_kernel *kernels; /* those created so far */
 };
 
-/* Compiler options for f32 arithmetic as written: no contraction, and correctly rounded division
- * where the device has it. */
-static void compile_flags(const struct device *device, struct text *flags)
-{
-    text_append(flags, "-cl-std=CL1.2");
-    if (device->profile.exact_divide)
-        text_append(flags, " -cl-fp32-correctly-rounded-divide-sqrt");
-    if (device->options.flags)
-        text_printf(flags, " %s", device->options.flags);
-}
-
 /* A fault with the compiler's log, shortened to its first lines and put on one line. */
 static int build_fault(struct device *device, cl_program handle, cl_int error, struct fault *fault)
 {
@@ -401,7 +390,13 @@ int opencl_program_get_as(struct device *device, const char *source, enum progra
     struct text flags = {0}, key = {0};
     struct opencl_program *found = NULL;
     int result = 0;
-    compile_flags(device, &flags);
+    /* f32 arithmetic as written: no contraction, and correctly rounded division where the device
+     * has it. */
+    text_append(&flags, "-cl-std=CL1.2");
+    if (device->profile.exact_divide)
+        text_append(&flags, " -cl-fp32-correctly-rounded-divide-sqrt");
+    if (device->options.flags)
+        text_printf(&flags, " %s", device->options.flags);
     device_cache_key(device, source, text_string(&flags), &key);
     pthread_mutex_lock(&opencl_of(device)->program_lock);
     if (key.failed || flags.failed)
@@ -471,14 +466,6 @@ int opencl_program_store(struct device_program *base, struct fault *fault)
     return result;
 }
 
-static struct opencl_kernel *find_kernel(struct opencl_program *program, const char *name)
-{
-    struct opencl_kernel *kernel = program->kernels;
-    while (kernel && strcmp(kernel->name, name) != 0)
-        kernel = kernel->next;
-    return kernel;
-}
-
 /* Sets the limit of the kernel's work-groups, which is below the device's if it needs many
  * registers. */
 static void ask_group_max(const struct device *device, struct opencl_kernel *kernel)
@@ -503,7 +490,9 @@ int opencl_program_kernel(struct device_program *base, const char *name,
     cl_int error = CL_SUCCESS;
     bool no_memory = false;
     pthread_mutex_lock(&program->lock);
-    struct opencl_kernel *found = find_kernel(program, name);
+    struct opencl_kernel *found = program->kernels;
+    while (found && strcmp(found->name, name) != 0)
+        found = found->next;
     if (!found) {
         found = calloc(1, sizeof *found);
         no_memory = !found;

@@ -6,7 +6,6 @@
 
 #include "stage/box/box_internal.h"
 #include "stage/common.h"
-#include "stage/stage.h"
 
 static const struct param_choice method_choices[] = {
     {"auto", BOX_AUTO},
@@ -96,10 +95,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct box_config *config = config_;
-    int result = stage_require_types("box", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 |
-                                         1u << SAMPLE_I16 | 1u << SAMPLE_F32,
-                                     fault);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         for (unsigned w = 0; w < config->width.count && result == 0; w++) {
             struct plane plane = in->planes[i];
@@ -154,23 +150,15 @@ int box_border(const struct box_task *task)
 void box_add_centre(struct pass *pass, const struct box_task *task)
 {
     bool crop = task->border == BORDER_CROP;
-    pass_int(pass, crop ? (int32_t)task->width / 2 : 0);
-    pass_int(pass, crop ? (int32_t)task->height / 2 : 0);
+    pass_ints(pass, crop ? (int32_t)task->width / 2 : 0, crop ? (int32_t)task->height / 2 : 0);
 }
 
 void box_add_reach(struct pass *pass, const struct box_task *task, uint32_t band)
 {
     struct box_reach reach = box_reach_of(task);
-    pass_int(pass, (int32_t)task->in.plane.width);
-    pass_int(pass, (int32_t)task->in.plane.height);
-    pass_int(pass, (int32_t)task->out.plane.width);
-    pass_int(pass, (int32_t)task->out.plane.height);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)reach.left);
-    pass_int(pass, (int32_t)reach.right);
-    pass_int(pass, (int32_t)reach.top);
-    pass_int(pass, (int32_t)reach.bottom);
-    pass_int(pass, box_border(task));
+    pass_ints(pass, task->in.plane.width, task->in.plane.height, task->out.plane.width,
+              task->out.plane.height, band, reach.left, reach.right, reach.top, reach.bottom,
+              box_border(task));
 }
 
 void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)
@@ -293,8 +281,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){5e-4, 1e-5};
 }
 
@@ -304,6 +290,8 @@ const struct stage stage_box = {
     .params = params,
     .config_size = sizeof(struct box_config),
     .complete = complete,
+    .types =
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reference = box_reference,

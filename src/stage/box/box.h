@@ -2,11 +2,7 @@
 #ifndef SLUICE_STAGE_BOX_H
 #define SLUICE_STAGE_BOX_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "param/param.h"
-#include "stage/pass.h"
+#include "stage/stage.h"
 
 #define BOX_SIDE_MAX 4095
 
@@ -37,7 +33,6 @@ bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_c
                      const struct box_compare *compare);
 
 /* The definition, in plain C. */
-int box_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference box_reference;
 
 #endif

@@ -59,12 +59,7 @@ static void add_starts(const struct box_task *task, const struct box_view *start
     pass->bytes_written = plane_bytes(to);
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, starts->operand, to);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)to->width);
-    pass_int(pass, PART);
-    pass_int(pass, (int32_t)reach.left);
-    pass_int(pass, (int32_t)reach.right);
-    pass_int(pass, box_border(task));
+    pass_ints(pass, in->width, to->width, PART, reach.left, reach.right, box_border(task));
 }
 
 bool box_add_columns(const struct box_task *task)

@@ -97,8 +97,4 @@ bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
 /* Computes the means from that table. */
 void box_add_lookup(const struct box_task *task, unsigned bits, const struct box_view *table);
 
-/* In box_sums.c: the table on GPUs; for CPUs only the sums of all rows above each band. */
-void box_add_table_sums(const struct box_task *task, unsigned bits, const struct box_view *table);
-struct box_view box_add_carry(const struct box_task *task, unsigned bits, uint32_t band);
-
 #endif

@@ -49,9 +49,7 @@ static void add_planes(struct pass *pass, const struct box_task *task)
     pass->bytes_written = plane_bytes(out);
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, out);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, box_border(task));
+    pass_ints(pass, in->width, in->height, box_border(task));
 }
 
 /* As a fir with coefficients of 1. With an even area there are ties, which are rounded up by a

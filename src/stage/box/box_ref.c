@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stage/stage.h"
-
 /* A window along one axis: result i is the sum of samples i − before … i + after. */
 struct window {
     int64_t side, before;

@@ -81,13 +81,10 @@ static void add_floats(const struct box_task *task)
     snprintf(pass->name, sizeof pass->name, "box_f32");
     add_planes(pass, task);
     pass->work = row_work * (band + start_rows);
-    pass_int(pass, (int32_t)item);
-    pass_int(pass, (int32_t)pitch);
+    pass_ints(pass, item, pitch);
     box_add_window(pass, task, band);
     pass_float(pass, (float)task->width * (float)task->height);
-    pass_int(pass, (int32_t)block);
-    pass_int(pass, (int32_t)parts - 1);
-    pass_int(pass, (int32_t)(task->height + 1 - block * parts));
+    pass_ints(pass, block, (int32_t)parts - 1, task->height + 1 - block * parts);
 }
 
 void box_add_rows(const struct box_task *task)

@@ -18,11 +18,6 @@ struct tiling {
     uint32_t band;    /* rows of a work-group */
 };
 
-static uint32_t up_to(uint32_t value, uint32_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 static bool is_aligned(const struct plane *plane)
 {
     return plane->offset % 16 == 0 && plane->stride % 16 == 0;
@@ -47,7 +42,7 @@ static struct tiling tiling_of(const struct box_task *task)
     uint64_t groups = 13 * task->plan->profile->units;
     uint64_t rows = (uint64_t)strips * out->height / groups;
     t.band = rows < ROWS_AT_ONCE ? ROWS_AT_ONCE : rows > 256 ? 256 : (uint32_t)rows;
-    t.band = up_to(t.band, ROWS_AT_ONCE);
+    t.band = (t.band + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE * ROWS_AT_ONCE;
     return t;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 const struct param_choice dwt_precision_choices[] = {

@@ -6,8 +6,6 @@
 #ifndef SLUICE_STAGE_DWT_H
 #define SLUICE_STAGE_DWT_H
 
-#include "base/fault.h"
-#include "image/frame.h"
 #include "stage/stage.h"
 
 #define DWT_LEVELS_MAX 16
@@ -100,8 +98,30 @@ int dwt_check_device(const struct stage_plan *plan, int precision, struct fault 
 /* The type of coefficients. */
 enum sample_type dwt_band_type(int precision);
 
+/* Adds passes from plan->in to plan->out, whose planes dwt_add_planes has laid out, plane by plane.
+ */
+void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *plan);
+
+/* The inverse of one transform, without its `kept` finest levels: from the planes of plan->in that
+ * begin at `first` to plane `out` of plan->out, times `scale`. The first call for a plan makes
+ * scratch frames of the sizes in `scratch`, which the caller sets to the largest needed. */
+struct dwt_scratch {
+    uint32_t mid_width, mid_height;       /* in samples; between the directions */
+    uint32_t low_width[2], low_height[2]; /* of the results of levels, by turns */
+    unsigned mid, low[2];                 /* operands; mid is 0 until a level needs two kernels */
+};
+
+/* Enlarges `scratch` so that it is enough for `layout`, too. */
+void dwt_scratch_reserve(struct dwt_scratch *scratch, const struct dwt_layout *layout);
+
+/* Adds the scratch frames to the plan, except `mid`. */
+void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum sample_type type);
+
+void dwt_synthesis_passes(const struct dwt_config *config, const struct dwt_layout *layout,
+                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned out,
+                          unsigned kept, double scale);
+
 /* The definition, in plain C. */
-int dwt_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference dwt_reference;
 
 #endif

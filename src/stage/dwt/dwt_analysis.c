@@ -67,21 +67,16 @@ static void describe(const struct dwt_analysis *a, struct pass *pass)
     dwt_pass_bands(&a->task, pass);
 }
 
+/* By lifting, on CPUs in stretches of a row, on GPUs by walking down. */
 static void add_lift(const struct dwt_analysis *a)
 {
     const struct dwt_level *l = a->task.level;
-    struct pass *pass = pass_begin(a->task.plan, "dwt_lift", "level", FORM_ROWS,
-                                   LIFT_BYTES * (unsigned)sample_size(a->in_type), l->low_width,
-                                   (l->low_height + LIFT_ROWS - 1) / LIFT_ROWS);
-    describe(a, pass);
-    dwt_define_lifting(&a->task, pass, LIFT_ROWS);
-    dwt_pass_lifting(&a->task, pass, false, LIFT_ROWS);
-}
-
-static void add_walk(const struct dwt_analysis *a)
-{
-    uint32_t rows;
-    struct pass *pass = dwt_begin_walk(&a->task, "analysis", &rows);
+    uint32_t rows = LIFT_ROWS;
+    struct pass *pass = a->task.plan->profile->form != FORM_ROWS
+                            ? dwt_begin_walk(&a->task, "analysis", &rows)
+                            : pass_begin(a->task.plan, "dwt_lift", "level", FORM_ROWS,
+                                         LIFT_BYTES * (unsigned)sample_size(a->in_type),
+                                         l->low_width, (l->low_height + rows - 1) / rows);
     describe(a, pass);
     dwt_define_lifting(&a->task, pass, rows);
     dwt_pass_lifting(&a->task, pass, false, rows);
@@ -106,9 +101,7 @@ static void add_level(const struct dwt_analysis *a)
                                    l->low_width * c, l->low_height);
     describe(a, pass);
     pass->work = 8.0 * pass_filters(a, pass);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
 }
 
 static void add_tile(const struct dwt_analysis *a)
@@ -192,12 +185,9 @@ static void add_taps(const struct dwt_analysis *a, const struct wavelet_analysis
     }
     pass->work = 8.0 * w->count * rows;
     pass_buffer(pass, taps.table);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, (int32_t)l->low_height);
+    pass_ints(pass, rows, l->low_height);
     dwt_pass_size(&a->task, pass);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
 }
 
 static void add_vertical(const struct dwt_analysis *a)
@@ -214,10 +204,7 @@ static void add_vertical(const struct dwt_analysis *a)
     dwt_pass_place(pass, a->in);
     dwt_pass_mid(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->height);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->height, l->low_height, l->high_height, kernel_border(&a->task));
 }
 
 static void add_horizontal(const struct dwt_analysis *a)
@@ -234,10 +221,7 @@ static void add_horizontal(const struct dwt_analysis *a)
     dwt_pass_mid(&a->task, pass);
     dwt_pass_bands(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, kernel_border(&a->task));
+    pass_ints(pass, l->width, l->high_width, l->low_height, kernel_border(&a->task));
 }
 
 void dwt_add_analysis(const struct dwt_analysis *a)
@@ -245,12 +229,11 @@ void dwt_add_analysis(const struct dwt_analysis *a)
     bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
     bool sums = a->task.config->precision != DWT_REVERSIBLE;
     struct wavelet_analysis w;
-    if (a->task.plan->profile->form == FORM_ROWS && lifts) {
+    bool rows = a->task.plan->profile->form == FORM_ROWS;
+    if (lifts && (rows || dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task))) {
         add_lift(a);
-    } else if (a->task.plan->profile->form == FORM_ROWS) {
+    } else if (rows) {
         add_level(a);
-    } else if ((dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task)) && lifts) {
-        add_walk(a);
     } else if (dwt_suits_columns(&a->task) && sums && sums_suit(a, &w)) {
         add_taps(a, &w);
     } else if (dwt_suits_gpu(&a->task) && sums) {

@@ -217,22 +217,17 @@ void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps)
 {
     pass_buffer(pass, taps->table);
-    pass_int(pass, taps->first);
-    pass_int(pass, taps->count);
+    pass_ints(pass, taps->first, taps->count);
 }
 
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass)
 {
-    pass_int(pass, (int32_t)task->level->width);
-    pass_int(pass, (int32_t)task->level->height);
+    pass_ints(pass, task->level->width, task->level->height);
 }
 
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass)
 {
-    pass_int(pass, (int32_t)level->low_width);
-    pass_int(pass, (int32_t)level->high_width);
-    pass_int(pass, (int32_t)level->low_height);
-    pass_int(pass, (int32_t)level->high_height);
+    pass_ints(pass, level->low_width, level->high_width, level->low_height, level->high_height);
 }
 
 uint64_t dwt_band_bytes(const struct dwt_task *task)
@@ -252,4 +247,99 @@ uint64_t dwt_mid_bytes(const struct dwt_task *task)
 uint64_t dwt_signal_samples(const struct dwt_task *task)
 {
     return (uint64_t)task->level->width * task->level->height * task->layout->channels;
+}
+
+/* Level `i` of a layout whose planes are in `operand`, from `first` on. */
+static struct dwt_task task_of(const struct dwt_config *config, struct stage_plan *plan,
+                               struct dwt_scratch *scratch, const struct dwt_layout *layout,
+                               unsigned i, unsigned operand, unsigned first)
+{
+    const struct dwt_level *level = &layout->levels[i];
+    struct dwt_place low = {scratch->low[(i + 1) % 2], 0};
+    struct dwt_task task = {config, plan, scratch, layout, level, {low}};
+    for (int b = 0; b < DWT_BANDS; b++) /* one that does not exist has LL's, and is left alone */
+        task.bands[b] = level->plane[b] < 0
+                            ? low
+                            : (struct dwt_place){operand, first + (unsigned)level->plane[b]};
+    return task;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+void dwt_scratch_reserve(struct dwt_scratch *scratch, const struct dwt_layout *layout)
+{
+    for (unsigned i = 0; i < layout->n_levels; i++) {
+        const struct dwt_level *l = &layout->levels[i];
+        uint32_t width = l->width * layout->channels, height = l->low_height + l->high_height;
+        scratch->mid_width = larger(scratch->mid_width, width);
+        scratch->mid_height = larger(scratch->mid_height, height);
+        if (i > 0) {
+            scratch->low_width[i % 2] = larger(scratch->low_width[i % 2], width);
+            scratch->low_height[i % 2] = larger(scratch->low_height[i % 2], l->height);
+        }
+    }
+}
+
+void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum sample_type type)
+{
+    for (int i = 0; i < 2; i++)
+        if (scratch->low_width[i] > 0)
+            scratch->low[i] =
+                stage_plan_scratch(plan, scratch->low_width[i], scratch->low_height[i], 1, type);
+}
+
+static void analysis_of_plane(const struct dwt_config *config, struct stage_plan *plan,
+                              struct dwt_scratch *scratch, unsigned index, unsigned first)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    struct dwt_layout layout;
+    dwt_layout_of(config, plane, &layout);
+    struct dwt_analysis level = {
+        .in = {OPERAND_IN, index}, .in_type = plane->type, .in_channels = plane->channels};
+    for (unsigned i = 0; i < layout.n_levels; i++) {
+        level.task = task_of(config, plan, scratch, &layout, i, OPERAND_OUT, first);
+        dwt_add_analysis(&level);
+        level.in = level.task.bands[DWT_LL];
+        level.in_type = layout.type;
+        level.in_channels = layout.channels;
+    }
+}
+
+void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *plan)
+{
+    struct dwt_scratch scratch = {0};
+    struct dwt_layout layout;
+    unsigned first = 0;
+    for (size_t i = 0; i < plan->in->n_planes; i++) {
+        dwt_layout_of(config, &plan->in->planes[i], &layout);
+        dwt_scratch_reserve(&scratch, &layout);
+    }
+    dwt_scratch_add(&scratch, plan, dwt_band_type(config->precision));
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        dwt_layout_of(config, &plan->in->planes[i], &layout);
+        analysis_of_plane(config, plan, &scratch, i, first);
+        first += (unsigned)layout.n_planes;
+    }
+}
+
+void dwt_synthesis_passes(const struct dwt_config *config, const struct dwt_layout *layout,
+                          struct dwt_scratch *scratch, struct stage_plan *plan, unsigned out,
+                          unsigned kept, double scale)
+{
+    for (unsigned i = layout->n_levels; i-- > kept;) {
+        struct dwt_synthesis level = {.task =
+                                          task_of(config, plan, scratch, layout, i, OPERAND_IN, 0),
+                                      .out = {scratch->low[i % 2], 0},
+                                      .out_type = layout->type,
+                                      .scale = 1};
+        if (i == kept) {
+            level.out = (struct dwt_place){OPERAND_OUT, out};
+            level.out_type = plan->out->planes[out].type;
+            level.scale = scale;
+        }
+        dwt_add_synthesis(&level);
+    }
 }

@@ -4,7 +4,6 @@
 #define SLUICE_STAGE_DWT_LEVEL_H
 
 #include "stage/dwt/dwt.h"
-#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 /* Where a plane of a level is. */

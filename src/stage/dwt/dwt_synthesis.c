@@ -93,8 +93,7 @@ static bool add_taps(const struct dwt_synthesis *s)
     }
     pass->work = 16.0 * w.count * rows;
     pass_buffer(pass, taps.table);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, (int32_t)n_rows);
+    pass_ints(pass, rows, n_rows);
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_ends(&s->task));
@@ -116,11 +115,7 @@ static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
     dwt_pass_bands(&s->task, pass);
     dwt_pass_mid(&s->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->width);
-    pass_int(pass, (int32_t)l->low_width);
-    pass_int(pass, (int32_t)l->high_width);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, kernel_ends(&s->task));
+    pass_ints(pass, l->width, l->low_width, l->high_width, l->low_height, kernel_ends(&s->task));
 }
 
 static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
@@ -138,10 +133,7 @@ static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
     dwt_pass_mid(&s->task, pass);
     dwt_pass_place(pass, s->out);
     dwt_pass_taps(pass, &taps);
-    pass_int(pass, (int32_t)l->height);
-    pass_int(pass, (int32_t)l->low_height);
-    pass_int(pass, (int32_t)l->high_height);
-    pass_int(pass, kernel_ends(&s->task));
+    pass_ints(pass, l->height, l->low_height, l->high_height, kernel_ends(&s->task));
 }
 
 void dwt_add_synthesis(const struct dwt_synthesis *s)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/dwt/dwt_internal.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice levels_choices[] = {
@@ -213,7 +212,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
  * changed them, a result may be close to a half. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
     if (in == SAMPLE_I32)
         return (struct tolerance){0, 0};
     if (sample_is_integer(out))

@@ -3,6 +3,7 @@
 #define SLUICE_STAGE_DWT_IDWT_H
 
 #include "stage/dwt/dwt.h"
+#include "stage/stage.h"
 
 enum {
     IDWT_ALL = 0
@@ -35,7 +36,6 @@ unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels);
 double idwt_scale(const struct dwt_config *dwt, unsigned kept);
 
 /* The definition, in plain C. */
-int idwt_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault);
+stage_reference idwt_reference;
 
 #endif

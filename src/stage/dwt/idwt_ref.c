@@ -1,4 +1,5 @@
-/* The definition of the inverse: the lifting steps backwards, or the sums of src/stage/dwt/wavelet.h.
+/* The definition of the inverse: the lifting steps backwards, or the sums of
+ * src/stage/dwt/wavelet.h.
  */
 #include <math.h>
 #include <stdlib.h>

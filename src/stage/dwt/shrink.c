@@ -36,7 +36,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct shrink_config *config = config_;
-    (void)given;
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))
         return fault_set(fault, FAULT_CHAIN, "stage 'shrink': levels is a whole number, or all");
@@ -86,7 +85,6 @@ double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_la
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    (void)config;
     int result = dwt_check_frame("shrink", in, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++)
         if (!frame_add_plane(out, &in->planes[i], alignment))
@@ -182,10 +180,7 @@ static void add_median(const struct shrinking *s)
         pass->bytes_read = plane_bytes(plane);
         pass_plane(pass, OPERAND_IN, index);
         pass_plane(pass, s->state, 0);
-        pass_int(pass, (int32_t)cut.rows);
-        pass_int(pass, (int32_t)plane->height);
-        pass_int(pass, (int32_t)cut.parts);
-        pass_int(pass, shift);
+        pass_ints(pass, cut.rows, plane->height, cut.parts, shift);
         pass = begin(s, "pick", cut.form, 1, c, 1);
         pass->work = 1024.0 * cut.parts;
         pass->bytes_read = rows * UINT64_C(1024);
@@ -205,8 +200,7 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, rows ? s->sums : s->columns, 0);
-    pass_int(pass, (int32_t)cut.rows);
-    pass_int(pass, (int32_t)plane->height);
+    pass_ints(pass, cut.rows, plane->height);
     if (rows)
         return cut;
     pass = begin(s, "gather", cut.form, 1, plane->channels, cut.bands);
@@ -269,16 +263,6 @@ static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
     return four ? 4 : 0;
 }
 
-static void add_copy(const struct shrinking *s, const struct plane *plane, unsigned index)
-{
-    enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass =
-        begin(s, "copy", form, span_of(s, plane), plane->width * plane->channels, plane->height);
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
-}
-
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
     unsigned index = 0;
@@ -286,19 +270,17 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
     if (!plane)
         return;
-    if (band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise) {
-        add_copy(s, plane, index);
-        return;
-    }
-    if (!is_fixed(s->config))
+    bool copies = band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+    if (!copies && !is_fixed(s->config))
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), form,
-                              span_of(s, plane), plane->width * plane->channels, plane->height);
+    const char *part = copies ? "copy" : param_choice_name(rule_choices, s->config->rule);
+    struct pass *pass =
+        begin(s, part, form, span_of(s, plane), plane->width * plane->channels, plane->height);
+    pass_planes(pass, s->plan, index);
+    if (copies)
+        return;
     pass->work = 6;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
     pass_buffer(pass, s->limit);
     pass_int(pass,
              is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);
@@ -353,8 +335,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     if (out == SAMPLE_I32)
         return (struct tolerance){0, 0};
     return out == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){1e-3, 1e-5};

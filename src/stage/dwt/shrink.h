@@ -3,6 +3,7 @@
 #define SLUICE_STAGE_DWT_SHRINK_H
 
 #include "stage/dwt/dwt.h"
+#include "stage/stage.h"
 
 enum shrink_rule {
     SHRINK_SOFT,    /* c moves towards 0 by T; 0 if |c| ≤ T */
@@ -42,7 +43,6 @@ double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_la
                                unsigned level, enum dwt_band band);
 
 /* The definition, in plain C. */
-int shrink_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference shrink_reference;
 
 #endif

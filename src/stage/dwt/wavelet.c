@@ -137,14 +137,6 @@ bool wavelet_is_weak_for_u16(int wavelet)
     return is_named(wavelet, "rbio2.2", "rbio3.3");
 }
 
-static const struct wavelet_taps *find_taps(const char *name)
-{
-    const struct wavelet_taps *t = wavelet_taps;
-    while (t->name && strcmp(t->name, name) != 0)
-        t++;
-    return t;
-}
-
 /* rbio is bior with analysis and synthesis exchanged, and its filters run backwards. */
 static void find_low(int wavelet, struct wavelet_filters *f)
 {
@@ -155,7 +147,9 @@ static void find_low(int wavelet, struct wavelet_filters *f)
         strncpy(stored, name, sizeof stored - 1);
     if (reversed)
         memcpy(stored, "bior", 4);
-    const struct wavelet_taps *t = find_taps(stored);
+    const struct wavelet_taps *t = wavelet_taps;
+    while (t->name && strcmp(t->name, stored) != 0)
+        t++;
     bool orthogonal = t->analysis == t->synthesis;
     f->length = t->length;
     for (unsigned k = 0; k < t->length; k++) {

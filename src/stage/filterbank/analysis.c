@@ -1,6 +1,7 @@
 /* analysis: its parameters, and the bands that come of a frame. */
-#include "stage/filterbank/analysis.h"
+#include "stage/filterbank/filterbank.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "stage/common.h"
@@ -142,9 +143,288 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return result;
 }
 
+/* analysis on the device: a plane is filtered and sampled along its rows into N planes of its
+ * height, and each of those along its columns into K bands; the first band is split again at the
+ * next level. Bands are computed two at a time, since two read the same samples. */
+
+/* A plane that passes read or write. */
+struct place {
+    unsigned operand, index;
+};
+
+struct work {
+    const struct filterbank_config *config;
+    struct stage_plan *plan;
+    struct filterbank_taps *taps;
+    const struct plane *plane; /* the source */
+    unsigned plane_index;
+    struct filterbank_tree tree;
+    struct place *first;                   /* for each node: the place of its first band */
+    struct filterbank_scratch rows, inner; /* filtered rows; bands that are only split again */
+};
+
+/* A pass: one or two bands of a signal, in one direction. */
+struct task {
+    unsigned n_bands;
+    struct bank_span in;
+    const struct bank_filter *filter[2];
+    struct bank_span span[2];
+    struct place to[2];
+};
+
+/* The correlation that gives a sample of both bands from the same range of the source: at grid
+ * position g, taps[t] is multiplied with the source's position factor·g + base + t. */
+struct stencil {
+    int32_t at, n_taps, base, grid;
+    int32_t skip[2]; /* the band's sample at grid position g is g − skip */
+};
+
+static int64_t first_index(const struct bank_span *span)
+{
+    return -span->zero;
+}
+
+static bool make_stencil(const struct task *task, unsigned factor, struct filterbank_taps *taps,
+                         struct stencil *stencil)
+{
+    int64_t begin = INT64_MAX, end = INT64_MIN, low = INT64_MAX, high = INT64_MIN, top[2];
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        int64_t m = first_index(&task->span[b]);
+        begin = m < begin ? m : begin;
+        m += task->span[b].length;
+        end = m > end ? m : end;
+    }
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        const struct bank_filter *f = task->filter[b];
+        top[b] = factor * begin + f->shift + f->zero + task->in.zero; /* position for tap 0 */
+        low = top[b] - f->n_taps + 1 < low ? top[b] - f->n_taps + 1 : low;
+        high = top[b] > high ? top[b] : high;
+        stencil->skip[b] = (int32_t)(first_index(&task->span[b]) - begin);
+    }
+    int64_t n = (high - low + 2) / 2 * 2; /* the kernel needs an even number */
+    double *data = filterbank_taps_add(taps, (size_t)n * task->n_bands, &stencil->at);
+    if (!data)
+        return false;
+    for (unsigned b = 0; b < task->n_bands; b++)
+        for (unsigned k = 0; k < task->filter[b]->n_taps; k++)
+            data[b * n + top[b] - low - k] = task->filter[b]->taps[k];
+    stencil->n_taps = (int32_t)n;
+    stencil->base = (int32_t)low;
+    stencil->grid = (int32_t)(end - begin);
+    return true;
+}
+
+/* The grid positions whose taps are all within the source, and which all bands have. */
+static void inner_range(const struct task *task, const struct stencil *stencil, unsigned factor,
+                        int64_t *begin, int64_t *end)
+{
+    *begin = bank_ceil(-stencil->base, factor);
+    *end = bank_floor(task->in.length - stencil->base - stencil->n_taps, factor) + 1;
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        int64_t skip = stencil->skip[b], last = skip + task->span[b].length;
+        *begin = skip > *begin ? skip : *begin;
+        *end = last < *end ? last : *end;
+    }
+    *begin = *begin < 0 ? 0 : *begin;
+    if (*end < *begin)
+        *begin = *end = 0;
+}
+
+static const struct plane *plane_at(const struct work *work, struct place place)
+{
+    if (place.operand == OPERAND_IN)
+        return &work->plan->in->planes[place.index];
+    if (place.operand == OPERAND_OUT)
+        return &work->plan->out->planes[place.index];
+    return &work->plan->scratch[place.operand - OPERAND_SCRATCH].planes[place.index];
+}
+
+static struct pass *begin_pass(struct work *work, const char *variant, const struct task *task,
+                               struct place from, uint32_t width, uint32_t height)
+{
+    enum kernel_form form = work->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = pass_begin(work->plan, "analysis", variant, form, 0, width, height);
+    pass_define(pass, "BANDS", "%u", task->n_bands);
+    pass_name(pass, task->n_bands == 2 ? "two" : "one");
+    pass_define_type(pass, "SRC", plane_at(work, from)->type);
+    pass_define_type(pass, "DST", filterbank_type(work->config));
+    pass_name(pass, kernel_form_name(form));
+    pass->bytes_read = plane_bytes(plane_at(work, from));
+    pass_plane(pass, from.operand, from.index);
+    for (unsigned b = 0; b < task->n_bands; b++) {
+        pass_plane(pass, task->to[b].operand, task->to[b].index);
+        pass->bytes_written += plane_bytes(plane_at(work, task->to[b]));
+    }
+    return pass;
+}
+
+static void add_common(struct pass *pass, const struct work *work, const struct task *task,
+                       const struct stencil *stencil, unsigned factor)
+{
+    for (unsigned b = 0; b < task->n_bands; b++)
+        pass_ints(pass, stencil->skip[b], task->span[b].length);
+    pass_buffer(pass, OPERAND_TABLE);
+    pass_ints(pass, stencil->at, stencil->n_taps, factor, stencil->base, task->in.length,
+              work->config->border == FILTERBANK_CYCLIC);
+    pass->work = 2.0 * task->n_bands * stencil->n_taps;
+}
+
+static void add_rows_pass(struct work *work, const struct task *task, struct place from,
+                          unsigned factor)
+{
+    struct stencil stencil;
+    int64_t inner, inner_end;
+    const struct plane *source = plane_at(work, from);
+    int32_t channels = (int32_t)filterbank_channels(work->plane);
+    if (!make_stencil(task, factor, work->taps, &stencil))
+        return;
+    inner_range(task, &stencil, factor, &inner, &inner_end);
+    struct pass *pass =
+        begin_pass(work, "rows", task, from, (uint32_t)(stencil.grid * channels), source->height);
+    add_common(pass, work, task, &stencil, factor);
+    pass_ints(pass, source->channels, channels, (int32_t)inner * channels,
+              (int32_t)inner_end * channels);
+}
+
+static void add_columns_pass(struct work *work, const struct task *task, struct place from,
+                             unsigned factor)
+{
+    struct stencil stencil;
+    const struct plane *source = plane_at(work, from);
+    if (!make_stencil(task, factor, work->taps, &stencil))
+        return;
+    struct pass *pass = begin_pass(work, "columns", task, from, source->width * source->channels,
+                                   (uint32_t)stencil.grid);
+    add_common(pass, work, task, &stencil, factor);
+}
+
+/* Whether two bands read enough common samples to be one pass. */
+static bool go_together(const struct task *task, unsigned factor)
+{
+    int64_t a = task->filter[0]->shift + task->filter[0]->zero;
+    int64_t b = task->filter[1]->shift + task->filter[1]->zero;
+    int64_t begin = first_index(&task->span[0]) - first_index(&task->span[1]);
+    return llabs(a - b) <= BANK_TAPS_MAX && llabs(begin) <= BANK_TAPS_MAX / (int)factor;
+}
+
+/* All bands in one direction, two at a time; empty ones are left out. */
+static void add_passes(struct work *work, bool rows, const struct bank_direction *direction,
+                       struct bank_span in, const struct bank_span *spans, const struct place *to,
+                       struct place from)
+{
+    struct task task = {.in = in};
+    for (unsigned i = 0; i < direction->n_filters; i++) {
+        if (spans[i].length == 0)
+            continue;
+        task.filter[task.n_bands] = &direction->analysis[i];
+        task.span[task.n_bands] = spans[i];
+        task.to[task.n_bands++] = to[i];
+        if (task.n_bands == 2 && !go_together(&task, direction->factor)) {
+            task.n_bands = 1;
+            (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+            task.filter[0] = task.filter[1];
+            task.span[0] = task.span[1];
+            task.to[0] = task.to[1];
+        } else if (task.n_bands == 2) {
+            (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+            task.n_bands = 0;
+        }
+    }
+    if (task.n_bands == 1)
+        (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+}
+
+static struct place add_scratch(struct work *work, struct filterbank_scratch *scratch,
+                                struct bank_span x, struct bank_span y)
+{
+    struct plane like = {.channels = filterbank_channels(work->plane),
+                         .type = filterbank_type(work->config)};
+    unsigned index = filterbank_scratch_add(work->plan, scratch, like, x, y);
+    return (struct place){work->plan->out_of_memory ? OPERAND_IN : scratch->operand, index};
+}
+
+/* The place of band (i, j) of a node. */
+static struct place place_of(struct work *work, unsigned index, unsigned i, unsigned j)
+{
+    const struct filterbank_node *node = &work->tree.nodes[index];
+    char name[PLANE_NAME_MAX];
+    if (i + j == 0 && !node->ends)
+        return work->first[index] = add_scratch(work, &work->inner, node->x[0], node->y[0]);
+    struct place place = {OPERAND_OUT, 0};
+    int found = -1;
+    /* the first sequence with this node may continue where another one ends */
+    for (unsigned s = node->sequence; s < work->config->n_sequences && found < 0; s++)
+        if (work->tree.path[s][node->level - 1] == (int)index &&
+            filterbank_name(work->config, work->plane->name, s, node->level, i, j, name))
+            found = frame_find_plane(work->plan->out, name);
+    place.index = found < 0 ? 0 : (unsigned)found;
+    if (i + j == 0)
+        work->first[index] = place;
+    return place;
+}
+
+static void add_node(struct work *work, unsigned index)
+{
+    const struct filterbank_node *node = &work->tree.nodes[index];
+    const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
+    struct place from = node->parent < 0 ? (struct place){OPERAND_IN, work->plane_index}
+                                         : work->first[node->parent];
+    struct place rows[BANK_FILTERS_MAX], to[BANK_FILTERS_MAX];
+    if (work->tree.dims == 1) {
+        for (unsigned i = 0; i < x->n_filters; i++)
+            if (node->x[i].length > 0)
+                to[i] = place_of(work, index, i, 0);
+        add_passes(work, true, x, node->in_x, node->x, to, from);
+        return;
+    }
+    filterbank_scratch_rewind(&work->rows);
+    for (unsigned i = 0; i < x->n_filters; i++)
+        if (node->x[i].length > 0)
+            rows[i] = add_scratch(work, &work->rows, node->x[i], node->in_y);
+    add_passes(work, true, x, node->in_x, node->x, rows, from);
+    for (unsigned i = 0; i < x->n_filters; i++) {
+        if (node->x[i].length == 0)
+            continue;
+        for (unsigned j = 0; j < y->n_filters; j++)
+            if (node->y[j].length > 0)
+                to[j] = place_of(work, index, i, j);
+        add_passes(work, false, y, node->in_y, node->y, to, rows[i]);
+    }
+}
+
+static void add_tree(struct work *work)
+{
+    for (unsigned i = 0; i < work->tree.n_nodes && !work->plan->out_of_memory; i++)
+        add_node(work, i);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct filterbank_config *config = config_;
+    struct filterbank_taps taps = {0};
+    struct work work = {.config = config, .plan = plan, .taps = &taps};
+    int result = filterbank_check_device(config, "analysis", plan->profile, fault);
+    if (result != 0)
+        return result;
+    for (size_t p = 0; p < plan->in->n_planes; p++) {
+        work.plane = &plan->in->planes[p];
+        work.plane_index = (unsigned)p;
+        bool made = filterbank_tree_create(&work.tree, config, work.plane);
+        work.first = made ? calloc(work.tree.n_nodes + 1, sizeof *work.first) : NULL;
+        if (work.first)
+            add_tree(&work);
+        else
+            plan->out_of_memory = true;
+        free(work.first);
+        filterbank_tree_finish(&work.tree);
+    }
+    filterbank_scratch_finish(&work.rows);
+    filterbank_taps_store(&taps, config, plan);
+    return 0;
+}
+
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)out;
     return filterbank_tolerance(config, in);
 }
 
@@ -156,7 +436,7 @@ const struct stage stage_analysis = {
     .define = filterbank_define,
     .complete = complete,
     .shape = shape,
-    .passes = analysis_passes,
+    .passes = passes,
     .reference = analysis_reference,
     .tolerance = tolerance,
     .bench = "analysis:cdf97:levels=3",

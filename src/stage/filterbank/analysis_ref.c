@@ -1,6 +1,6 @@
 /* analysis by its formulas, in doubles: a sample of a band of index m is the sum of f[k] times the
  * signal at index M·m + s − k. */
-#include "stage/filterbank/analysis.h"
+#include "stage/filterbank/filterbank.h"
 
 #include <stdlib.h>
 

@@ -321,3 +321,33 @@ void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank
     free(taps->data);
     *taps = (struct filterbank_taps){0};
 }
+
+unsigned filterbank_scratch_add(struct stage_plan *plan, struct filterbank_scratch *scratch,
+                                struct plane plane, struct bank_span x, struct bank_span y)
+{
+    plane.width = (uint32_t)x.length;
+    plane.height = (uint32_t)y.length;
+    if (!scratch->frame) {
+        scratch->frame = &plan->scratch[plan->n_scratch];
+        scratch->operand = OPERAND_SCRATCH + plan->n_scratch++;
+    }
+    if (!frame_add_plane(scratch->frame, &plane, FRAME_ALIGNMENT)) {
+        plan->out_of_memory = true;
+        return 0;
+    }
+    if (scratch->frame->size > scratch->most)
+        scratch->most = scratch->frame->size;
+    return (unsigned)scratch->frame->n_planes - 1;
+}
+
+void filterbank_scratch_rewind(struct filterbank_scratch *scratch)
+{
+    if (scratch->frame)
+        scratch->frame->size = 0;
+}
+
+void filterbank_scratch_finish(struct filterbank_scratch *scratch)
+{
+    if (scratch->frame)
+        scratch->frame->size = scratch->most;
+}

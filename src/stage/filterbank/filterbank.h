@@ -130,4 +130,22 @@ double *filterbank_taps_add(struct filterbank_taps *taps, size_t n, int32_t *at)
 void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank_config *config,
                            struct stage_plan *plan);
 
+/* A scratch frame to which planes are added when they are needed; zeros before the first. */
+struct filterbank_scratch {
+    struct frame *frame;
+    unsigned operand;
+    size_t most; /* bytes that were needed at once */
+};
+/* Adds a plane, of which type and channels are given; returns its index. Without memory
+ * plan->out_of_memory is set. */
+unsigned filterbank_scratch_add(struct stage_plan *plan, struct filterbank_scratch *scratch,
+                                struct plane plane, struct bank_span x, struct bank_span y);
+/* Planes that are added from here on take the memory of those before. */
+void filterbank_scratch_rewind(struct filterbank_scratch *scratch);
+/* Sets the frame's size, after all planes. */
+void filterbank_scratch_finish(struct filterbank_scratch *scratch);
+
+/* The definition of analysis, in plain C. */
+stage_reference analysis_reference;
+
 #endif

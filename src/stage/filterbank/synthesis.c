@@ -68,19 +68,13 @@ struct place {
     struct bank_span x, y;
 };
 
-struct scratch {
-    struct frame *frame;
-    unsigned operand;
-};
-
 struct run {
     struct stage_plan *plan;
     struct filterbank_taps *taps;
     enum sample_type sum; /* of sums and of planes between levels */
     uint32_t channels;
     /* columns of a level; results of levels, by turns; sums of rows that are not complete */
-    struct scratch columns, results[2], sums;
-    size_t columns_size, results_size[2], sums_size;
+    struct filterbank_scratch columns, results[2], sums;
 };
 
 static const struct plane *plane_at(const struct run *run, const struct place *place)
@@ -92,31 +86,13 @@ static const struct plane *plane_at(const struct run *run, const struct place *p
     return &run->plan->scratch[place->operand - OPERAND_SCRATCH].planes[place->index];
 }
 
-static void rewind_scratch(struct scratch *scratch)
-{
-    if (scratch->frame)
-        scratch->frame->size = 0;
-}
-
-/* A plane for sums in a scratch frame; `size` is the most that the frame needs. */
-static struct place add_scratch(struct run *run, struct scratch *scratch, size_t *size,
+/* A plane for sums. */
+static struct place add_scratch(struct run *run, struct filterbank_scratch *scratch,
                                 struct bank_span x, struct bank_span y)
 {
-    struct plane plane = {.width = (uint32_t)x.length,
-                          .height = (uint32_t)y.length,
-                          .channels = run->channels,
-                          .type = run->sum};
-    if (!scratch->frame) {
-        scratch->frame = &run->plan->scratch[run->plan->n_scratch];
-        scratch->operand = OPERAND_SCRATCH + run->plan->n_scratch++;
-    }
-    if (!frame_add_plane(scratch->frame, &plane, FRAME_ALIGNMENT)) {
-        run->plan->out_of_memory = true;
-        return (struct place){OPERAND_IN, 0, x, y};
-    }
-    if (scratch->frame->size > *size)
-        *size = scratch->frame->size;
-    return (struct place){scratch->operand, (unsigned)scratch->frame->n_planes - 1, x, y};
+    struct plane like = {.channels = run->channels, .type = run->sum};
+    unsigned index = filterbank_scratch_add(run->plan, scratch, like, x, y);
+    return (struct place){run->plan->out_of_memory ? OPERAND_IN : scratch->operand, index, x, y};
 }
 
 /* Up to two bands of a signal, in one direction. */
@@ -204,10 +180,9 @@ static void add_bands(struct pass *pass, const struct run *run, const struct tas
     for (unsigned b = 0; b < task->n_bands; b++) {
         const struct place *from = &task->from[b];
         pass_plane(pass, from->operand, from->index);
-        pass_int(pass, stencil->base[b]);
-        pass_int(pass, (int32_t)along(task, from).length);
-        pass_int(pass, (int32_t)(across(task, to).zero - across(task, from).zero) * scale);
-        pass_int(pass, (int32_t)across(task, from).length * scale);
+        pass_ints(pass, stencil->base[b], (int32_t)along(task, from).length,
+                  (int32_t)(across(task, to).zero - across(task, from).zero) * scale,
+                  (int32_t)across(task, from).length * scale);
         pass->bytes_read += plane_bytes(plane_at(run, from));
     }
 }
@@ -242,14 +217,10 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
         pass->bytes_read += plane_bytes(plane_at(run, task->sums));
     }
     pass_buffer(pass, OPERAND_TABLE);
-    pass_int(pass, stencil.at);
-    pass_int(pass, stencil.n_taps);
-    pass_int(pass, (int32_t)task->factor);
+    pass_ints(pass, stencil.at, stencil.n_taps, task->factor);
     if (task->rows) {
         inner_range(task, &stencil, target->width, &inner, &inner_end);
-        pass_int(pass, (int32_t)run->channels);
-        pass_int(pass, (int32_t)inner);
-        pass_int(pass, (int32_t)inner_end);
+        pass_ints(pass, run->channels, inner, inner_end);
     }
     pass->bytes_written = plane_bytes(target);
     pass->work = 2.0 * task->n_bands * stencil.n_taps;
@@ -278,8 +249,8 @@ static void add_passes(struct run *run, bool rows, const struct bank_direction *
         filters[n++] = &direction->synthesis[i];
     }
     if (count_together(run, from, n) < n && plane_at(run, to)->type != run->sum) {
-        rewind_scratch(&run->sums);
-        sums = add_scratch(run, &run->sums, &run->sums_size, to->x, to->y);
+        filterbank_scratch_rewind(&run->sums);
+        sums = add_scratch(run, &run->sums, to->x, to->y);
     }
     for (unsigned i = 0; i < n; i += task.n_bands) {
         task.n_bands = count_together(run, from + i, n - i);
@@ -290,33 +261,28 @@ static void add_passes(struct run *run, bool rows, const struct bank_direction *
     }
 }
 
-static struct place place_of(const struct synthesis_band *band, const struct place *before)
-{
-    struct place place = {OPERAND_IN, (unsigned)band->plane, band->x, band->y};
-    return band->plane >= 0 ? place : *before;
-}
-
 static void add_level(struct run *run, unsigned dims, const struct synthesis_level *level,
                       const struct place *before, const struct place *to)
 {
     struct place columns[BANK_FILTERS_MAX], bands[BANK_FILTERS_MAX];
     bool has_column[BANK_FILTERS_MAX], has_band[BANK_FILTERS_MAX];
-    rewind_scratch(&run->columns);
+    filterbank_scratch_rewind(&run->columns);
     for (unsigned i = 0; i < level->n_columns; i++) {
         has_column[i] = level->column[i].state == SYNTHESIS_PRESENT;
         if (!has_column[i])
             continue;
         for (unsigned j = 0; j < level->n_rows; j++) {
             has_band[j] = level->band[i][j].state == SYNTHESIS_PRESENT;
-            if (has_band[j])
-                bands[j] = place_of(&level->band[i][j], before);
+            const struct synthesis_band *band = &level->band[i][j];
+            bands[j] = *before;
+            if (band->plane >= 0)
+                bands[j] = (struct place){OPERAND_IN, (unsigned)band->plane, band->x, band->y};
         }
         if (dims == 1) {
             columns[i] = bands[0];
             continue;
         }
-        columns[i] = add_scratch(run, &run->columns, &run->columns_size, level->column[i].x,
-                                 level->column[i].y);
+        columns[i] = add_scratch(run, &run->columns, level->column[i].x, level->column[i].y);
         add_passes(run, false, &level->bank->y, bands, has_band, &columns[i]);
     }
     add_passes(run, true, &level->bank->x, columns, has_column, to);
@@ -333,19 +299,12 @@ static void add_cascade(struct run *run, const struct synthesis_cascade *cascade
         } else if (level->out.state != SYNTHESIS_PRESENT) {
             continue;
         } else {
-            rewind_scratch(&run->results[l % 2]);
-            to = add_scratch(run, &run->results[l % 2], &run->results_size[l % 2], level->out.x,
-                             level->out.y);
+            filterbank_scratch_rewind(&run->results[l % 2]);
+            to = add_scratch(run, &run->results[l % 2], level->out.x, level->out.y);
         }
         add_level(run, cascade->dims, level, &before, &to);
         before = to;
     }
-}
-
-static void fix_size(struct scratch *scratch, size_t size)
-{
-    if (scratch->frame)
-        scratch->frame->size = size;
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -366,10 +325,10 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     struct run run = {.plan = plan, .taps = &taps, .sum = filterbank_type(&config)};
     for (size_t i = 0; i < work.n && result == 0; i++)
         add_cascade(&run, &work.cascades[i], (unsigned)i);
-    fix_size(&run.columns, run.columns_size);
-    fix_size(&run.results[0], run.results_size[0]);
-    fix_size(&run.results[1], run.results_size[1]);
-    fix_size(&run.sums, run.sums_size);
+    filterbank_scratch_finish(&run.columns);
+    filterbank_scratch_finish(&run.results[0]);
+    filterbank_scratch_finish(&run.results[1]);
+    filterbank_scratch_finish(&run.sums);
     filterbank_taps_store(&taps, &config, plan);
     synthesis_work_finish(&work);
     return result;

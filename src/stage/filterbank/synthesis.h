@@ -4,6 +4,7 @@
 #define SLUICE_STAGE_FILTERBANK_SYNTHESIS_H
 
 #include "stage/filterbank/filterbank.h"
+#include "stage/stage.h"
 
 enum synthesis_state {
     SYNTHESIS_EMPTY,   /* the analysis gave no samples: left out */
@@ -49,7 +50,6 @@ int synthesis_work_create(struct synthesis_work *work, const struct filterbank_c
 void synthesis_work_finish(struct synthesis_work *work);
 
 /* The definition, in plain C. */
-int synthesis_reference(const void *config, const struct picture *in, struct picture *out,
-                        struct fault *fault);
+stage_reference synthesis_reference;
 
 #endif

@@ -5,7 +5,7 @@
  * written out with the coefficients as literals, so that zeros cost nothing. For a wide window it
  * loops over a table, as does every generic kernel, which has its other numbers as arguments. Of
  * the kernels that are compiled with sluice, some are for windows of 3×3, 5×5 and 7×7. */
-#include "stage/fir/fir_internal.h"
+#include "stage/fir/fir.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,8 +16,9 @@
 #include "base/text.h"
 #include "stage/common.h"
 
-#define NUMBER_MAX 1e9 /* limit of coefficients, divisor and bias, so that sums fit into 64 bits   \
-                        */
+#define NUMBER_MAX                                                                                 \
+    1e9 /* limit of coefficients, divisor and bias, so that sums fit into 64 bits                  \
+         */
 #define DIVISOR_MIN  1e-9 /* its reciprocal must be an f32 */
 #define LITERALS_MAX 25   /* coefficients of a window that is written out */
 #define ROWS_MAX     7    /* rows of such a window; each has a pointer */
@@ -150,11 +151,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct fir_config *config = config_;
-    const unsigned types =
-        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32;
     struct fir_window window;
     fir_window(config, &window);
-    int result = stage_require_types("fir", in, types, fault);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct plane plane = in->planes[i];
         result =
@@ -420,22 +419,10 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
         pass_define(pass, "ROWS", "%u", w->rows);
     }
     pass->work = 4.0 + 2.0 * count_coefficients(w);
-    pass->bytes_read = plane_bytes(work->in);
-    pass->bytes_written = plane_bytes(work->out);
-
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, plane);
+    pass_planes(pass, plan, plane);
     pass_buffer(pass, add_table(plan, work));
-    pass_int(pass, (int32_t)work->pitch);
-    pass_int(pass, (int32_t)work->lead);
-    pass_int(pass, (int32_t)w->columns);
-    pass_int(pass, (int32_t)w->rows);
-    pass_int(pass, (int32_t)work->left);
-    pass_int(pass, (int32_t)work->top);
-    pass_int(pass, (int32_t)work->in->width);
-    pass_int(pass, (int32_t)work->in->height);
-    pass_int(pass, config->border);
-    pass_int(pass, work->first);
+    pass_ints(pass, work->pitch, work->lead, w->columns, w->rows, work->left, work->top,
+              work->in->width, work->in->height, config->border, work->first);
     if (work->profile->generic)
         add_numbers(pass, work);
 }
@@ -453,7 +440,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     const struct fir_config *config = config_;
     struct fir_window window;
     bool needed = false;
-    (void)fault;
     fir_window(config, &window);
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         needed |= !is_identity(config, &window, &plan->in->planes[i]);
@@ -491,8 +477,6 @@ static struct stage_reach reach(const void *config_)
 /* Equal bit for bit, except that a GPU may treat numbers below 2^-126 as 0. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-25, 0};
 }
 
@@ -503,6 +487,8 @@ const struct stage stage_fir = {
     .config_size = sizeof(struct fir_config),
     .define = define,
     .complete = complete,
+    .types =
+        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reach = reach,

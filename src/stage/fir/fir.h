@@ -2,10 +2,8 @@
 #ifndef SLUICE_STAGE_FIR_H
 #define SLUICE_STAGE_FIR_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/quotient.h"
+#include "stage/stage.h"
 
 enum fir_name {
     FIR_SAMPLE, /* of Arm's FIR sample */
@@ -44,8 +42,13 @@ void fir_window(const struct fir_config *config, struct fir_window *window);
  * the exact quotient. */
 bool fir_is_whole(const struct fir_window *window);
 
+/* Adds the pass that computes with two samples in a word, if plane, window and device allow it;
+ * otherwise returns false. All numbers are whole, the divisor is positive, and `quotient` is as
+ * planned. */
+bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
+                    const struct quotient *quotient, int border);
+
 /* The definition, in plain C. */
-int fir_reference(const void *config, const struct picture *in, struct picture *out,
-                  struct fault *fault);
+stage_reference fir_reference;
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
-#include "stage/fir/fir_internal.h"
+#include "stage/fir/fir.h"
 #include "stage/packed.h"
 
 /* A window that is the product of a column and a row of whole numbers. */
@@ -159,12 +159,7 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     else
         define_finish(pass, quotient);
     pass->work *= 4.0 + 2.0 * w->columns * w->rows;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, plane);
-    pass_plane(pass, OPERAND_OUT, plane);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, border);
+    pass_planes(pass, plan, plane);
+    pass_ints(pass, in->width, in->height, border);
     return true;
 }

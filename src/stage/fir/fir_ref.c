@@ -4,8 +4,6 @@
  * 0 are left out. */
 #include "stage/fir/fir.h"
 
-#include "stage/stage.h"
-
 struct sums {
     const struct fir_window *window;
     const struct picture *picture;
@@ -89,7 +87,6 @@ int fir_reference(const void *config_, const struct picture *in, struct picture 
 {
     const struct fir_config *config = config_;
     struct fir_window window;
-    (void)fault;
     fir_window(config, &window);
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         struct sums sums = {&window, in, i, config->border};

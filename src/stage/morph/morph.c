@@ -1,8 +1,10 @@
 /* Erosion and dilation. On CPUs one kernel (cl/morph/morph.cl) whose work does not grow with the
  * window's height, and with its width by a step for each factor of four; on GPUs such steps alone,
  * along rows and then down columns (cl/morph/morph_step.cl), or bytes by morph_bytes.c. */
+#include "stage/morph/morph.h"
 #include "stage/common.h"
-#include "stage/morph/morph_internal.h"
+
+#define SIDE_MAX 4095
 
 enum {
     WIDTH,
@@ -10,22 +12,32 @@ enum {
     RADIUS
 };
 
-const struct param morph_params[] = {
+static const struct param params[] = {
     PARAM(INTEGER, "width", offsetof(struct morph_config, width), "of the window in pixels",
-          RANGE(1, MORPH_SIDE_MAX)),
+          RANGE(1, SIDE_MAX)),
     PARAM(INTEGER, "height", offsetof(struct morph_config, height),
-          "of the window in pixels; as its width unless given", RANGE(1, MORPH_SIDE_MAX)),
+          "of the window in pixels; as its width unless given", RANGE(1, SIDE_MAX)),
     PARAM(INTEGER, "radius", offsetof(struct morph_config, radius),
           "in place of width and height: a square window of 2·radius + 1 pixels a side",
-          RANGE(0, (MORPH_SIDE_MAX - 1) / 2)),
+          RANGE(0, (SIDE_MAX - 1) / 2)),
     STAGE_BORDER_PARAM(offsetof(struct morph_config, border)),
     {0},
 };
 
-int morph_complete(const char *stage, struct morph_config *config, param_given *given,
-                   struct fault *fault)
+static const char *name_of(const struct morph_config *config)
+{
+    if (config->twice)
+        return config->kind == MORPH_LEAST ? "open" : "close";
+    return config->kind == MORPH_LEAST ? "erode" : "dilate";
+}
+
+static int complete(struct morph_config *config, enum morph_kind kind, bool twice,
+                    param_given *given, struct fault *fault)
 {
     const param_given width = 1 << WIDTH, height = 1 << HEIGHT, radius = 1 << RADIUS;
+    config->kind = kind;
+    config->twice = twice;
+    const char *stage = name_of(config);
     if (*given & radius && *given & (width | height))
         return fault_set(fault, FAULT_CHAIN, "%s: give either radius or %s, not both", stage,
                          *given & width ? "width" : "height");
@@ -42,14 +54,14 @@ int morph_complete(const char *stage, struct morph_config *config, param_given *
     return 0;
 }
 
-int morph_shape(const char *stage, const struct morph_config *config, unsigned times,
-                const struct frame *in, size_t alignment, struct frame *out, struct fault *fault)
+int morph_shape(const struct morph_config *config, unsigned windows, const struct frame *in,
+                size_t alignment, struct frame *out, struct fault *fault)
 {
-    int result = stage_require_types(stage, in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    const char *stage = name_of(config);
+    int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct plane plane = in->planes[i];
-        for (unsigned k = 0; k < times && result == 0; k++)
+        for (unsigned k = 0; k < windows && result == 0; k++)
             result = stage_window_size(stage, (enum border)config->border, (uint32_t)config->width,
                                        (uint32_t)config->height, &plane, fault);
         if (result == 0 && !frame_add_plane(out, &plane, alignment))
@@ -120,17 +132,9 @@ static void add_step(struct morph_task *task, const struct step *step)
     pass_plane_at(pass, step->in.operand, in);
     pass_plane_at(pass, step->out.operand, out);
     pass_plane_at(pass, task->in.operand, &task->in.plane);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, step->x);
-    pass_int(pass, step->y);
-    pass_int(pass, step->down);
-    pass_int(pass, (int32_t)step->distance);
-    pass_int(pass, (int32_t)step->last);
-    pass_int(pass, strips_border(step->border));
-    pass_int(pass, step->ends && plane_has_alpha(in));
-    pass_int(pass, crop ? (int32_t)window.left : 0);
-    pass_int(pass, crop ? (int32_t)window.top : 0);
+    pass_ints(pass, in->width, in->height, step->x, step->y, step->down, step->distance, step->last,
+              strips_border(step->border), step->ends && plane_has_alpha(in),
+              crop ? (int32_t)window.left : 0, crop ? (int32_t)window.top : 0);
 }
 
 /* The steps along one axis, to `size` positions there, from `in`. The first one sees the border. */
@@ -173,26 +177,25 @@ static void add_steps(struct morph_task *task)
              crop ? 0 : -(int32_t)window.top);
 }
 
-int morph_plan(const struct morph_config *config, enum morph_kind kind, unsigned times,
-               struct stage_plan *plan, struct fault *fault)
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
+    const struct morph_config *config = config_;
     struct morph_task task = {.plan = plan,
                               .width = (uint32_t)config->width,
                               .height = (uint32_t)config->height,
-                              .border = (enum border)config->border,
-                              .kind = kind};
+                              .border = (enum border)config->border};
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
         struct strips_view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
-        if (times == 2) {
+        if (config->twice) {
             struct plane shape = in.plane;
             stage_window_size("", task.border, task.width, task.height, &shape, fault);
             task.too_large |= !strips_scratch(plan, &task.between, &shape, &half);
         }
-        for (unsigned k = 0; k < times; k++) {
-            task.kind = k == 0 ? kind : !kind;
+        for (unsigned k = 0; k <= config->twice; k++) {
+            task.kind = k == 0 ? config->kind : !config->kind;
             task.in = k == 0 ? in : half;
-            task.out = k + 1 < times ? half : out;
+            task.out = k < config->twice ? half : out;
             if (plan->profile->form == FORM_ROWS)
                 add_rows(&task);
             else if (!morph_add_bytes(&task))
@@ -204,3 +207,52 @@ int morph_plan(const struct morph_config *config, enum morph_kind kind, unsigned
                          plan->stage);
     return 0;
 }
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct morph_config *config = config_;
+    return morph_shape(config, config->twice ? 2 : 1, in, alignment, out, fault);
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    return (struct tolerance){0, 0};
+}
+
+static int complete_erode(void *config, param_given *given, struct fault *fault)
+{
+    return complete(config, MORPH_LEAST, false, given, fault);
+}
+
+static int complete_dilate(void *config, param_given *given, struct fault *fault)
+{
+    return complete(config, MORPH_LARGEST, false, given, fault);
+}
+
+static int complete_open(void *config, param_given *given, struct fault *fault)
+{
+    return complete(config, MORPH_LEAST, true, given, fault);
+}
+
+static int complete_close(void *config, param_given *given, struct fault *fault)
+{
+    return complete(config, MORPH_LARGEST, true, given, fault);
+}
+
+#define MORPH_STAGE(word, text)                                                                    \
+    {                                                                                              \
+        .name = #word, .summary = text, .params = params,                                          \
+        .config_size = sizeof(struct morph_config),                                                \
+        .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
+        .complete = complete_##word, .shape = shape, .passes = passes,                             \
+        .reference = morph_reference, .tolerance = tolerance, .bench = #word ":3",                 \
+    }
+
+const struct stage stage_erode =
+    MORPH_STAGE(erode, "dark grows: the least of the samples around each");
+const struct stage stage_dilate =
+    MORPH_STAGE(dilate, "light grows: the largest of the samples around each");
+const struct stage stage_open = MORPH_STAGE(open, "light specks taken away: erode, then dilate");
+const struct stage stage_close =
+    MORPH_STAGE(close, "dark specks and gaps taken away: dilate, then erode");

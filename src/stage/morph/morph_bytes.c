@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "stage/morph/morph_internal.h"
+#include "stage/morph/morph.h"
 #include "stage/packed.h"
 
 /* How far one kernel reaches: cl/packed.cl in samples and rows, and cl/morph/morph_line.cl in
@@ -120,9 +120,7 @@ static void add_near(struct morph_task *task, const struct packed_reach *reach)
     pass->bytes_read = pass->bytes_written = plane_bytes(in);
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, &task->out.plane);
-    pass_int(pass, (int32_t)samples.width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)task->border);
+    pass_ints(pass, samples.width, in->height, task->border);
 }
 
 /* A window along one axis: positions up to `distance` apart, from `before` in front of each to
@@ -147,8 +145,7 @@ static struct pass *begin_step(struct morph_task *task, const struct step *step,
     pass_plane_at(pass, in->operand, plane);
     pass_plane_at(pass, out->operand, &out->plane);
     pass_plane_at(pass, task->in.operand, &task->in.plane);
-    pass_int(pass, (int32_t)(plane->width * plane->channels));
-    pass_int(pass, (int32_t)plane->height);
+    pass_ints(pass, plane->width * plane->channels, plane->height);
     return pass;
 }
 
@@ -162,11 +159,9 @@ static void add_far(struct morph_task *task, const struct step *step, const stru
         begin_step(task, step, "morph_far", step->down ? 16 : 4, in, out, in->plane.height);
     pass_define(pass, "PLACES", "%u", places);
     pass->work = 3.0 * places;
-    pass_int(pass, -(int32_t)step->before * unit);
-    pass_int(pass, (int32_t)step->distance * unit);
-    pass_int(pass, (int32_t)step->last * unit);
-    pass_int(pass, zeros_are_least ? BORDER_EDGE : (int32_t)task->border);
-    pass_int(pass, ends);
+    pass_ints(pass, -(int32_t)step->before * unit, (int32_t)step->distance * unit,
+              (int32_t)step->last * unit, zeros_are_least ? BORDER_EDGE : (int32_t)task->border,
+              ends);
 }
 
 static void add_line(struct morph_task *task, const struct step *step, const struct strips_view *in,
@@ -184,8 +179,7 @@ static void add_line(struct morph_task *task, const struct step *step, const str
         define_across(pass, (int)(step->before * channels),
                       (int)((step->last - step->before) * channels), (int)channels, 16);
     }
-    pass_int(pass, (int32_t)task->border);
-    pass_int(pass, ends);
+    pass_ints(pass, task->border, ends);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

@@ -28,25 +28,27 @@ static void compute_plane(const struct morph_config *config, enum morph_kind kin
     }
 }
 
-int morph_compute(const struct morph_config *config, enum morph_kind kind, unsigned times,
-                  const struct picture *in, struct picture *out, struct fault *fault)
+int morph_reference(const void *config_, const struct picture *in, struct picture *out,
+                    struct fault *fault)
 {
+    const struct morph_config *config = config_;
+    enum morph_kind kind = config->kind;
     struct picture half = {0};
     struct frame frame = {0};
     int result = 0;
-    if (times == 2) {
-        result = morph_shape("morph", config, 1, &in->frame, FRAME_ALIGNMENT, &frame, fault);
+    if (config->twice) {
+        result = morph_shape(config, 1, &in->frame, FRAME_ALIGNMENT, &frame, fault);
         if (result == 0 && !picture_create(&half, &frame))
             result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
         frame_finish(&frame);
     }
-    const struct picture *from = times == 2 ? &half : in;
+    const struct picture *from = config->twice ? &half : in;
     for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
-        if (times == 2)
+        if (config->twice)
             compute_plane(config, kind, in, i, &half);
-        compute_plane(config, times == 2 ? !kind : kind, from, i, out);
+        compute_plane(config, config->twice ? !kind : kind, from, i, out);
     }
-    if (times == 2)
+    if (config->twice)
         picture_destroy(&half);
     return result;
 }

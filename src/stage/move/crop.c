@@ -1,12 +1,10 @@
 /* crop copies nothing if later kernels can read the rectangle in place: on CPUs, and on GPUs if the
  * rectangle's rows begin where vectors may. */
-#include "stage/move/crop.h"
+#include "stage/move/move.h"
 
 #include <inttypes.h>
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 static const struct param_choice gravity_choices[] = {
     {"centre", CROP_CENTRE},
@@ -52,8 +50,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     bool at = *given & ((param_given)1 << X | (param_given)1 << Y);
     bool gravity = *given & (param_given)1 << GRAVITY;
     if (at && gravity)
-        return fault_set(fault, FAULT_CHAIN,
-                         "crop: give either gravity or %s, not both",
+        return fault_set(fault, FAULT_CHAIN, "crop: give either gravity or %s, not both",
                          *given & (param_given)1 << X ? "x" : "y");
     if (!gravity) {
         config->gravity = CROP_AT;
@@ -120,7 +117,6 @@ static void view(const void *config, const struct frame *in, struct frame *out)
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     bool fits = true;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct plane view = view_of(config, &plan->in->planes[i]);
         fits &= plan->profile->form == FORM_ROWS || pass_is_aligned(&view);

@@ -1,8 +1,6 @@
-#include "stage/move/flip.h"
+#include "stage/move/move.h"
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 static const struct param_choice axis_choices[] = {
     {"x", FLIP_X},
@@ -20,7 +18,6 @@ static const struct param params[] = {
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct flip_config *config = config_;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
                             .out = {OPERAND_OUT, plan->out->planes[i]},

@@ -35,8 +35,7 @@ struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel
     pass_define(pass, "UNIT_BYTES", "%u", unit);
     for (int i = 0; i < 2; i++) {
         pass_buffer(pass, views[i]->operand);
-        pass_int(pass, (int32_t)(views[i]->plane.offset / unit));
-        pass_int(pass, (int32_t)(views[i]->plane.stride / unit));
+        pass_ints(pass, views[i]->plane.offset / unit, views[i]->plane.stride / unit);
     }
     pass->work = units;
     pass->bytes_read = pass->bytes_written = plane_bytes(&out->plane);
@@ -67,17 +66,11 @@ void move_add(struct stage_plan *plan, const struct move *move)
         form = form == FORM_VECTOR && !wide ? FORM_SCALAR : form;
         struct pass *pass = move_begin(plan, "mirror", form, wide ? vector / bytes : 0, &move->in,
                                        &move->out, out->width, out->height);
-        pass_int(pass, (int32_t)in->height);
-        pass_int(pass, move->mirror_y);
+        pass_ints(pass, in->height, move->mirror_y);
         return;
     }
     struct pass *pass = move_begin(plan, "move", form, span, &move->in, &move->out,
                                    out->width * units, out->height);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, move->left);
-    pass_int(pass, move->top);
-    pass_int(pass, move->mirror_y);
-    pass_int(pass, move->border);
+    pass_ints(pass, in->width, in->height, move->left, move->top, move->mirror_y, move->border);
     pass_background(pass, out, move->background);
 }

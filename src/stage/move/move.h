@@ -1,11 +1,62 @@
-/* Passes that move pixels without computing. Their kernels see pixels as units of 1, 2, 4 or 8
- * bytes, as large as sizes and strides allow: three bytes are three units, four bytes are one. */
+/* The stages crop, flip, pad and rotate, which move pixels without computing. Their kernels see
+ * pixels as units of 1, 2, 4 or 8 bytes, as large as sizes and strides allow: three bytes are three
+ * units, four bytes are one. */
 #ifndef SLUICE_STAGE_MOVE_H
 #define SLUICE_STAGE_MOVE_H
 
-#include "stage/pass.h"
+#include "stage/stage.h"
 
 #define MOVE_BACKGROUND (-1) /* used instead of an enum border */
+
+struct crop_config {
+    int64_t x, y, w, h;
+    int gravity; /* enum crop_gravity; CROP_AT: by x and y */
+};
+
+/* In rows of three: gravity % 3 is 0 on the left, 1 in the middle, 2 on the right; gravity / 3 the
+ * same from the top. */
+enum crop_gravity {
+    CROP_NORTHWEST,
+    CROP_NORTH,
+    CROP_NORTHEAST,
+    CROP_WEST,
+    CROP_CENTRE,
+    CROP_EAST,
+    CROP_SOUTHWEST,
+    CROP_SOUTH,
+    CROP_SOUTHEAST,
+    CROP_AT,
+};
+
+/* The first pixel of the rectangle in a plane; FAULT_SHAPE if the rectangle is not inside the
+ * plane. */
+int crop_place(const struct crop_config *config, const struct plane *plane, uint32_t *x,
+               uint32_t *y, struct fault *fault);
+
+enum flip_axis {
+    FLIP_X, /* left and right change places */
+    FLIP_Y, /* top and bottom do */
+};
+
+struct flip_config {
+    int axis;
+};
+
+struct pad_config {
+    int64_t left, right, top, bottom;
+    struct param_matrix background;
+    int border; /* enum border, or MOVE_BACKGROUND */
+};
+
+struct rotate_config {
+    int angle; /* clockwise: 90, 180 or 270 */
+};
+
+/* The definitions, in plain C. */
+stage_reference crop_reference;
+stage_reference flip_reference;
+stage_reference pad_reference;
+stage_reference rotate_reference;
 
 struct move_view {
     unsigned operand;

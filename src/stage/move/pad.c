@@ -1,10 +1,8 @@
-#include "stage/move/pad.h"
+#include "stage/move/move.h"
 
 #include <limits.h>
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 #define SIDE_MAX 1000000
 

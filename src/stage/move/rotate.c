@@ -1,8 +1,6 @@
-#include "stage/move/rotate.h"
+#include "stage/move/move.h"
 
 #include "stage/common.h"
-#include "stage/move/move.h"
-#include "stage/stage.h"
 
 static const struct param_choice angle_choices[] = {
     {"90", 90},
@@ -60,15 +58,12 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
     if (form == FORM_SCALAR) /* so that a work-group covers equally many of both */
         pass->group[0] = pass->group[1] = 8;
     pass->work *= block;
-    pass_int(pass, (int32_t)in.plane.width);
-    pass_int(pass, (int32_t)in.plane.height);
-    pass_int(pass, angle == 90);
+    pass_ints(pass, in.plane.width, in.plane.height, angle == 90);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct rotate_config *config = config_;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         if (config->angle != 180) {
             add_quarter(plan, i, config->angle);

@@ -38,7 +38,6 @@ int mosaic_layout(const struct mosaic_config *config, const struct frame *in, si
                   struct mosaic_cell *cells, struct frame *out, struct fault *fault);
 
 /* The definition, in plain C. */
-int mosaic_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference mosaic_reference;
 
 #endif

@@ -28,8 +28,6 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
@@ -44,10 +42,7 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
             pass_name(pass, "scaled");
         pass_name(pass, kernel_form_name(form));
         pass->work = 4.0 * out->channels;
-        pass->bytes_read = plane_bytes(in);
-        pass->bytes_written = plane_bytes(out);
-        pass_plane(pass, OPERAND_IN, i);
-        pass_plane(pass, OPERAND_OUT, i);
+        pass_planes(pass, plan, i);
         if (scaled)
             pass_float(pass, (float)plane_white(in));
     }
@@ -56,7 +51,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 

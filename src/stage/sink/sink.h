@@ -12,7 +12,6 @@ struct sink_config {
 extern const struct stage stage_sink;
 
 /* The definition, in plain C. */
-int sink_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault);
+stage_reference sink_reference;
 
 #endif

@@ -20,18 +20,9 @@ static double convert(double v, const struct plane *plane, enum sample_type to)
     return (double)sample_saturate(to, v);
 }
 
-static uint32_t source_channel(uint32_t channel, uint32_t from, uint32_t to)
-{
-    if (from == 2 && to == 4) /* grey three times, then alpha */
-        return channel == 3 ? 1 : 0;
-    return channel;
-}
-
 int sink_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
         size_t in_size = sample_size(from->type), out_size = sample_size(to->type);
@@ -39,7 +30,9 @@ int sink_reference(const void *config, const struct picture *in, struct picture 
             const uint8_t *source = picture_row(in, i, y);
             uint8_t *target = picture_row(out, i, y);
             for (uint32_t x = 0; x < to->width * to->channels; x++) {
-                uint32_t c = source_channel(x % to->channels, from->channels, to->channels);
+                uint32_t c = x % to->channels;
+                if (from->channels == 2 && to->channels == 4) /* grey three times, then alpha */
+                    c = c == 3;
                 size_t index = (size_t)(x / to->channels) * from->channels + c;
                 double v = sample_load(from->type, source + index * in_size);
                 if (from->type != to->type)

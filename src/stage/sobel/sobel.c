@@ -6,7 +6,7 @@
 
 #include "base/ratio.h"
 #include "stage/common.h"
-#include "stage/stage.h"
+#include "stage/packed.h"
 
 static const struct param_choice out_choices[] = {
     {"magnitude", SOBEL_MAGNITUDE}, {"l1", SOBEL_L1},         {"dx", SOBEL_DX}, {"dy", SOBEL_DY},
@@ -37,11 +37,6 @@ static const struct param params[] = {
 static bool is_signed_gradient(const struct sobel_config *config)
 {
     return config->out == SOBEL_DX || config->out == SOBEL_DY || config->out == SOBEL_BOTH;
-}
-
-static enum sample_type gradient_type(enum sample_type type)
-{
-    return type == SAMPLE_U8 ? SAMPLE_I8 : type == SAMPLE_U16 ? SAMPLE_I16 : type;
 }
 
 static int add_planes(const struct sobel_config *config, struct plane plane, size_t alignment,
@@ -75,7 +70,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         if (result != 0)
             break;
         if (is_signed_gradient(config)) {
-            plane.type = gradient_type(plane.type);
+            plane.type = plane.type == SAMPLE_U8    ? SAMPLE_I8
+                         : plane.type == SAMPLE_U16 ? SAMPLE_I16
+                                                    : plane.type;
             plane.channels -= plane_has_alpha(&plane);
         }
         result = add_planes(config, plane, alignment, out, fault);
@@ -139,8 +136,10 @@ static const char *work_type(const struct device_profile *profile, enum sample_t
     return sample_size(type) == 1 && profile->packs_shorts ? "short" : "int";
 }
 
-void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
-                       struct pass *pass, unsigned plane, unsigned first)
+/* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
+ * move. */
+static void add_arguments(const struct sobel_config *config, const struct stage_plan *plan,
+                          struct pass *pass, unsigned plane, unsigned first)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
     unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
@@ -149,9 +148,34 @@ void sobel_pass_planes(const struct sobel_config *config, const struct stage_pla
     pass_plane(pass, OPERAND_IN, plane);
     for (unsigned k = 0; k < planes; k++)
         pass_plane(pass, OPERAND_OUT, first + k);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, config->border);
+    pass_ints(pass, in->width, in->height, config->border);
+}
+
+/* Adds the pass for GPUs that computes several rows at a time, with two samples in a word or in
+ * columns (cl/packed.cl, cl/columns.cl), if plane and results allow it; otherwise returns false.
+ * `first` is the index of the resulting plane. */
+static bool add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
+                       unsigned first, enum kernel_form form, const char *variant)
+{
+    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
+    const struct packed_reach reach = {1, 1, 1, 1};
+    bool length = config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
+    if (form != FORM_VECTOR || in->type != SAMPLE_U8 || config->out == SOBEL_SAMPLE ||
+        (length && config->scale != 0.125) || !packed_suits(plan->profile, in, out, &reach))
+        return false;
+    char define[32];
+    /* Results of `both` take more registers, and with two words a row more work-items run at once.
+     * More code than this does not fit a multiprocessor's caches. */
+    unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
+    struct pass *pass = packed_begin(plan, "sobel", in, &reach, words);
+    snprintf(define, sizeof define, "OUT_%s", variant);
+    pass_name(pass, variant);
+    pass_define(pass, define, "1");
+    pass_define_type(pass, "DST", out->type);
+    pass->goes_on = true;
+    pass->work *= 24;
+    add_arguments(config, plan, pass, plane, first);
+    return true;
 }
 
 /* Vectors of at least 8 bytes, so that one access holds them and their neighbours (cl/sobel.cl). */
@@ -171,7 +195,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     enum kernel_form form = choose_form(config, plan, in, out, eighth);
     unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
     const char *variant = param_choice_name(out_choices, config->out);
-    if (sobel_add_packed(config, plan, i, first, form, variant))
+    if (add_packed(config, plan, i, first, form, variant))
         return;
     unsigned limits = OPERAND_IN; /* not used by the kernel then */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
@@ -202,9 +226,8 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
         pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
-    sobel_pass_planes(config, plan, pass, i, first);
-    pass_int(pass, config->border == BORDER_CROP);
-    pass_int(pass, (int32_t)in->channels);
+    add_arguments(config, plan, pass, i, first);
+    pass_ints(pass, config->border == BORDER_CROP, in->channels);
     if (!is_signed_gradient(config)) {
         pass_float(pass, (float)config->scale);
         pass_buffer(pass, limits);
@@ -213,7 +236,6 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_pass(config, plan, i);
     return 0;

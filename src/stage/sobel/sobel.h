@@ -2,10 +2,7 @@
 #ifndef SLUICE_STAGE_SOBEL_H
 #define SLUICE_STAGE_SOBEL_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "stage/pass.h"
+#include "stage/stage.h"
 
 enum sobel_out {
     SOBEL_MAGNITUDE, /* sat(floor(S·sqrt(dX² + dY²) + 0.5)) */
@@ -29,19 +26,7 @@ struct sobel_config {
     int kernel;   /* enum sobel_kernel */
 };
 
-/* Adds the pass for GPUs that computes several rows at a time, if plane and results allow it;
- * otherwise returns false. `first` is the index of the resulting plane, `variant` the name of
- * config->out. */
-bool sobel_add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
-                      unsigned first, enum kernel_form form, const char *variant);
-
-/* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
- * move. */
-void sobel_pass_planes(const struct sobel_config *config, const struct stage_plan *plan,
-                       struct pass *pass, unsigned plane, unsigned first);
-
 /* The definition, in plain C. */
-int sobel_reference(const void *config, const struct picture *in, struct picture *out,
-                    struct fault *fault);
+stage_reference sobel_reference;
 
 #endif

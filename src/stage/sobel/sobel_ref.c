@@ -6,7 +6,6 @@
 
 #include "base/ratio.h"
 #include "image/border.h"
-#include "stage/stage.h"
 
 struct gradient {
     float dx, dy;
@@ -133,7 +132,6 @@ int sobel_reference(const void *config_, const struct picture *in, struct pictur
                     struct fault *fault)
 {
     const struct sobel_config *config = config_;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         struct window w = {.picture = in, .plane = i, .border = config->border};
         if (config->out == SOBEL_BOTH) {

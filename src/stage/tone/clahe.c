@@ -34,7 +34,6 @@ static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct clahe_config *config = config_;
     struct plane size;
-    (void)given;
     if (parse_tiles(config, &size))
         return 0;
     return fault_set(fault, FAULT_CHAIN,
@@ -58,13 +57,6 @@ void clahe_cut(const struct clahe_config *config, const struct plane *plane,
         tiles->limit = (int32_t)fmin(fmax(floor(config->clip * area / bins), 1), INT32_MAX);
 }
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    int result = stage_require_types("clahe", in, 1u << SAMPLE_U8 | 1u << SAMPLE_U16, fault);
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
-}
-
 static uint32_t bins_of(const struct plane *plane)
 {
     return (uint32_t)sample_max(plane->type) + 1;
@@ -77,17 +69,13 @@ static bool joins(const struct stage_plan *plan, const struct plane *plane)
     return plan->profile->form == FORM_ROWS && plane->type == SAMPLE_U8;
 }
 
-/* Ints of a tile: counts, two sums of each group of them, and a table. */
-static uint64_t tile_ints(const struct plane *plane)
-{
-    uint64_t bins = bins_of(plane);
-    return bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
-}
-
 /* Where the regions' tables begin: behind all tiles. */
 static uint64_t joined_at(const struct plane *plane, const struct clahe_tiles *tiles)
 {
-    return tile_ints(plane) * tiles->across * tiles->down;
+    uint64_t bins = bins_of(plane);
+    /* of a tile: counts, two sums of each group of them, and a table */
+    uint64_t ints = bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
+    return ints * tiles->across * tiles->down;
 }
 
 /* `reads`: the kernel looks at pixels. */
@@ -120,12 +108,7 @@ static void add_count(struct stage_plan *plan, unsigned index, unsigned state,
     pass->work = 8.0 * rows * (by_tile ? tiles->width : 1);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
-    pass_int(pass, (int32_t)plane->width);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)tiles->height);
-    pass_int(pass, (int32_t)bands);
+    pass_ints(pass, plane->width, plane->height, tiles->across, tiles->width, tiles->height, bands);
 }
 
 static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
@@ -142,17 +125,6 @@ static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
     pass_float(table, tiles->scale);
 }
 
-static void add_join(struct stage_plan *plan, unsigned index, unsigned state,
-                     const struct clahe_tiles *tiles)
-{
-    struct pass *pass =
-        begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1, tiles->down + 1);
-    pass->work = 2.0 * bins_of(&plan->in->planes[index]);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
-    pass_int(pass, (int32_t)joined_at(&plan->in->planes[index], tiles));
-}
-
 static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
                       const struct clahe_tiles *tiles)
 {
@@ -160,17 +132,13 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass = begin(plan, "apply", true, form, index, state, plane->width, plane->height);
     pass->work = joins(plan, plane) ? 20 : 40;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
+    pass_planes(pass, plan, index);
+    pass_ints(pass, tiles->across, tiles->down);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
     if (!joins(plan, plane))
         return;
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)joined_at(plane, tiles));
+    pass_ints(pass, tiles->width, joined_at(plane, tiles));
 }
 
 static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
@@ -183,8 +151,12 @@ static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
     clear->bytes_written = sizeof(int32_t) * (uint64_t)bins_of(plane) * count;
     add_count(plan, index, state, tiles);
     add_tables(plan, index, state, tiles);
-    if (joins(plan, plane))
-        add_join(plan, index, state, tiles);
+    if (joins(plan, plane)) {
+        struct pass *join = begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1,
+                                  tiles->down + 1);
+        join->work = 2.0 * bins_of(plane);
+        pass_ints(join, tiles->across, tiles->down, joined_at(plane, tiles));
+    }
     add_apply(plan, index, state, tiles);
 }
 
@@ -231,21 +203,12 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     struct pass *pass = begin_together(plan, "blend", index, state, (tiles->across + 1) * strips,
                                        (tiles->down + 1) * bands);
     pass->work = 32.0 * STRIP * BAND / ITEMS;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
-    pass_int(pass, (int32_t)plane->width);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)tiles->across);
-    pass_int(pass, (int32_t)tiles->down);
-    pass_int(pass, (int32_t)tiles->width);
-    pass_int(pass, (int32_t)tiles->height);
+    pass_planes(pass, plan, index);
+    pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
+              tiles->height);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
-    pass_int(pass, (int32_t)tables_at);
-    pass_int(pass, (int32_t)strips);
-    pass_int(pass, BAND);
-    pass_int(pass, (int32_t)bands);
+    pass_ints(pass, tables_at, strips, BAND, bands);
 }
 
 static void add_together(struct stage_plan *plan, unsigned index, unsigned state,
@@ -259,18 +222,11 @@ static void add_together(struct stage_plan *plan, unsigned index, unsigned state
     band->work = 8.0 * rows * tiles->width / ITEMS;
     band->bytes_read = plane_bytes(plane);
     pass_plane(band, OPERAND_IN, index);
-    pass_int(band, (int32_t)plane->width);
-    pass_int(band, (int32_t)plane->height);
-    pass_int(band, (int32_t)tiles->across);
-    pass_int(band, (int32_t)tiles->width);
-    pass_int(band, (int32_t)tiles->height);
-    pass_int(band, (int32_t)rows);
-    pass_int(band, (int32_t)bands);
+    pass_ints(band, plane->width, plane->height, tiles->across, tiles->width, tiles->height, rows,
+              bands);
     struct pass *spread = begin_together(plan, "spread", index, state, count, 1);
     spread->work = 2.0 * bands + 60;
-    pass_int(spread, (int32_t)count);
-    pass_int(spread, (int32_t)bands);
-    pass_int(spread, tiles->limit);
+    pass_ints(spread, count, bands, tiles->limit);
     pass_float(spread, tiles->scale);
     add_blend(plan, index, state, tiles, count * bands * 256);
 }
@@ -289,7 +245,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 {
     unsigned state = 0;
     struct clahe_tiles tiles;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         clahe_cut(config, plane, &tiles);
@@ -312,7 +267,8 @@ const struct stage stage_clahe = {
     .params = params,
     .config_size = sizeof(struct clahe_config),
     .complete = complete,
-    .shape = shape,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .shape = stage_shape_same,
     .passes = passes,
     .reference = clahe_reference,
 };

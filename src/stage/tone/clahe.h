@@ -2,9 +2,7 @@
 #ifndef SLUICE_STAGE_TONE_CLAHE_H
 #define SLUICE_STAGE_TONE_CLAHE_H
 
-#include "base/fault.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/stage.h"
 
 #define CLAHE_TILES_MAX 64 /* in each direction */
 
@@ -27,7 +25,6 @@ void clahe_cut(const struct clahe_config *config, const struct plane *plane,
                struct clahe_tiles *tiles);
 
 /* The definition, in plain C. */
-int clahe_reference(const void *config, const struct picture *in, struct picture *out,
-                    struct fault *fault);
+stage_reference clahe_reference;
 
 #endif

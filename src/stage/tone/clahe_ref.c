@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "image/border.h"
-#include "stage/stage.h"
 
 struct work {
     const struct picture *in;

@@ -27,7 +27,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct colour_config *config = config_;
-    (void)given;
     if (config->m.choice != PARAM_IS_NUMBER || config->m.columns != 3 || config->m.rows != 3)
         return fault_set(fault, FAULT_CHAIN,
                          "colour: m is three rows of three numbers, as in 1_0_0/0_1_0/0_0_1");
@@ -46,15 +45,13 @@ double colour_offset(const struct colour_config *config, unsigned row)
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    int result = stage_require_types("colour", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++)
+    for (size_t i = 0; i < in->n_planes; i++)
         if (in->planes[i].channels < 3)
-            result = fault_set(fault, FAULT_SHAPE,
-                               "colour takes RGB and RGBA, not a picture of %u channel%s; put "
-                               "convert:channels=3 in front",
-                               in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
+            return fault_set(fault, FAULT_SHAPE,
+                             "colour takes RGB and RGBA, not a picture of %u channel%s; put "
+                             "convert:channels=3 in front",
+                             in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
+    return stage_shape_same(config, in, alignment, out, fault);
 }
 
 /* A row of the matrix and its offset, as whole numbers over a divisor. */
@@ -130,15 +127,12 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     pass_channels(pass, in->channels, in->channels);
     pass_name(pass, kernel_form_name(form));
     pass->work = 30;
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_buffer(pass, add_table(config, plan, wide));
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_pass(config, plan, i);
     return 0;
@@ -146,15 +140,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct stage_reach reach(const void *config)
 {
-    (void)config;
     return (struct stage_reach){.rows = 1};
 }
 
 /* Of floats, sums that cancel each other are as near as their largest term. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-6, 1e-6};
 }
 
@@ -164,6 +155,7 @@ const struct stage stage_colour = {
     .params = params,
     .config_size = sizeof(struct colour_config),
     .complete = complete,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
     .reach = reach,

@@ -2,9 +2,7 @@
 #ifndef SLUICE_STAGE_TONE_COLOUR_H
 #define SLUICE_STAGE_TONE_COLOUR_H
 
-#include "base/fault.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/stage.h"
 
 struct colour_config {
     struct param_matrix m;      /* three rows, for red, green and blue of the result */
@@ -15,7 +13,6 @@ struct colour_config {
 double colour_offset(const struct colour_config *config, unsigned row);
 
 /* The definition, in plain C. */
-int colour_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference colour_reference;
 
 #endif

@@ -4,7 +4,6 @@
 #include "stage/tone/colour.h"
 
 #include "base/ratio.h"
-#include "stage/stage.h"
 
 __extension__ typedef __int128 wide;
 
@@ -39,7 +38,6 @@ int colour_reference(const void *config_, const struct picture *in, struct pictu
                      struct fault *fault)
 {
     const struct colour_config *config = config_;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
         size_t size = sample_size(p->type);

@@ -5,13 +5,6 @@
 #include "stage/common.h"
 #include "stage/tone/histogram.h"
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    int result = stage_require_types("equalize", in, 1u << SAMPLE_U8 | 1u << SAMPLE_U16, fault);
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
-}
-
 static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
 {
     const struct plane *plane = &plan->in->planes[index];
@@ -22,17 +15,13 @@ static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
     pass_channels(pass, plane->channels, plane->channels);
     pass_name(pass, kernel_form_name(form));
     pass->work = 20;
-    pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, OPERAND_OUT, index);
+    pass_planes(pass, plan, index);
     pass_buffer(pass, state);
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = histogram_state(plan);
-    (void)config;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, plane->channels > 2);
@@ -53,7 +42,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 const struct stage stage_equalize = {
     .name = "equalize",
     .summary = "tones spread so that all are as frequent as each other, as far as they can be",
-    .shape = shape,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .shape = stage_shape_same,
     .passes = passes,
     .reference = equalize_reference,
 };

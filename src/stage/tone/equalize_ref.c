@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "stage/stage.h"
-
 static uint32_t sample(const struct plane *plane, const uint8_t *row, uint32_t x, uint32_t c)
 {
     size_t index = (size_t)x * plane->channels + c;
@@ -59,7 +57,6 @@ static void spread(const struct picture *in, size_t index, const uint64_t *count
 int equalize_reference(const void *config, const struct picture *in, struct picture *out,
                        struct fault *fault)
 {
-    (void)config;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         uint32_t bins = (uint32_t)sample_max(in->frame.planes[i].type) + 1;
         uint64_t *counts = calloc(bins, sizeof *counts);

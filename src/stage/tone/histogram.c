@@ -108,9 +108,7 @@ static void add_scan(struct stage_plan *plan, const char *part, const struct cut
     pass->work = 8.0 * cut->rows * (cut->local ? 16 : 1);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
-    pass_int(pass, (int32_t)cut->rows);
-    pass_int(pass, (int32_t)plane->height);
-    pass_int(pass, (int32_t)cut->parts);
+    pass_ints(pass, cut->rows, plane->height, cut->parts);
     if (cut->local)
         pass_int(pass, (int32_t)width);
 }

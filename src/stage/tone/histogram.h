@@ -14,8 +14,8 @@ unsigned histogram_state(struct stage_plan *plan);
  */
 void histogram_add(struct stage_plan *plan, unsigned plane, unsigned state, bool luma);
 
-/* Begins a pass of cl/tone/histogram.cl that makes something of such a plane's counts, and takes 256
- * of them, or all, `groups` times. Its first argument is `state`. */
+/* Begins a pass of cl/tone/histogram.cl that makes something of such a plane's counts, and takes
+ * 256 of them, or all, `groups` times. Its first argument is `state`. */
 struct pass *histogram_pass(struct stage_plan *plan, const char *part, const struct plane *plane,
                             unsigned state, uint32_t groups);
 

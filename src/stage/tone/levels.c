@@ -37,7 +37,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct levels_config *config = config_;
-    (void)given;
     if (!(config->gamma > 0))
         return fault_set(fault, FAULT_CHAIN, "levels: gamma=%g: give a number above 0",
                          config->gamma);
@@ -124,17 +123,15 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 {
     const struct levels_config *config = config_;
     enum sample_type type = in->type;
-    int result = stage_require_type("levels", type,
-                                    1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
     struct levels_range range = levels_range(config, in);
     function->type = type;
     function->keep_alpha = true;
-    if (result == 0 && range.black == range.white)
-        result =
-            fault_set(fault, FAULT_SHAPE, "levels: black and white are both %g in a picture of %s",
-                      range.black, sample_name(type));
-    if (result != 0 || !function->plan)
-        return result;
+    if (range.black == range.white)
+        return fault_set(fault, FAULT_SHAPE,
+                         "levels: black and white are both %g in a picture of %s", range.black,
+                         sample_name(type));
+    if (!function->plan)
+        return 0;
     struct line line = line_of(config, in);
     if (type == SAMPLE_F32 && config->gamma == 1) {
         add_line(function, &line);
@@ -159,7 +156,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct levels_config *config = config_;
-    (void)in;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
     return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6};
@@ -172,6 +168,7 @@ const struct stage stage_levels = {
     .params = params,
     .config_size = sizeof(struct levels_config),
     .complete = complete,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
     .pixel = pixel,
     .reference = levels_reference,
     .tolerance = tolerance,

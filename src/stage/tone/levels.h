@@ -2,9 +2,7 @@
 #ifndef SLUICE_STAGE_TONE_LEVELS_H
 #define SLUICE_STAGE_TONE_LEVELS_H
 
-#include "base/fault.h"
-#include "image/frame.h"
-#include "param/param.h"
+#include "stage/stage.h"
 
 enum {
     LEVELS_MAX = 0 /* choice of white and high: the plane's white */
@@ -29,7 +27,6 @@ struct levels_range levels_range(const struct levels_config *config, const struc
 double levels_value(const struct levels_config *config, const struct plane *in, double v);
 
 /* The definition, in plain C. */
-int levels_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault);
+stage_reference levels_reference;
 
 #endif

@@ -38,7 +38,6 @@ static double level(const void *config, const struct plane *in, double v)
 int levels_reference(const void *config, const struct picture *in, struct picture *out,
                      struct fault *fault)
 {
-    (void)fault;
     reference_each_sample(config, in, out, level, true);
     return 0;
 }

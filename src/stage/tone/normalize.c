@@ -22,18 +22,9 @@ int32_t normalize_share(const struct normalize_config *config, const struct plan
     return (int32_t)((wide)samples * (uint64_t)clip.p / (uint64_t)clip.q);
 }
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    int result = stage_require_types("normalize", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    return result == 0 ? stage_shape_same(config, in, alignment, out, fault) : result;
-}
-
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = histogram_state(plan);
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         histogram_add(plan, i, state, false);
@@ -54,7 +45,8 @@ const struct stage stage_normalize = {
     .summary = "tones spread so that the darkest become black and the lightest white",
     .params = params,
     .config_size = sizeof(struct normalize_config),
-    .shape = shape,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
+    .shape = stage_shape_same,
     .passes = passes,
     .reference = normalize_reference,
 };

@@ -2,8 +2,7 @@
 #ifndef SLUICE_STAGE_TONE_NORMALIZE_H
 #define SLUICE_STAGE_TONE_NORMALIZE_H
 
-#include "base/fault.h"
-#include "image/frame.h"
+#include "stage/stage.h"
 
 #define NORMALIZE_BINS 4096 /* of f32 */
 
@@ -15,7 +14,6 @@ struct normalize_config {
 int32_t normalize_share(const struct normalize_config *config, const struct plane *plane);
 
 /* The definition, in plain C. */
-int normalize_reference(const void *config, const struct picture *in, struct picture *out,
-                        struct fault *fault);
+stage_reference normalize_reference;
 
 #endif

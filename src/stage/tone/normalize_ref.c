@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stage/stage.h"
 #include "stage/tone/levels.h"
 
 struct tones {

@@ -19,7 +19,6 @@
 #include "base/number.h"
 #include "codec/byte_order.h"
 #include "codec/codec.h"
-#include "codec/fit.h"
 #include "codec/output.h"
 
 /* Shared memory has whole pages, so up to a page of padding may follow the frame. */
@@ -90,9 +89,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
 {
     const struct decode_options *o = &d->options;
     const struct layout *layout = &layouts[o->raw];
-    struct raw_state *state = d->state = calloc(1, sizeof *state);
-    if (!state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+    struct raw_state *state = d->state;
     d->is_copy = !layout->video;
     int result =
         decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels, layout->type, fault);
@@ -129,7 +126,6 @@ static int open_raw(struct decoder *d, struct fault *fault)
 static int narrow_raw(struct decoder *d, bool luma, uint32_t reduce, struct fault *fault)
 {
     const struct decode_options *o = &d->options;
-    (void)reduce;
     if (!luma || !layouts[o->raw].video)
         return 0;
     d->stored_luma = true;
@@ -204,15 +200,14 @@ static bool read_row(const struct decoder *d, uint32_t y, void *to)
         read_yuyv_row(from, to, plane->width, d->stored_luma);
         return true;
     default:
-        copy_samples(to, from, (size_t)plane->width * plane->channels, sample_size(plane->type),
-                     HOST_IS_BIG_ENDIAN);
+        sample_copy(to, from, (size_t)plane->width * plane->channels, sample_size(plane->type),
+                    HOST_IS_BIG_ENDIAN);
         return true;
     }
 }
 
 static int read_raw(struct decoder *d, struct picture *into, struct fault *fault)
 {
-    (void)fault;
     for (uint32_t y = 0; y < into->frame.planes[0].height; y++) {
         if (!read_row(d, y, picture_row(into, 0, y))) {
             codec_blacken_rows(into, y);
@@ -242,8 +237,6 @@ static bool in_place_raw(const struct decoder *d, struct frame *frame)
 static int encode_raw(const void *config, const struct picture *picture, size_t plane,
                       struct output *output, struct fault *fault)
 {
-    (void)config;
-    (void)fault;
     output_plane(output, picture, plane);
     return 0;
 }
@@ -254,6 +247,7 @@ const struct codec codec_raw = {
     .name = "raw",
     .extensions = extensions,
     .media_type = "application/octet-stream",
+    .state_size = sizeof(struct raw_state),
     .open = open_raw,
     .narrow = narrow_raw,
     .read = read_raw,

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/number.h"
-#include "codec/npz.h"
+#include "codec/array/npz.h"
 
 bool npz_is_name(const char *name, size_t length)
 {
@@ -97,12 +97,6 @@ static bool get_text(const json_t *object, const char *key, char *to, size_t siz
     return true;
 }
 
-static bool get_type(const json_t *object, enum sample_type *type)
-{
-    char name[8];
-    return get_text(object, "type", name, sizeof name) && sample_find(name, type);
-}
-
 /* The white of a plane of floats; 0 if there is none, as in files of older versions. */
 static bool get_white(const json_t *object, double *white)
 {
@@ -115,6 +109,7 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
                        struct fault *fault)
 {
     int64_t width, height, channels, zero_x, zero_y;
+    char type[8];
     *plane = (struct plane){0};
     if (!get_text(object, "name", plane->name, sizeof plane->name) ||
         (plane->name[0] && !npz_is_name(plane->name, strlen(plane->name))))
@@ -126,7 +121,7 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
     if (!get_integer(object, "zero_x", INT32_MIN, INT32_MAX, &zero_x) ||
         !get_integer(object, "zero_y", INT32_MIN, INT32_MAX, &zero_y))
         return damaged("a plane's zero_x or zero_y is not valid", fault);
-    if (!get_type(object, &plane->type))
+    if (!get_text(object, "type", type, sizeof type) || !sample_find(type, &plane->type))
         return damaged("a plane's type is not valid", fault);
     if (!get_white(object, &plane->white))
         return damaged("a plane's white is not valid", fault);

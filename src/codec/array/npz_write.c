@@ -1,11 +1,15 @@
-#include "codec/zip_write.h"
+/* The NPZ encoder: each plane as an NPY array, then meta.json. */
+#include "codec/array/npz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
 
+#include "codec/array/npy.h"
 #include "codec/byte_order.h"
+#include "codec/output.h"
 
 #define VERSION  45          /* 4.5 of the format, which readers need for ZIP64 */
 #define UNIX     3           /* external attributes are those of Unix … */
@@ -15,6 +19,11 @@
 #define ZIP64    1           /* identifier of the extra field with sizes of 64 bits */
 #define IN_ZIP64 0xFFFFFFFFu /* in a field of 32 bits: the value is in the extra field */
 
+/* Writes ZIP archives as a stream, without seeking, so that they may go to a pipe. Only the
+ * directory is kept in memory. All sizes have 64 bits (ZIP64). libzip, which reads archives here,
+ * can write only where it can seek.
+ *
+ * The format: APPNOTE.TXT of PKWARE, version 6.3.10, sections 4.3 to 4.5. */
 struct zip_writer {
     struct output *output;
     int level;
@@ -31,7 +40,12 @@ struct zip_writer {
     uint8_t buffer[32768];
 };
 
-struct zip_writer *zip_create(struct output *output, int level)
+/* Writes a member's content by calls of zip_write. It may be called twice for a member, and must
+ * write the same bytes. */
+typedef void zip_content(void *context, struct zip_writer *writer);
+
+/* Level 0 stores, levels 1 to 9 deflate. NULL when memory is out. The output is borrowed. */
+static struct zip_writer *zip_create(struct output *output, int level)
 {
     struct zip_writer *w = malloc(sizeof *w);
     if (!w)
@@ -40,14 +54,6 @@ struct zip_writer *zip_create(struct output *output, int level)
     w->output = output;
     w->level = level;
     return w;
-}
-
-void zip_destroy(struct zip_writer **writer)
-{
-    if (*writer)
-        text_finish(&(*writer)->directory);
-    free(*writer);
-    *writer = NULL;
 }
 
 static void put(struct zip_writer *w, const void *data, size_t size)
@@ -139,7 +145,8 @@ static void deflate_some(struct zip_writer *w, int flush)
     } while (w->stream.avail_out == 0 && state == Z_OK);
 }
 
-void zip_write(struct zip_writer *w, const void *data, size_t size)
+/* For a zip_content. */
+static void zip_write(struct zip_writer *w, const void *data, size_t size)
 {
     const uint8_t *from = data;
     while (size > 0) {
@@ -185,8 +192,9 @@ static void add_deflated(struct zip_writer *w, const char *name, uint64_t size,
     put_descriptor(w, size);
 }
 
-void zip_add(struct zip_writer *w, const char *name, uint64_t size, zip_content *content,
-             void *context)
+/* Adds a member whose content is `size` bytes. */
+static void zip_add(struct zip_writer *w, const char *name, uint64_t size, zip_content *content,
+                    void *context)
 {
     uint64_t begin = w->at;
     if (w->failed)
@@ -205,7 +213,9 @@ static uint32_t at_most(uint64_t value, uint32_t most)
     return value < most ? (uint32_t)value : most;
 }
 
-bool zip_finish(struct zip_writer *w)
+/* Writes the directory. False if memory was out at any time; failures of the output are left to
+ * output_flush. */
+static bool zip_finish(struct zip_writer *w)
 {
     uint8_t end[56 + 20 + 22], *at = end;
     uint64_t begin = w->at, size = w->directory.length, end_64 = begin + size;
@@ -224,4 +234,103 @@ bool zip_finish(struct zip_writer *w)
     at = put16(at, 0);
     put(w, end, (size_t)(at - end));
     return !w->failed && !w->directory.failed;
+}
+
+/* What write_array needs. */
+struct array {
+    const struct text *header;
+    const struct picture *picture;
+    size_t plane;
+};
+
+void npz_member_name(const char *plane, char member[NPZ_MEMBER_MAX])
+{
+    snprintf(member, NPZ_MEMBER_MAX, "%.*s.npy", PLANE_NAME_MAX - 1, plane[0] ? plane : "image");
+}
+
+static void write_row(struct zip_writer *writer, const uint8_t *row, size_t bytes, size_t size)
+{
+    uint8_t swapped[4096];
+    if (!HOST_IS_BIG_ENDIAN || size == 1) {
+        zip_write(writer, row, bytes);
+        return;
+    }
+    for (size_t done = 0; done < bytes;) {
+        size_t n = bytes - done < sizeof swapped ? bytes - done : sizeof swapped;
+        sample_copy(swapped, row + done, n / size, size, true);
+        zip_write(writer, swapped, n);
+        done += n;
+    }
+}
+
+static void write_array(void *context, struct zip_writer *writer)
+{
+    const struct array *array = context;
+    const struct plane *plane = &array->picture->frame.planes[array->plane];
+    size_t size = sample_size(plane->type), bytes = (size_t)plane->width * plane->channels * size;
+    zip_write(writer, array->header->data, array->header->length);
+    for (uint32_t y = 0; y < plane->height; y++)
+        write_row(writer, picture_row(array->picture, array->plane, y), bytes, size);
+}
+
+static void write_text(void *context, struct zip_writer *writer)
+{
+    const struct text *text = context;
+    zip_write(writer, text->data, text->length);
+}
+
+static int check_names(const struct frame *frame, struct fault *fault)
+{
+    char a[NPZ_MEMBER_MAX], b[NPZ_MEMBER_MAX];
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        npz_member_name(frame->planes[i].name, a);
+        for (size_t k = 0; k < i; k++) {
+            npz_member_name(frame->planes[k].name, b);
+            if (strcmp(a, b) == 0)
+                return fault_set(fault, FAULT_SHAPE, "npz: two planes would both be %s", a);
+        }
+    }
+    return 0;
+}
+
+static int add_plane(struct zip_writer *writer, const struct picture *picture, size_t index,
+                     struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    struct text header = {0};
+    struct array array = {&header, picture, index};
+    char name[NPZ_MEMBER_MAX];
+    npz_member_name(plane->name, name);
+    npy_print_header(plane, &header);
+    bool failed = header.failed;
+    if (!failed)
+        zip_add(writer, name, header.length + plane_bytes(plane), write_array, &array);
+    text_finish(&header);
+    return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
+}
+
+int npz_encode(const void *config_, const struct picture *picture, struct output *output,
+               struct fault *fault)
+{
+    const struct npz_config *config = config_;
+    const struct frame *frame = &picture->frame;
+    struct text meta = {0};
+    int result = check_names(frame, fault);
+    if (result != 0)
+        return result;
+    struct zip_writer *writer = zip_create(output, (int)config->level);
+    if (!writer)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an archive");
+    for (size_t i = 0; i < frame->n_planes && result == 0 && !output->fault.code; i++)
+        result = add_plane(writer, picture, i, fault);
+    if (result == 0 && npz_print_meta(frame, &meta))
+        zip_add(writer, NPZ_META, meta.length, write_text, &meta);
+    else if (result == 0)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for " NPZ_META);
+    text_finish(&meta);
+    if (result == 0 && !zip_finish(writer))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for an archive");
+    text_finish(&writer->directory);
+    free(writer);
+    return result;
 }

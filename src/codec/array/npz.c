@@ -4,7 +4,7 @@
  *
  * With meta.json, the planes are those that it lists, in its order, and arrays must agree with it.
  * Without (numpy.savez), each array is a plane, in the archive's order. */
-#include "codec/npz.h"
+#include "codec/array/npz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 #include "base/deadline.h"
 #include "base/number.h"
+#include "codec/array/npy.h"
 #include "codec/byte_order.h"
-#include "codec/fit.h"
-#include "codec/npy.h"
+#include "codec/output.h"
 
 #define MEMBERS_MAX (NPZ_PLANES_MAX + 1)
 #define END_SIZE    22 /* bytes of the end record; a comment of up to 65535 bytes follows it */
@@ -340,8 +340,8 @@ static int add_frame(struct decoder *d, zip_uint64_t members, struct fault *faul
 
 static int open_npz(struct decoder *d, struct fault *fault)
 {
-    struct npz_state *state = d->state = calloc(1, sizeof *state);
-    int result = state ? check_directory(d, fault) : no_memory(fault);
+    struct npz_state *state = d->state;
+    int result = check_directory(d, fault);
     if (result == 0)
         result = open_archive(d, fault);
     if (result != 0)
@@ -377,7 +377,7 @@ static int read_rows(struct npz_state *state, const struct npz_array *array, zip
         if (result != 0)
             return result;
         if (array->swap && size > 1)
-            copy_samples(row, row, samples, size, true);
+            sample_copy(row, row, samples, size, true);
     }
     return 0;
 }
@@ -399,8 +399,8 @@ static int read_columns(struct npz_state *state, const struct npz_array *array, 
         for (size_t i = 0; i < n; i++, at++) {
             uint32_t y;
             size_t place = npy_fortran_place(plane, at, &y);
-            copy_samples((uint8_t *)picture_row(into, index, y) + place * size,
-                         state->buffer + i * size, 1, size, array->swap);
+            sample_copy((uint8_t *)picture_row(into, index, y) + place * size,
+                        state->buffer + i * size, 1, size, array->swap);
         }
     }
     return 0;
@@ -457,6 +457,7 @@ const struct codec codec_npz = {
     .extensions = extensions,
     .media_type = "application/zip",
     .probe = probe,
+    .state_size = sizeof(struct npz_state),
     .open = open_npz,
     .read = read_npz,
     .close = close_npz,

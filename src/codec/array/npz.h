@@ -1,7 +1,7 @@
 /* Shared by the files npz*.c alone. An NPZ is a ZIP archive of NPY arrays, one for each plane, and
  * of meta.json, which docs/formats.md describes. */
-#ifndef SLUICE_CODEC_NPZ_H
-#define SLUICE_CODEC_NPZ_H
+#ifndef SLUICE_CODEC_ARRAY_NPZ_H
+#define SLUICE_CODEC_ARRAY_NPZ_H
 
 #include "base/text.h"
 #include "codec/codec.h"

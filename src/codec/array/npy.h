@@ -1,6 +1,6 @@
 /* Headers of NPY arrays; shared by the formats npy and npz. */
-#ifndef SLUICE_CODEC_NPY_H
-#define SLUICE_CODEC_NPY_H
+#ifndef SLUICE_CODEC_ARRAY_NPY_H
+#define SLUICE_CODEC_ARRAY_NPY_H
 
 #include "base/fault.h"
 #include "base/text.h"

@@ -1,0 +1,100 @@
+/* crop, flip, pad and rotate by their definitions: pixel by pixel. */
+#include <string.h>
+
+#include "stage/common.h"
+#include "stage/move/move.h"
+
+/* The pixel of the input, a plane like `in`, that stands at (*x, *y) of the result. */
+typedef void source_pixel(const void *config, const struct plane *in, uint32_t *x, uint32_t *y);
+
+static int each_pixel(const void *config, const struct picture *in, struct picture *out,
+                      source_pixel *find)
+{
+    for (size_t i = 0; i < out->frame.n_planes; i++) {
+        const struct plane *plane = &out->frame.planes[i];
+        size_t pixel = plane->channels * sample_size(plane->type);
+        for (uint32_t n = 0; n < plane->width * plane->height; n++) {
+            uint32_t x = n % plane->width, y = n / plane->width;
+            uint8_t *to = (uint8_t *)picture_row(out, i, y) + x * pixel;
+            find(config, &in->frame.planes[i], &x, &y);
+            memcpy(to, (uint8_t *)picture_row(in, i, y) + x * pixel, pixel);
+        }
+    }
+    return 0;
+}
+
+static void in_rectangle(const void *config, const struct plane *in, uint32_t *x, uint32_t *y)
+{
+    uint32_t left = 0, top = 0;
+    crop_place(config, in, &left, &top,
+               NULL); /* shape() has refused a rectangle beyond the plane */
+    *x += left;
+    *y += top;
+}
+
+int crop_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
+{
+    return each_pixel(config, in, out, in_rectangle);
+}
+
+static void mirrored(const void *config_, const struct plane *in, uint32_t *x, uint32_t *y)
+{
+    const struct flip_config *config = config_;
+    if (config->axis == FLIP_X)
+        *x = in->width - 1 - *x;
+    else
+        *y = in->height - 1 - *y;
+}
+
+int flip_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
+{
+    return each_pixel(config, in, out, mirrored);
+}
+
+static void turned(const void *config_, const struct plane *in, uint32_t *x, uint32_t *y)
+{
+    const struct rotate_config *config = config_;
+    uint32_t right = *x, down = *y;
+    *x = config->angle == 90 ? down : in->width - 1 - (config->angle == 270 ? down : right);
+    *y = config->angle == 270 ? right : in->height - 1 - (config->angle == 90 ? right : down);
+}
+
+int rotate_reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault)
+{
+    return each_pixel(config, in, out, turned);
+}
+
+/* The sample at `x`, `y` from the input's corner. */
+static double sample_at(const struct pad_config *config, const struct picture *in, size_t index,
+                        int64_t x, int64_t y, uint32_t channel, const double background[])
+{
+    const struct plane *plane = &in->frame.planes[index];
+    bool outside = x < 0 || y < 0 || x >= plane->width || y >= plane->height;
+    if (outside && config->border == MOVE_BACKGROUND)
+        return background[channel];
+    return picture_sample(in, index, x, y, channel, (enum border)config->border);
+}
+
+int pad_reference(const void *config_, const struct picture *in, struct picture *out,
+                  struct fault *fault)
+{
+    const struct pad_config *config = config_;
+    for (size_t i = 0; i < out->frame.n_planes; i++) {
+        const struct plane *plane = &out->frame.planes[i];
+        double background[PLANE_CHANNELS_MAX];
+        int result = stage_background("pad", &config->background, plane, background, fault);
+        if (result != 0)
+            return result;
+        for (uint32_t y = 0; y < plane->height; y++) {
+            uint8_t *row = picture_row(out, i, y);
+            for (uint32_t n = 0; n < plane->width * plane->channels; n++)
+                sample_store(plane->type, row + n * sample_size(plane->type),
+                             sample_at(config, in, i, n / plane->channels - config->left,
+                                       y - config->top, n % plane->channels, background));
+        }
+    }
+    return 0;
+}
