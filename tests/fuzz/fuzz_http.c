@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 #include "front.h"
 #include "fuzz.h"
 

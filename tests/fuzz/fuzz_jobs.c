@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 #include "front.h"
 #include "fuzz.h"
 #include "receivers.h"

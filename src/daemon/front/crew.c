@@ -1,5 +1,5 @@
 /* A crew: the supervised workers of one configuration, and the chains that they have to accept. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <stdio.h>
 #include <stdlib.h>

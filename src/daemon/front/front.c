@@ -1,16 +1,19 @@
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "daemon/serve/manager.h"
+#include "daemon/serve/sockets.h"
 #include "daemon/work/metrics.h"
 #include "param/options.h"
 
@@ -27,13 +30,129 @@ static const struct settings *settings_of(const struct front *front)
     return &front->book->config.settings;
 }
 
+/* ---- sockets ---- */
+
+static const char *get_state(void *context)
+{
+    return front_state_name(context);
+}
+
+/* Chains with names come first, then those that folders have without a name. */
+static bool get_chain(void *context, size_t index, const char **name, const char **text)
+{
+    const struct front *front = context;
+    const struct config *config = &front->book->config;
+    if (index < config->n_chains) {
+        *name = config->chains[index].name;
+        *text = config->chains[index].text;
+        return true;
+    }
+    index -= config->n_chains;
+    for (size_t i = 0; i < config->settings.n_watches; i++) {
+        const struct watch_settings *watch = &config->settings.watches[i];
+        if (!watch->chain_name && index-- == 0) {
+            *name = NULL;
+            *text = watch->chain;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Folders that are not started yet, or have stopped, have no files. */
+static struct folder *get_folder(void *context, size_t index)
+{
+    const struct front *front = context;
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].waits && !front->folders[i].stopped && index-- == 0)
+            return front->folders[i].folder;
+    return NULL;
+}
+
+static const struct supervisor *get_supervisor(void *context, size_t index)
+{
+    const struct front *front = context;
+    const struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
+    return crew ? &crew->supervisor : NULL;
+}
+
+static void measure(void *context)
+{
+    front_measure(context);
+}
+
+static void on_socket_changed(void *context)
+{
+    front_leave_if_done(context);
+}
+
+/* A socket from the service manager is used even if the settings do not name it. */
+static bool is_socket_wanted(const struct socket_settings *settings, int type)
+{
+    return settings->unix_path || manager_has_socket(type);
+}
+
+static int listen_to(struct front *front, struct fault *fault)
+{
+    const struct settings *settings = front->sockets.service.settings;
+    int result = 0;
+    service_init(&front->sockets.service);
+    if (is_socket_wanted(&settings->http, SOCK_STREAM))
+        result = http_open(&front->sockets.http, &front->sockets.service, &settings->http,
+                           on_socket_changed, front, fault);
+    if (result == 0 && is_socket_wanted(&settings->jobs_socket, SOCK_SEQPACKET))
+        result = jobs_socket_open(&front->sockets.jobs, &front->sockets.service,
+                                  &settings->jobs_socket, on_socket_changed, front, fault);
+    manager_drop_sockets();
+    return result;
+}
+
+static int open_sockets(struct front *front, struct fault *fault)
+{
+    front->sockets.service = (struct service){.loop = &front->loop,
+                                              .queue = &front->queue,
+                                              .metrics = front->metrics,
+                                              .settings = &front->book->config.settings,
+                                              .state = get_state,
+                                              .chain = get_chain,
+                                              .folder = get_folder,
+                                              .supervisor = get_supervisor,
+                                              .measure = measure,
+                                              .context = front};
+    return listen_to(front, fault);
+}
+
+static bool sockets_are_idle(const struct front *front)
+{
+    return http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs);
+}
+
+static void close_sockets(struct front *front)
+{
+    http_close(&front->sockets.http);
+    jobs_socket_close(&front->sockets.jobs);
+    if (front->sockets.service.started != 0)
+        service_finish(&front->sockets.service);
+}
+
+void front_sockets_reloaded(struct front *front)
+{
+    struct service *service = &front->sockets.service;
+    const struct settings *old = service->settings, *now = &front->book->config.settings;
+    if (!texts_equal(old->http.unix_path, now->http.unix_path) ||
+        !texts_equal(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
+        log_warning("listen: sockets stay where they are until the next start");
+    service->settings = now;
+    service_worker_ready(service);
+}
+
 /* ---- stopping ---- */
 
 void front_close(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
-    front_close_sockets(front);
+    close_sockets(front);
     errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
@@ -58,7 +177,7 @@ void front_leave_if_done(struct front *front)
     if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
         errands_count(front->errands) > 0)
         return;
-    if (front->state == FRONT_DRAINING && !front_sockets_are_idle(front))
+    if (front->state == FRONT_DRAINING && !sockets_are_idle(front))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
     supervisor_stop(
@@ -346,7 +465,7 @@ static int start(struct front *front, const struct spool_world *spools, struct f
         abort(); /* no descriptor left for a loop */
     result = open_folders(front, fault);
     if (result == 0)
-        result = front_open_sockets(front, fault);
+        result = open_sockets(front, fault);
     if (result != 0) {
         front_close(front);
         return result;

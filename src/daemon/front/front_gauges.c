@@ -1,5 +1,5 @@
 /* Metrics that are measured when somebody asks for them. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <fcntl.h>
 #include <math.h>

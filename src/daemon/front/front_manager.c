@@ -1,6 +1,6 @@
 /* What a service manager is told: that the daemon is ready, reloads or stops; its status in words;
  * that it is alive; and that the start takes longer while programs are compiled. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <inttypes.h>
 #include <stdio.h>

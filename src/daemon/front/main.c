@@ -9,12 +9,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/front/front.h"
-#include "daemon/front/journal.h"
-#include "daemon/front/options.h"
 #include "daemon/serve/manager.h"
 #include "daemon/serve/receiver.h"
-#include "daemon/spool/ledger.h"
-#include "daemon/spool/spool.h"
 #include "param/options.h"
 
 /* A job with many planes needs a descriptor for each. The usual soft limit exists for programs that

@@ -1,7 +1,7 @@
 /* The reload at SIGHUP. The new configuration is read and checked; if the worker needs to know new
  * chains, a new crew compiles them; only then do folders change. Until that last step the reload
  * may fail, and the old configuration stays in force. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A client of the jobs socket: its requests for jobs, and the answers. */
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,9 +29,19 @@ struct jobs_request {
     LIST_ENTRY(jobs_request) in_list;
 };
 
+/* A question about files. */
+struct jobs_question {
+    struct jobs_client *client;
+    struct jobs_socket *server;
+    int64_t id;
+    enum ask_kind kind;
+    struct inquiry *inquiry;
+    LIST_ENTRY(jobs_question) in_list;
+};
+
 /* ---- answers ---- */
 
-void client_send(struct jobs_client *client, json_t *object, int fd, uint64_t held)
+static void send_object(struct jobs_client *client, json_t *object, int fd, uint64_t held)
 {
     struct text text = {0};
     char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
@@ -66,7 +76,7 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
                             json_integer(service_retry_after(client->server->service)));
     if (report)
         json_object_update_missing(answer, report->report);
-    client_send(client, answer, -1, 0);
+    send_object(client, answer, -1, 0);
 }
 
 /* Adds to the worker's report what happened to the job before the worker had it. */
@@ -115,10 +125,10 @@ static void send_result(struct jobs_request *request, const struct message *repo
             held = size;
             json_decref(about);
         } else {
-            client_send(client, about, fd, size);
+            send_object(client, about, fd, size);
         }
     }
-    client_send(client, report_json(request, report), first, held);
+    send_object(client, report_json(request, report), first, held);
 }
 
 /* ---- requests ---- */
@@ -212,6 +222,72 @@ static void on_copy_lost(struct reception *reception, const struct fault *fault)
     destroy_request(request);
     if (client)
         jobs_break(client);
+}
+
+/* ---- questions about files ---- */
+
+static void destroy_question(struct jobs_question *question)
+{
+    struct jobs_socket *server = question->server;
+    LIST_REMOVE(question, in_list);
+    question->client->n_requests--;
+    server->n_requests--;
+    free(question);
+    jobs_want_sweep(server);
+    jobs_release(server);
+}
+
+static void on_answer(void *user, json_t *answer, const struct fault *fault)
+{
+    struct jobs_question *question = user;
+    const char *word = question->kind == ASK_WHY ? "why" : "requeue";
+    if (answer)
+        send_object(question->client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", word, "id", (json_int_t)question->id,
+                              "result", "ok", word, answer),
+                    -1, 0);
+    else
+        client_say_fault(question->client, question->id, fault, NULL);
+    destroy_question(question);
+}
+
+static void ask_about_file(struct jobs_client *client, const struct ask *ask)
+{
+    struct fault fault = FAULT_INIT;
+    struct jobs_question *question = NULL;
+    if (client->n_requests >= CLIENT_JOBS_MAX)
+        fault_set(&fault, FAULT_BUSY, "%d requests of this client are under way", CLIENT_JOBS_MAX);
+    else if ((question = calloc(1, sizeof *question)) == NULL)
+        fault_set(&fault, FAULT_MEMORY, "no memory for a question");
+    if (!question) {
+        client_say_fault(client, ask->id, &fault, NULL);
+        return;
+    }
+    *question = (struct jobs_question){
+        .client = client, .server = client->server, .id = ask->id, .kind = ask->kind};
+    struct inquiry_ask what = {.kind = ask->kind == ASK_WHY ? INQUIRY_WHY
+                                       : ask->failed        ? INQUIRY_REQUEUE_FAILED
+                                                            : INQUIRY_REQUEUE,
+                               .file = ask->file,
+                               .ended = on_answer,
+                               .user = question};
+    LIST_INSERT_HEAD(&client->questions, question, in_list);
+    client->n_requests++;
+    client->server->n_requests++;
+    client->server->n_users++;
+    if (inquiry_start(&question->inquiry, &client->server->service->inquiries, &what, &fault) == 0)
+        return;
+    client_say_fault(client, ask->id, &fault, NULL);
+    destroy_question(question);
+}
+
+void client_forget_questions(struct jobs_client *client)
+{
+    struct jobs_question *question;
+    while ((question = LIST_FIRST(&client->questions)) != NULL) {
+        inquiry_cancel(&question->inquiry);
+        destroy_question(question);
+    }
 }
 
 /* ---- messages of the client ---- */
@@ -308,7 +384,7 @@ static void say_status(struct jobs_client *client, int64_t id)
 {
     json_t *status = service_status(client->server->service);
     cut_folders(status);
-    client_send(client,
+    send_object(client,
                 json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
                           "ok", "status", status),
                 -1, 0);
@@ -337,7 +413,7 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
         if (result != 0)
             client_say_fault(client, ask.id, &fault, NULL);
         else if (ask.kind != ASK_STATUS)
-            client_ask(client, &ask);
+            ask_about_file(client, &ask);
         else
             say_status(client, ask.id);
     }

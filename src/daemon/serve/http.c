@@ -1,5 +1,5 @@
 /* HTTP connections: accepting, counting, deadlines, closing. */
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 
 #include <errno.h>
 #include <stdio.h>

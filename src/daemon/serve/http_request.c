@@ -1,5 +1,5 @@
 /* One HTTP request: header, body, answer. */
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Clients of the jobs socket: accepting, reading, writing, closing. */
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 
 #include <linux/sockios.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #define SLUICE_DAEMON_SPOOL_FATE_H
 
 #include "daemon/spool/spool.h"
-#include "daemon/spool/spot.h"
 #include <jansson.h>
 
 /* Where the original lies; requeuing needs it. */

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/fate.h"
-#include "daemon/spool/record.h"
+#include "daemon/spool/recovery.h"
 
 struct settling {
     struct errand errand;

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/spool/record.h"
 #include "daemon/spool/recovery.h"
 #include "daemon/spool/retention.h"
 

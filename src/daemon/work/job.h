@@ -39,7 +39,7 @@ enum job_lane {
 /* Jobs that take turns with others: those of one client and, above that, those of all clients of
  * one user. */
 struct job_flow {
-    uint64_t served; /* number of the turn in which one of its jobs was last taken (turns.c) */
+    uint64_t served;       /* number of the turn in which one of its jobs was last taken */
     struct job_flow *user; /* for a client's flow: the flow of its user; NULL for a user's */
 };
 

@@ -1,4 +1,4 @@
-#include "daemon/work/queue_internal.h"
+#include "daemon/work/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,12 @@
 
 /* A job of JOB_LAST runs beside others after so long, if nothing quiet has come before. */
 #define LAST_WAITS (30 * SECOND)
+
+/* After so many jobs of clients in a row a folder gets a turn, so that it never starves. */
+#define AHEAD_MAX 7
+
+#define CRASHES_MAX 2
+#define TAKEN_MAX   2 /* after so many it waits between tries, and runs in quarantine */
 
 /* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
 static unsigned under_way(const struct queue *queue, bool quarantine)
@@ -67,7 +73,7 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
 }
 
 /* The one place where a job's state changes. */
-void queue_enter(struct queue *queue, struct job *job, enum job_state state)
+static void enter(struct queue *queue, struct job *job, enum job_state state)
 {
     if (!is_move_of_a_job(job->state, state)) {
         log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
@@ -81,6 +87,231 @@ void queue_enter(struct queue *queue, struct job *job, enum job_state state)
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[state]++;
 }
+
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+static void want_turn(struct queue *queue)
+{
+    if (queue->turn_wanted)
+        return;
+    queue->turn_wanted = true;
+    uv_idle_start(&queue->idle, on_idle);
+}
+
+static void settle(struct queue *queue, struct job *job, const struct message *report)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->done(job, report);
+    want_turn(queue);
+}
+
+static void give_back_one(struct queue *queue, struct job *job)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->give_back(job);
+}
+
+static void put_back(struct queue *queue, struct job *job)
+{
+    queue_try_again(queue, job);
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
+}
+
+/* ---- whose job is next ---- */
+
+static bool was_served_before(const struct job_flow *a, const struct job_flow *b)
+{
+    uint64_t of_a = a->user ? a->user->served : 0, of_b = b->user ? b->user->served : 0;
+    return of_a != of_b ? of_a < of_b : a->served < b->served;
+}
+
+struct job *turns_next(const struct turns *turns, const struct job_list *list)
+{
+    struct job *job, *client = NULL, *backlog = NULL;
+    TAILQ_FOREACH(job, list, in_list)
+    {
+        if (job_is_stalled(job))
+            continue;
+        if (!job->flow)
+            backlog = backlog ? backlog : job;
+        else if (!client || was_served_before(job->flow, client->flow))
+            client = job;
+    }
+    if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
+        return backlog;
+    return client;
+}
+
+void turns_took(struct turns *turns, struct job *job)
+{
+    turns->n_ahead = job->flow ? turns->n_ahead + 1 : 0;
+    if (job->flow)
+        job->flow->served = ++turns->turn;
+    if (job->flow && job->flow->user)
+        job->flow->user->served = turns->turn;
+}
+
+/* ---- workers ---- */
+
+static void on_changed(void *context)
+{
+    want_turn(context);
+}
+
+static void send_job(struct queue *queue, struct job *job, struct worker *worker)
+{
+    struct message message;
+    message_init(&message, MESSAGE_JOB);
+    message.id = job->id;
+    message.chain = job->chain;
+    message.format = job->format;
+    message.input = job->input;
+    message.time = (int64_t)queue->job_time;
+    message.say_began = job->source->began != NULL;
+    message.fds[0] = job->in_fd;
+    message.fds[1] = job->out_fd;
+    message.n_fds = 2;
+    job->worker = worker;
+    worker->in_flight++;
+    worker_send(worker, &message);
+    if (!job->source->began)
+        enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
+}
+
+static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
+
+static struct job *find_with(struct queue *queue, const struct worker *worker, int64_t id)
+{
+    struct job *job;
+    for (int i = 0; i < 2; i++)
+        TAILQ_FOREACH(job, &queue->lists[with_worker[i]], in_list)
+    if (job->worker == worker && job->id == id)
+        return job;
+    return NULL;
+}
+
+/* Answers a request for one more output. A worker that asks for more outputs than a picture can
+ * have planes gets no answer. */
+static void need_output(struct job *job, const char *plane)
+{
+    if (++job->n_outputs < MESSAGE_PLANES_MAX) {
+        job->source->need_output(job, plane);
+    } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
+        log_error("the worker asks for more than %d outputs of one job: it is killed",
+                  MESSAGE_PLANES_MAX);
+        worker_kill(job->worker, WORKER_CRASHED);
+    }
+}
+
+/* Logs the warnings of a report; clients get theirs in the answer. */
+static void log_warnings(const struct job *job, const struct message *report)
+{
+    enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++)
+        job_log(job, level, "%s: warning: %s", job->label, warning);
+}
+
+/* From now on the job runs in the quarantine worker, where it harms no other job. */
+static void put_in_quarantine(struct queue *queue, struct job *job)
+{
+    if (job->lane != JOB_SUSPECT)
+        metrics_add(queue->metrics, METRIC_JOB_QUARANTINES, NULL, 1);
+    job->lane = JOB_SUSPECT;
+}
+
+/* True when the job had the worker to itself. Otherwise others may have made it late. */
+static bool was_alone(const struct job *job)
+{
+    return job->lane != JOB_NORMAL || job->worker->in_flight == 1;
+}
+
+static void job_done(struct queue *queue, struct job *job, const struct message *message)
+{
+    bool alone = was_alone(job);
+    worker_end_job(job->worker, message);
+    message_get_fault(message, &job->fault);
+    if (job->fault.code == FAULT_TIME && !alone) {
+        put_in_quarantine(queue, job);
+        queue_try_again(queue, job);
+        return;
+    }
+    log_warnings(job, message);
+    if (job->fault.code == FAULT_NONE)
+        metrics_count_report(queue->metrics, message);
+    settle(queue, job, message);
+}
+
+static void on_said(void *context, struct worker *worker, const struct message *message)
+{
+    struct queue *queue = context;
+    struct job *job = find_with(queue, worker, message->id);
+    if (!job) {
+        log_error("the worker said '%s' about job %lld, which it does not have",
+                  message_kind_name(message->kind), (long long)message->id);
+    } else if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
+        enter(queue, job, JOB_BEGUN);
+        job->source->began(job);
+    } else if (message->kind == MESSAGE_NEED_OUTPUT) {
+        need_output(job, message->plane);
+    } else if (message->kind == MESSAGE_DONE) {
+        job_done(queue, job, message);
+    }
+}
+
+/* Decides what happens to a job whose worker has ended. The job is not to blame when it had not
+ * begun, or when the worker was killed for another reason. If that happens to it again and again it
+ * may be the reason after all, for instance why memory runs out, and it is treated as a suspect. */
+static void judge(struct queue *queue, struct job *job)
+{
+    enum worker_cause cause = job->worker->cause;
+    bool alone = was_alone(job), begun = job->state == JOB_BEGUN;
+    bool guilty = begun && (cause == WORKER_LATE ? job->late : cause == WORKER_CRASHED);
+    /* A worker that had to be killed may hang in a driver's call, and the picture may do well in
+     * another. Where even SIGKILL has no effect the next try could cost the next device, too. */
+    bool last = job->lane != JOB_NORMAL || (alone && job->worker->state == WORKER_LOST);
+    bool unlucky = begun ? cause == WORKER_TAKEN : job->late;
+    if (queue->cancelled) {
+        give_back_one(queue, job);
+        return;
+    }
+    if (guilty && cause == WORKER_LATE && last)
+        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
+                  number_duration(queue->job_time));
+    else if (guilty && cause == WORKER_CRASHED && alone && ++job->crashes >= CRASHES_MAX)
+        fault_set(&job->fault, FAULT_CRASHED,
+                  "the worker died at this file %u times while it did nothing else", job->crashes);
+    else if (unlucky && ++job->taken > TAKEN_MAX)
+        fault_set(&job->fault, FAULT_BUSY,
+                  "the worker was killed %u times while it had this file, by somebody else or for "
+                  "want of memory",
+                  job->taken);
+    if (job->fault.code == FAULT_BUSY || (guilty && job->fault.code == FAULT_NONE))
+        put_in_quarantine(queue, job);
+    if (job->fault.code != FAULT_NONE)
+        settle(queue, job, NULL);
+    else
+        put_back(queue, job);
+}
+
+static void on_died(void *context, struct worker *worker)
+{
+    struct queue *queue = context;
+    struct job *job, *next;
+    for (int i = 1; i >= 0; i--) {
+        for (job = TAILQ_LAST(&queue->lists[with_worker[i]], job_list); job; job = next) {
+            next = TAILQ_PREV(job, job_list, in_list);
+            if (job->worker == worker)
+                judge(queue, job);
+        }
+    }
+}
+
+const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};
 
 /* ---- once a turn of the loop ---- */
 
@@ -115,7 +346,7 @@ static void open_jobs(struct queue *queue)
     struct job *job;
     while (!queue->draining && (job = next_to_open(queue)) != NULL) {
         turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
-        queue_enter(queue, job, JOB_OPENING);
+        enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
 }
@@ -152,8 +383,8 @@ static void send_jobs(struct queue *queue)
         job->n_outputs = 0;
         job->sent = now;
         job->deadline = now + queue->job_time + grace(queue);
-        queue_enter(queue, job, JOB_SENT);
-        queue_send(queue, job, worker);
+        enter(queue, job, JOB_SENT);
+        send_job(queue, job, worker);
     }
 }
 
@@ -163,12 +394,12 @@ static void wake_jobs(struct queue *queue, uint64_t now)
     for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
         if (job->not_before <= now)
-            queue_enter(queue, job, JOB_QUEUED);
+            enter(queue, job, JOB_QUEUED);
     }
 }
 
 /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
- * end it than to end the worker. queue_worker.c sorts out the rest. */
+ * end it than to end the worker. `judge` sorts out the rest. */
 static void check_deadlines(struct queue *queue, uint64_t now)
 {
     struct job *job;
@@ -193,7 +424,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static void on_timer(uv_timer_t *timer)
 {
-    queue_want_turn(timer->data);
+    want_turn(timer->data);
 }
 
 static void arm_timer(struct queue *queue, uint64_t now)
@@ -215,19 +446,13 @@ static void arm_timer(struct queue *queue, uint64_t now)
         uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
-void queue_give_back(struct queue *queue, struct job *job)
-{
-    queue_enter(queue, job, JOB_SETTLING);
-    job->source->give_back(job);
-}
-
 static void give_back_from(struct queue *queue, struct job_list *list, const void *owner)
 {
     struct job *job, *next;
     for (job = TAILQ_FIRST(list); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
         if (!owner || job->owner == owner)
-            queue_give_back(queue, job);
+            give_back_one(queue, job);
     }
 }
 
@@ -260,19 +485,6 @@ static void on_turn(uv_check_t *check)
     }
     arm_timer(queue, now);
     queue->events.changed(queue->context);
-}
-
-static void on_idle(uv_idle_t *idle)
-{
-    (void)idle;
-}
-
-void queue_want_turn(struct queue *queue)
-{
-    if (queue->turn_wanted)
-        return;
-    queue->turn_wanted = true;
-    uv_idle_start(&queue->idle, on_idle);
 }
 
 int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault)
@@ -340,15 +552,15 @@ void queue_add(struct queue *queue, struct job *job)
     queue->counts[JOB_QUEUED]++;
     queue->n_jobs++;
     queue->n_client_jobs += job->flow != NULL;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 /* ---- answers of the source ---- */
 
 void queue_opened(struct queue *queue, struct job *job)
 {
-    queue_enter(queue, job, JOB_OPEN);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_OPEN);
+    want_turn(queue);
 }
 
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
@@ -373,7 +585,7 @@ void queue_remove(struct queue *queue, struct job *job)
     queue->counts[job->state]--;
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
@@ -395,8 +607,8 @@ void queue_retry(struct queue *queue, struct job *job)
             number_duration(wait * SECOND));
     job->trouble = job->fault;
     fault_clear(&job->fault);
-    queue_enter(queue, job, JOB_WAITING);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_WAITING);
+    want_turn(queue);
 }
 
 void queue_hurry(struct queue *queue)
@@ -404,33 +616,19 @@ void queue_hurry(struct queue *queue)
     struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     job->not_before = 0;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_try_again(struct queue *queue, struct job *job)
 {
     fault_clear(&job->fault);
-    queue_enter(queue, job, JOB_QUEUED);
-    queue_want_turn(queue);
-}
-
-void queue_put_back(struct queue *queue, struct job *job)
-{
-    queue_try_again(queue, job);
-    TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
-}
-
-void queue_settle(struct queue *queue, struct job *job, const struct message *report)
-{
-    queue_enter(queue, job, JOB_SETTLING);
-    job->source->done(job, report);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_QUEUED);
+    want_turn(queue);
 }
 
 void queue_give_up(struct queue *queue, struct job *job)
 {
-    queue_settle(queue, job, NULL);
+    settle(queue, job, NULL);
 }
 
 /* ---- the end ---- */
@@ -438,19 +636,19 @@ void queue_give_up(struct queue *queue, struct job *job)
 void queue_drain(struct queue *queue)
 {
     queue->draining = true;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_withdraw(struct queue *queue, const void *owner)
 {
     give_back(queue, owner);
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_hold(struct queue *queue, bool hold)
 {
     queue->held = hold;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 bool queue_is_idle(const struct queue *queue)

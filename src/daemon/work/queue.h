@@ -4,12 +4,26 @@
 #define SLUICE_DAEMON_WORK_QUEUE_H
 
 #include "daemon/work/job.h"
-#include "daemon/work/turns.h"
 #include <uv.h>
 
 struct metrics;
 struct supervisor;
 struct worker_jobs;
+
+/* Whose job is next. Clients go before folders, which still get every eighth turn. Among clients,
+ * the user who was served longest ago comes first, and among that user's clients the one who was
+ * served longest ago. Pure. */
+struct turns {
+    uint64_t turn;
+    unsigned n_ahead; /* jobs of clients in a row since the last job of a folder */
+};
+
+/* Returns the next job of the list to take, leaving out stalled ones; NULL: there is none. Jobs of
+ * one flow keep their order. */
+struct job *turns_next(const struct turns *turns, const struct job_list *list);
+
+/* Notes that the job was taken. */
+void turns_took(struct turns *turns, struct job *job);
 
 struct queue_events {
     /* A job has left, or there is room again. Called from the loop, not from within the call that
