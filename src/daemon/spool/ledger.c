@@ -389,20 +389,9 @@ uint64_t ledger_since(const struct ledger *ledger)
 
 /* ---- the thread ---- */
 
-/* Runs a task in the thread's turn, without the lock. A task for an earlier generation is dropped:
- * its row numbers belong to the ledger that was set aside. */
-static void run(struct ledger *ledger, struct ledger_task *task)
-{
-    fault_clear(&task->fault);
-    if (open_again(ledger, &task->fault) == 0 &&
-        (task->generation == 0 || task->generation == ledger->generation + 1))
-        ledger_end(ledger, write_all(ledger, task), &task->fault);
-    if (task->fault.code != FAULT_NONE && task->wait != LEDGER_LASTS)
-        log_warning("%s: what became of %zu files will not be known later", task->fault.text,
-                    task->count);
-}
-
-/* Called with the lock held. */
+/* Takes one task and runs it in the thread's turn. Called with the lock held, which it gives up
+ * meanwhile. A task for an earlier generation is dropped: its row numbers belong to the ledger that
+ * was set aside. */
 static void take_one(struct ledger *ledger)
 {
     struct ledger_task *task = STAILQ_FIRST(&ledger->tasks);
@@ -411,7 +400,13 @@ static void take_one(struct ledger *ledger)
     ledger->n_lost = 0;
     pass_on(ledger, clock_now());
     pthread_mutex_unlock(&ledger->lock);
-    run(ledger, task);
+    fault_clear(&task->fault);
+    if (open_again(ledger, &task->fault) == 0 &&
+        (task->generation == 0 || task->generation == ledger->generation + 1))
+        ledger_end(ledger, write_all(ledger, task), &task->fault);
+    if (task->fault.code != FAULT_NONE && task->wait != LEDGER_LASTS)
+        log_warning("%s: what became of %zu files will not be known later", task->fault.text,
+                    task->count);
     if (n_lost > 0)
         log_warning("%s: it was slow: what became of %u files will not be known later",
                     ledger->path, n_lost);

@@ -41,6 +41,8 @@ static inline bool identity_equal(const struct identity *a, const struct identit
            a->mtime == b->mtime;
 }
 
+typedef bool identity_visit(void *context, const char *name, const struct identity *identity);
+
 struct ledger;
 
 /* The thread opens or makes DIRECTORY/ledger.db soon. While that fails it tries again, and calls
@@ -108,9 +110,7 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
 /* Removes old entries: those not `remembered` after 30 days (but not in the hour after the date
  * jumped), or beyond 200 000 of them; and remembered ones of this folder for which `exists` (may be
  * NULL) returns false. `exists` is called without the ledger's lock, so it may wait for a disk. */
-void ledger_prune(struct ledger *ledger, const char *folder,
-                  bool (*exists)(void *context, const char *name, const struct identity *identity),
-                  void *context);
+void ledger_prune(struct ledger *ledger, const char *folder, identity_visit *exists, void *context);
 
 /* A file in done or failed, and since when it is known to be there. */
 struct ledger_kept {

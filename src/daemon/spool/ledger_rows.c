@@ -246,13 +246,6 @@ static int64_t read_clock(clockid_t id)
     return now.tv_sec;
 }
 
-static void look_at_clocks(struct moment *moment)
-{
-    file_read_text("/proc/sys/kernel/random/boot_id", moment->boot, sizeof moment->boot);
-    moment->up = read_clock(CLOCK_BOOTTIME);
-    moment->today = read_clock(CLOCK_REALTIME);
-}
-
 /* Time in which the machine was off does not count: it did not see its files grow old. */
 static void go_on_from(struct moment *now, const struct moment *before)
 {
@@ -268,13 +261,13 @@ static void go_on_from(struct moment *now, const struct moment *before)
     now->quiet = now->seen + QUIET;
 }
 
-/* Called in one's turn (ledger_enter). enter_time writes what this returns. */
+/* Called in one's turn (ledger_enter). date_some writes what this returns. */
 static int tell_time(struct ledger *ledger, struct moment *now)
 {
     struct moment before = {0};
     sqlite3_stmt *get = ledger->statements[TIME_GET];
-    *now = (struct moment){0};
-    look_at_clocks(now);
+    *now = (struct moment){.up = read_clock(CLOCK_BOOTTIME), .today = read_clock(CLOCK_REALTIME)};
+    file_read_text("/proc/sys/kernel/random/boot_id", now->boot, sizeof now->boot);
     int code = sqlite3_step(get);
     if (code == SQLITE_ROW) {
         const char *boot = (const char *)sqlite3_column_text(get, 0);
@@ -288,12 +281,6 @@ static int tell_time(struct ledger *ledger, struct moment *now)
     }
     sqlite3_reset(get);
     return code == SQLITE_ROW ? SQLITE_DONE : code;
-}
-
-static void enter_time(struct ledger_task *task, const struct moment *now)
-{
-    ledger_task_add(task, TIME_PUT, "tiiiii", now->boot, now->seen, now->up, now->today, now->quiet,
-                    now->ahead);
 }
 
 int64_t ledger_date_before(struct ledger *ledger, int64_t age)
@@ -348,7 +335,8 @@ static int date_some(struct ledger *ledger, const char *root, struct ledger_kept
         ledger_task_destroy(task);
         return result;
     }
-    enter_time(task, now);
+    ledger_task_add(task, TIME_PUT, "tiiiii", now->boot, now->seen, now->up, now->today, now->quiet,
+                    now->ahead);
     return ledger_submit(ledger, task, LEDGER_ROOM, fault);
 }
 
@@ -402,9 +390,7 @@ static void read_page(struct ledger *ledger, const char *folder, struct page *pa
 }
 
 /* Keeps the rows whose files are gone, and sets the next page to begin after the last row. */
-static void look(struct page *page,
-                 bool (*exists)(void *context, const char *name, const struct identity *identity),
-                 void *context)
+static void look(struct page *page, identity_visit *exists, void *context)
 {
     size_t kept = 0;
     free(page->after_name);
@@ -422,9 +408,7 @@ static void look(struct page *page,
 
 /* Returns false after the last page. */
 static bool forget_missing(struct ledger *ledger, const char *folder, struct page *page,
-                           bool (*exists)(void *context, const char *name,
-                                          const struct identity *identity),
-                           void *context)
+                           identity_visit *exists, void *context)
 {
     if (ledger_enter(ledger, NULL) != 0)
         return false;
@@ -446,9 +430,7 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
     return more && page->after_name;
 }
 
-void ledger_prune(struct ledger *ledger, const char *folder,
-                  bool (*exists)(void *context, const char *name, const struct identity *identity),
-                  void *context)
+void ledger_prune(struct ledger *ledger, const char *folder, identity_visit *exists, void *context)
 {
     if (ledger_enter(ledger, NULL) != 0)
         return;

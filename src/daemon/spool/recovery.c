@@ -54,36 +54,28 @@ static int record_write(struct claim *claim, struct fault *fault)
     const char *message = json_string_value(json_object_get(told, "message"));
     bool filled = record_fill(&record, claim, message ? message : reason);
     bool needed = filled && record.entry.remembered;
-    int result =
-        filled ? ledger_write(claim->spool->world->ledger, &record.entry, 1, needed, &why) : 0;
+    if (filled)
+        ledger_write(claim->spool->world->ledger, &record.entry, 1, needed, &why);
     json_decref(told);
-    if (result == 0)
-        return 0;
     if (needed)
         return fault_set(fault, why.code, "%s", why.text);
-    log_warning("%s: %s", claim->name, why.text);
+    if (why.code != FAULT_NONE)
+        log_warning("%s: %s", claim->name, why.text);
     return 0;
 }
 
 bool record_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
                     const char *extension)
 {
-    const struct watch_settings *rules = spool->rules;
-    struct name_parts parts = {.original = path_name(name),
-                               .chain = rules->chain_name ? rules->chain_name : rules->chain,
-                               .extension = extension,
-                               .day = ""};
-    struct disk_place place;
+    char path[PATH_MAX];
     struct stat status;
     name_buffer result;
-    if (strstr(rules->name, "{date}"))
+    if (strstr(spool->rules->name, "{date}"))
         return false; /* the day is not known */
-    name_expand(result, rules->name, &parts);
-    if (disk_place(&place, spool->out_fd, name, 0) != 0)
-        return false;
-    int found = fstatat(place.fd, result, &status, AT_SYMLINK_NOFOLLOW);
-    disk_place_leave(&place);
-    if (found != 0 || !S_ISREG(status.st_mode) || identity_of(&status).mtime < identity->mtime)
+    draft_base(spool, name, extension, "", result);
+    snprintf(path, sizeof path, "%.*s%s", (int)(path_name(name) - name), name, result);
+    if (disk_stat(spool->out_fd, path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        identity_of(&status).mtime < identity->mtime)
         return false;
     struct ledger_entry entry = {.folder = spool->folder,
                                  .name = name,
@@ -126,20 +118,15 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
 int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
     *ended = false;
-    switch (claim->note.verdict) {
-    case NOTE_DONE:
+    if (claim->note.verdict == NOTE_OPEN)
+        return 0;
+    if (claim->note.verdict == NOTE_DONE)
         return resume_done(claim, out_fd, ended, fault);
-    case NOTE_FAILED: {
-        int result = record_write(claim, fault);
-        if (result == 0)
-            result = claim_failed(claim, fault);
-        *ended = result == 0;
-        return result;
-    }
-    case NOTE_OPEN:
-        break;
-    }
-    return 0;
+    int result = record_write(claim, fault);
+    if (result == 0)
+        result = claim_failed(claim, fault);
+    *ended = result == 0;
+    return result;
 }
 
 /* ---- work of daemons that are gone ---- */

@@ -22,11 +22,6 @@ struct tidying {
     uint64_t total;
 };
 
-static int64_t changed(const struct stat *status)
-{
-    return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
-}
-
 static int64_t blocks(const struct stat *status)
 {
     return (int64_t)status->st_blocks * 512;
@@ -45,7 +40,10 @@ static bool keep(struct tidying *t, const char *path, const struct stat *status,
     char *copy = strdup(path);
     if (!copy)
         return false;
-    t->files[t->count++] = (struct ledger_kept){copy, size, changed(status), 0};
+    t->files[t->count++] = (struct ledger_kept){
+        .path = copy,
+        .size = size,
+        .changed = status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec};
     t->total += (uint64_t)size;
     return true;
 }

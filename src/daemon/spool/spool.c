@@ -86,18 +86,8 @@ static int check_owner(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* Opens the directory that holds our hidden folder: IN or, for a folder that must not be written
- * to, the state directory, which is made if it is missing. */
-static int open_root(const struct spool *spool)
-{
-    struct fault fault = FAULT_INIT;
-    if (!spool->in_place)
-        return fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
-    path_make_directories(spool->world->state_path, 0700, &fault);
-    return open(spool->world->state_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Opens the hidden folder in the state directory, whose name is made from the watched path. */
+/* Opens the hidden folder: in IN or, for a folder that must not be written to, in the state
+ * directory, which is made if it is missing, under a name that is made from the watched path. */
 static int open_hidden(struct spool *spool)
 {
     struct disk_place place;
@@ -109,7 +99,10 @@ static int open_hidden(struct spool *spool)
     const char *name = spool->in_place ? apart : SPOOL_HIDDEN;
     text_printf(&path, "%s/%s", root, name);
     spool->hidden_path = path.data;
-    int fd = -1, root_fd = open_root(spool);
+    if (spool->in_place)
+        path_make_directories(root, 0700, NULL);
+    int fd = -1, root_fd = spool->in_place ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                           : fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
     if (!path.failed && root_fd >= 0 && disk_place(&place, root_fd, name, 0777) == 0) {
         fd = disk_open_directory(place.fd, place.name, 0777);
         disk_place_leave(&place);
@@ -138,20 +131,15 @@ static int open_own(struct spool *spool, struct fault *fault)
                                 : check_owner(spool, fault);
 }
 
-static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
-{
-    uint64_t random;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        return false;
-    snprintf(id, SPOOL_INSTANCE_ID + 1, "%016" PRIx64, random);
-    return true;
-}
-
 /* Makes the instance's folder and locks it. Another daemon that looks for abandoned work may remove
  * the folder in between; then this returns false, and the caller makes another. */
 static bool make_instance(struct spool *spool)
 {
-    if (!make_id(spool->instance) || mkdirat(spool->work_fd, spool->instance, 0700) != 0)
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(spool->instance, sizeof spool->instance, "%016" PRIx64, random);
+    if (mkdirat(spool->work_fd, spool->instance, 0700) != 0)
         return false;
     spool->instance_fd = disk_open_directory(spool->work_fd, spool->instance, 0);
     if (spool->instance_fd < 0)
@@ -334,12 +322,7 @@ static enum spool_sight sight_of(int error)
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
 {
     struct stat status;
-    struct disk_place place;
-    if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return sight_of(errno);
-    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
-    disk_place_leave(&place);
-    if (result != 0)
+    if (disk_stat(spool->in_fd, name, &status) != 0)
         return sight_of(errno);
     if (!S_ISREG(status.st_mode))
         return SPOOL_NO_FILE;
@@ -349,32 +332,23 @@ enum spool_sight spool_look(const struct spool *spool, const char *name, struct 
 
 /* Tries a read lease, which the kernel grants only while nobody has the file open for writing, and
  * gives it back at once. Whoever opens the file for writing in between waits for that moment. */
-static enum spool_writer probe_writer(int fd)
-{
-    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
-        fcntl(fd, F_SETLEASE, F_UNLCK);
-        return SPOOL_NOT_WRITTEN;
-    }
-    return errno == EAGAIN ? SPOOL_WRITTEN : SPOOL_WRITER_UNKNOWN;
-}
-
 enum spool_sight spool_probe(const struct spool *spool, const char *name, enum spool_writer *writer)
 {
     struct stat status;
-    struct disk_place place;
     *writer = SPOOL_WRITER_UNKNOWN;
-    if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return sight_of(errno);
     int fd =
-        openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    disk_place_leave(&place);
+        disk_open(spool->in_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return sight_of(errno);
     enum spool_sight sight = SPOOL_UNREADABLE;
     if (fstat(fd, &status) == 0)
         sight = S_ISREG(status.st_mode) ? SPOOL_FILE : SPOOL_NO_FILE;
-    if (sight == SPOOL_FILE)
-        *writer = probe_writer(fd);
+    if (sight == SPOOL_FILE && fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+        *writer = SPOOL_NOT_WRITTEN;
+    } else if (sight == SPOOL_FILE && errno == EAGAIN) {
+        *writer = SPOOL_WRITTEN;
+    }
     close(fd);
     return sight;
 }
@@ -382,7 +356,7 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name, enum s
 struct scan {
     const struct spool *spool;
     const char *const *ignore;
-    bool (*found)(void *context, const char *name, const struct identity *identity);
+    identity_visit *found;
     void *context;
     struct fault *fault;
 };
@@ -415,8 +389,7 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }
 
-int spool_scan(const struct spool *spool, const char *const *ignore,
-               bool (*found)(void *context, const char *name, const struct identity *identity),
+int spool_scan(const struct spool *spool, const char *const *ignore, identity_visit *found,
                void *context, struct fault *fault)
 {
     struct scan scan = {

@@ -110,8 +110,7 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
  * (spool_remembers), until it returns false. A file that cannot be looked at has an identity of
  * zeros.
  */
-int spool_scan(const struct spool *spool, const char *const *ignore,
-               bool (*found)(void *context, const char *name, const struct identity *identity),
+int spool_scan(const struct spool *spool, const char *const *ignore, identity_visit *found,
                void *context, struct fault *fault);
 
 /* How many files are below a directory; in failed that is the files or, with `reasons`, the reasons
