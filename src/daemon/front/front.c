@@ -16,6 +16,7 @@
 #include "daemon/serve/sockets.h"
 #include "daemon/work/metrics.h"
 #include "param/options.h"
+#include "version.h"
 
 /* Milliseconds from the cancel to the end of the process. Work that waits for a disk longer than
  * that is left to the next start. */
@@ -28,6 +29,68 @@
 static const struct settings *settings_of(const struct front *front)
 {
     return &front->book->config.settings;
+}
+
+/* ---- metrics that are measured when somebody asks for them ---- */
+
+/* Sets a gauge of a folder, with one more label unless that is NULL. */
+static void set_gauge(struct metrics *metrics, enum metric metric, const char *dir,
+                      const char *label, const char *word, double value)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "dir", dir);
+    if (label)
+        metrics_label(&labels, label, word);
+    metrics_set(metrics, metric, text_string(&labels), value);
+    text_finish(&labels);
+}
+
+/* Measures the folders. After a reload a folder may exist twice until the jobs of the old one have
+ * ended; then their sum counts. */
+static void measure_folders(struct front *front)
+{
+    struct metrics *metrics = front->metrics;
+    metrics_clear(metrics, METRIC_FILES);
+    metrics_clear(metrics, METRIC_FOLDER_STATE);
+    metrics_clear(metrics, METRIC_WATCH_MODE);
+    metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
+    for (size_t i = 0; i < front->n_folders; i++) {
+        const struct folder *folder = front->folders[i].folder;
+        const char *dir = folder_settings(folder)->input;
+        struct folder_census census;
+        if (front->folders[i].stopped || front->folders[i].waits)
+            continue;
+        folder_count(folder, &census);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
+        set_gauge(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
+        set_gauge(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
+        set_gauge(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
+    }
+}
+
+static void measure(void *context)
+{
+    struct front *front = context;
+    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    service_measure(&front->sockets.service);
+    measure_folders(front);
+    metrics_measure_process(front->metrics);
+}
+
+static void measure_once(struct metrics *metrics)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "version", SLUICE_VERSION);
+    metrics_set(metrics, METRIC_BUILD_INFO, text_string(&labels), 1);
+    metrics_set(metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
+    /* the start time is among them: it was read once, since the clock may be set later */
+    metrics_measure_process(metrics);
+    text_finish(&labels);
 }
 
 /* ---- sockets ---- */
@@ -76,11 +139,6 @@ static const struct supervisor *get_supervisor(void *context, size_t index)
     return crew ? &crew->supervisor : NULL;
 }
 
-static void measure(void *context)
-{
-    front_measure(context);
-}
-
 static void on_socket_changed(void *context)
 {
     front_leave_if_done(context);
@@ -98,11 +156,10 @@ static int listen_to(struct front *front, struct fault *fault)
     int result = 0;
     service_init(&front->sockets.service);
     if (is_socket_wanted(&settings->http, SOCK_STREAM))
-        result = http_open(&front->sockets.http, &front->sockets.service, &settings->http,
-                           on_socket_changed, front, fault);
+        result = http_open(&front->sockets.http, &front->sockets.service, &settings->http, fault);
     if (result == 0 && is_socket_wanted(&settings->jobs_socket, SOCK_SEQPACKET))
         result = jobs_socket_open(&front->sockets.jobs, &front->sockets.service,
-                                  &settings->jobs_socket, on_socket_changed, front, fault);
+                                  &settings->jobs_socket, fault);
     manager_drop_sockets();
     return result;
 }
@@ -118,6 +175,7 @@ static int open_sockets(struct front *front, struct fault *fault)
                                               .folder = get_folder,
                                               .supervisor = get_supervisor,
                                               .measure = measure,
+                                              .changed = on_socket_changed,
                                               .context = front};
     return listen_to(front, fault);
 }
@@ -174,7 +232,7 @@ static bool all_stopped(const struct front *front)
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
+    if (!stopping || !all_stopped(front) || front->queue.n_jobs > 0 ||
         errands_count(front->errands) > 0)
         return;
     if (front->state == FRONT_DRAINING && !sockets_are_idle(front))
@@ -308,7 +366,7 @@ static bool is_quiet(void *context)
 static void log_metrics(struct front *front)
 {
     struct text text = {0};
-    front_measure(front);
+    measure(front);
     metrics_print(front->metrics, &text);
     for (const char *line = text_string(&text); *line;) {
         int length = (int)strcspn(line, "\n");
@@ -447,9 +505,8 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                   .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
                                   .context = front,
                                   .metrics = front->metrics};
-    result = queue_init(&front->queue, &front->loop, fault);
-    if (result == 0)
-        result = errands_create(&front->errands, &front->loop, fault);
+    queue_init(&front->queue, &front->loop);
+    result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
     if (result == 0 && error == 0)
         error = front_manager_init(front);
@@ -509,7 +566,7 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
     /* sent to whoever opens a file while a look holds a lease on it (spool.c) */
     signal(SIGIO, SIG_IGN);
     front.metrics = metrics_create();
-    front_measure_once(front.metrics);
+    measure_once(front.metrics);
     if (!front.metrics || loop_init(&front.loop, &fault) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for metrics");
         metrics_destroy(&front.metrics);

@@ -113,10 +113,6 @@ const char *front_state_name(const struct front *front);
 /* A reload changes what the sockets tell about chains and limits, not the sockets. */
 void front_sockets_reloaded(struct front *front);
 
-/* front_gauges.c: measures what metrics show, and sets those that never change. */
-void front_measure(struct front *front);
-void front_measure_once(struct metrics *metrics);
-
 /* front_manager.c: nothing happens without a service manager. `refused`: why a reload changed
  * nothing, or NULL. `patience`: nanoseconds that stopping may take. */
 int front_manager_init(struct front *front);

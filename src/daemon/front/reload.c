@@ -232,7 +232,7 @@ void reload_go_on(struct front *front)
 {
     if (front->reload != RELOAD_RETIRING || !retired(front))
         return;
-    if (front->next_crew && !queue_is_idle(&front->queue)) {
+    if (front->next_crew && front->queue.counts[JOB_SENT] + front->queue.counts[JOB_BEGUN] > 0) {
         queue_hold(&front->queue, true); /* jobs of folders that stay go to the new worker */
         return;
     }

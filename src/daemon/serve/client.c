@@ -79,17 +79,6 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
     send_object(client, answer, -1, 0);
 }
 
-/* Adds to the worker's report what happened to the job before the worker had it. */
-static void complete_report(const struct jobs_request *request, const struct message *report)
-{
-    double queue = message_figure(report, "queue_s") + job_queue_seconds(&request->job->job);
-    double copied = message_figure(report, "bytes_copied") + (double)request->copied;
-    if (!report->report)
-        return;
-    json_object_set_new(report->report, "queue_s", json_real(queue));
-    json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
-}
-
 static json_t *report_json(const struct jobs_request *request, const struct message *report)
 {
     json_t *planes = json_array();
@@ -144,9 +133,8 @@ static void destroy_request(struct jobs_request *request)
     client_job_destroy(&request->job);
     service_give(server->service, request->account, request->taken);
     account_leave(request->account);
-    int *const fds[] = {&request->in_fd, &request->out_fd};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        file_close(fds[i]);
+    file_close(&request->in_fd);
+    file_close(&request->out_fd);
     ask_finish(&request->ask);
     free(request);
     jobs_want_sweep(server);
@@ -162,8 +150,12 @@ static void refuse(struct jobs_request *request)
 static void on_ended(struct client_job *job, const struct message *report)
 {
     struct jobs_request *request = job->how.user;
-    if (report)
-        complete_report(request, report);
+    if (report && report->report) { /* what happened before the worker had the job */
+        double queue = message_figure(report, "queue_s") + job_queue_seconds(&job->job);
+        double copied = message_figure(report, "bytes_copied") + (double)request->copied;
+        json_object_set_new(report->report, "queue_s", json_real(queue));
+        json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
+    }
     if (job->job.fault.code == FAULT_NONE && report)
         send_result(request, report);
     else
@@ -174,7 +166,7 @@ static void on_ended(struct client_job *job, const struct message *report)
 static void start_job(struct jobs_request *request)
 {
     const struct ask *ask = &request->ask;
-    struct client_job_how how = {.source = &client_job_jobs,
+    struct client_job_how how = {.origin = "jobs",
                                  .flow = &request->client->flow,
                                  .account = request->account,
                                  .chain = ask->chain,
@@ -292,22 +284,15 @@ void client_forget_questions(struct jobs_client *client)
 
 /* ---- messages of the client ---- */
 
-static bool has_id(const struct jobs_client *client, int64_t id)
-{
-    const struct jobs_request *request;
-    LIST_FOREACH(request, &client->requests, in_list)
-    if (request->id == id)
-        return true;
-    return false;
-}
-
 static int check_job(struct jobs_client *client, const struct ask *ask,
                      const struct receipt *receipt, struct fault *fault)
 {
     const struct service *service = client->server->service;
+    const struct jobs_request *request;
     if (!receipt || !receipt->has_input)
         return fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
-    if (has_id(client, ask->id))
+    LIST_FOREACH(request, &client->requests, in_list)
+    if (request->id == ask->id)
         return fault_set(fault, FAULT_DATA, "there is a request %lld already", (long long)ask->id);
     if (client->n_requests >= CLIENT_JOBS_MAX)
         return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
@@ -380,16 +365,6 @@ static void cut_folders(json_t *status)
         json_object_set_new(status, "folders_left_out", json_integer((json_int_t)left_out));
 }
 
-static void say_status(struct jobs_client *client, int64_t id)
-{
-    json_t *status = service_status(client->server->service);
-    cut_folders(status);
-    send_object(client,
-                json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
-                          "ok", "status", status),
-                -1, 0);
-}
-
 void client_take(struct jobs_client *client, const char *bytes, size_t size,
                  struct reception *reception, const struct receipt *receipt, int fds[2])
 {
@@ -405,17 +380,21 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
         !service_take(service, client->account, 0, receipt->size))
         result = fault_set(&fault, FAULT_BUSY,
                            "inputs and unread results take all memory that this user may have");
-    if (result == 0 && ask.kind == ASK_JOB) {
+    if (receipt && receipt->to_copy && (result != 0 || ask.kind != ASK_JOB))
+        reception_drop(reception);
+    if (result != 0) {
+        client_say_fault(client, ask.id, &fault, NULL);
+    } else if (ask.kind == ASK_JOB) {
         take_job(client, &ask, reception, receipt, fds);
+    } else if (ask.kind == ASK_STATUS) {
+        json_t *status = service_status(service);
+        cut_folders(status);
+        send_object(client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)ask.id,
+                              "result", "ok", "status", status),
+                    -1, 0);
     } else {
-        if (receipt && receipt->to_copy)
-            reception_drop(reception);
-        if (result != 0)
-            client_say_fault(client, ask.id, &fault, NULL);
-        else if (ask.kind != ASK_STATUS)
-            ask_about_file(client, &ask);
-        else
-            say_status(client, ask.id);
+        ask_about_file(client, &ask);
     }
     ask_finish(&ask);
 }

@@ -18,7 +18,6 @@
 
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
-#define IDLE_SECONDS     15
 #define BODY_RATE        1024         /* bytes a second that a client must send of a body, … */
 #define BODY_RATE_AFTER  5            /* … after so many seconds */
 #define TICK             250          /* milliseconds */
@@ -60,14 +59,6 @@ void http_cut(struct http_connection *connection, const struct problem *problem)
     http_kick(connection->http);
 }
 
-static bool body_is_slow(const struct http_connection *connection, uint64_t now)
-{
-    const struct http_request *request = connection->request;
-    uint64_t seconds = (now - connection->since) / SECOND;
-    return seconds >= BODY_RATE_AFTER && request &&
-           request->body_bytes + request->dropped_bytes < seconds * BODY_RATE;
-}
-
 static void cut_late(struct http_connection *connection)
 {
     struct problem late;
@@ -79,6 +70,7 @@ static void cut_late(struct http_connection *connection)
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
     const struct queue *queue = c->http->service->queue;
+    uint64_t seconds = (now - c->since) / SECOND;
     bool over = c->deadline != 0 && now >= c->deadline;
     switch (c->phase) {
     case HTTP_HEADER:
@@ -86,7 +78,8 @@ static void check_deadline(struct http_connection *c, uint64_t now)
             cut_late(c);
         break;
     case HTTP_BODY:
-        if (over || body_is_slow(c, now))
+        if (over || (seconds >= BODY_RATE_AFTER && c->request &&
+                     c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE))
             cut_late(c);
         break;
     case HTTP_IDLE:
@@ -223,22 +216,18 @@ static void on_connection_event(void *context, struct MHD_Connection *mhd, void 
     }
 }
 
-static void refuse(struct http *http, int fd)
-{
-    struct http_connection connection = {.http = http, .fd = fd};
-    struct problem full;
-    problem_set(&full, 503, "connections",
-                "too many connections: %d, of one user half of what others leave", LISTENER_TOTAL);
-    http_cut(&connection, &full);
-    close(fd);
-}
-
 static void on_accepted(void *context, int fd, const struct peer *peer, bool full)
 {
     struct http *http = context;
     struct sockaddr address = {.sa_family = AF_UNIX};
     if (full) {
-        refuse(http, fd);
+        struct http_connection refused = {.http = http, .fd = fd};
+        struct problem problem;
+        problem_set(&problem, 503, "connections",
+                    "too many connections: %d, of one user half of what others leave",
+                    LISTENER_TOTAL);
+        http_cut(&refused, &problem);
+        close(fd);
         return;
     }
     struct http_connection *connection = calloc(1, sizeof *connection);
@@ -335,15 +324,13 @@ static int add_handles(struct http *http, struct fault *fault)
 }
 
 int http_open(struct http **http, struct service *service, const struct socket_settings *settings,
-              void (*changed)(void *context), void *context, struct fault *fault)
+              struct fault *fault)
 {
     struct http *h = calloc(1, sizeof *h);
     *http = NULL;
     if (!h)
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     h->service = service;
-    h->changed = changed;
-    h->context = context;
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
     h->listener = (struct listener){

@@ -68,8 +68,6 @@ extern const char http_openapi[]; /* what docs/openapi.json says, as the daemon 
 
 struct http {
     struct service *service;
-    void (*changed)(void *context);
-    void *context;
     struct listener listener;
     struct MHD_Daemon *daemon;
     LIST_HEAD(, http_connection) connections;

@@ -12,6 +12,7 @@
 #include "base/sealed.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
+#include "version.h"
 #include "worker/message.h"
 
 #define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
@@ -59,16 +60,17 @@ static void add_stages(struct text *text, const struct message *report)
 static void add_figures(struct MHD_Response *response, const struct client_job *job,
                         const struct message *report)
 {
+    static const char *const spans[] = {"read",   "decode", "prepare", "device",
+                                        "encode", "write",  "total"};
     struct text timing = {0}, counts = {0};
     add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
-    add_span(&timing, "read", message_figure(report, "read_s"));
-    add_span(&timing, "decode", message_figure(report, "decode_s"));
-    add_span(&timing, "prepare", message_figure(report, "prepare_s"));
-    add_span(&timing, "device", message_figure(report, "device_s"));
-    add_stages(&timing, report);
-    add_span(&timing, "encode", message_figure(report, "encode_s"));
-    add_span(&timing, "write", message_figure(report, "write_s"));
-    add_span(&timing, "total", message_figure(report, "total_s"));
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        char figure[20];
+        snprintf(figure, sizeof figure, "%s_s", spans[i]);
+        add_span(&timing, spans[i], message_figure(report, figure));
+        if (strcmp(spans[i], "device") == 0)
+            add_stages(&timing, report);
+    }
     MHD_add_response_header(response, "Server-Timing", text_string(&timing));
     text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
                 message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
@@ -165,7 +167,7 @@ static void process(struct http_request *request)
     if (!check(request))
         return;
     sealed_finish(request->body_fd);
-    struct client_job_how how = {.source = &client_job_http,
+    struct client_job_how how = {.origin = "http",
                                  .flow = &request->connection->flow,
                                  .account = request->connection->account,
                                  .chain = q->chain ? q->chain : "",
@@ -209,21 +211,15 @@ void http_process_give_up(struct http_request *request)
 static void explain_question(struct http_request *request, const struct fault *fault)
 {
     struct problem *problem = &request->problem;
-    switch (fault->code) {
-    case FAULT_NO_INPUT:
+    if (fault->code == FAULT_NO_INPUT)
         problem_set(problem, 404, "no-file", "%s", fault->text);
-        break;
-    case FAULT_USAGE:
+    else if (fault->code == FAULT_USAGE)
         problem_set(problem, 400, "query", "%s", fault->text);
-        break;
-    case FAULT_BUSY:
+    else if (fault->code == FAULT_BUSY)
         problem_set(problem, 429, "busy", "%s", fault->text);
-        problem->retry_after = 1;
-        break;
-    default:
+    else
         problem_of_fault(problem, fault, NULL, NULL);
-        break;
-    }
+    problem->retry_after = fault->code == FAULT_BUSY;
 }
 
 static void on_answer(void *user, json_t *answer, const struct fault *fault)
@@ -353,7 +349,7 @@ static void metrics(struct http_request *request)
 
 static void version(struct http_request *request)
 {
-    answer_json(request, service_version());
+    answer_json(request, json_pack("{s:s, s:s}", "name", "sluice", "version", SLUICE_VERSION));
 }
 
 static void answer_described(struct http_request *request, const char *what)

@@ -295,7 +295,7 @@ static void on_sweep(uv_idle_t *idle)
         if (client->closed && client->held == 0)
             close_client(client);
     }
-    server->changed(server->context);
+    server->service->changed(server->service->context);
 }
 
 /* Runs while there are unread results: a client that reads none for too long is cut off. */
@@ -384,16 +384,13 @@ static void on_listener_closed(void *context)
 }
 
 int jobs_socket_open(struct jobs_socket **socket, struct service *service,
-                     const struct socket_settings *settings, void (*changed)(void *context),
-                     void *context, struct fault *fault)
+                     const struct socket_settings *settings, struct fault *fault)
 {
     struct jobs_socket *s = calloc(1, sizeof *s);
     *socket = NULL;
     if (!s)
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     s->service = service;
-    s->changed = changed;
-    s->context = context;
     LIST_INIT(&s->clients);
     receptions_init(&s->receptions, service->loop);
     service->receptions = &s->receptions;

@@ -51,8 +51,6 @@ struct jobs_client {
 
 struct jobs_socket {
     struct service *service;
-    void (*changed)(void *context);
-    void *context;
     struct listener listener;
     struct receptions receptions;
     LIST_HEAD(, jobs_client) clients;

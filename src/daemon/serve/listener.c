@@ -208,13 +208,6 @@ static bool adopt(struct listener *listener, const char *wanted)
     return true;
 }
 
-/* Byte streams need no descriptors, and closing one that came with a message may wait for ever, so
- * they are refused, for connections too. Kernels before 6.16 lack the option. */
-static void refuse_descriptors(int fd)
-{
-    (void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
-}
-
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault)
 {
@@ -227,7 +220,9 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
     else if (!adopted)
         result = bind_path(listener, settings, fault);
     if (result == 0 && listener->type == SOCK_STREAM)
-        refuse_descriptors(listener->fd);
+        /* Byte streams need no descriptors, and closing one that came with a message may wait for
+         * ever, so they are refused, for connections too. Kernels before 6.16 lack the option. */
+        (void)setsockopt(listener->fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
     int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

@@ -38,22 +38,18 @@ static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAG
                                             0x3153464a /* JFS */,      NILFS_SUPER_MAGIC,
                                             REISERFS_SUPER_MAGIC};
 
-static bool is_on_one_of(int fd, const unsigned long *types, size_t count, bool unknown)
-{
-    struct statfs status;
-    if (fstatfs(fd, &status) != 0)
-        return unknown;
-    for (size_t i = 0; i < count; i++)
-        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
-            return true;
-    return false;
-}
-
 static bool may_hang(int fd, bool to_write)
 {
-    if (to_write)
-        return !is_on_one_of(fd, local_types, sizeof local_types / sizeof *local_types, false);
-    return is_on_one_of(fd, far_types, sizeof far_types / sizeof *far_types, true);
+    struct statfs status;
+    const unsigned long *types = to_write ? local_types : far_types;
+    size_t count =
+        to_write ? sizeof local_types / sizeof *local_types : sizeof far_types / sizeof *far_types;
+    if (fstatfs(fd, &status) != 0)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
+            return !to_write;
+    return to_write;
 }
 
 static int check_file(int fd, bool to_write, struct stat *status, struct fault *fault)

@@ -285,15 +285,6 @@ unsigned receptions_count(const struct receptions *receptions, const uid_t *uid,
     return n;
 }
 
-static struct receiver *find_idle(const struct receptions *all, uid_t uid)
-{
-    struct receiver *receiver;
-    LIST_FOREACH(receiver, &all->receivers, in_list)
-    if (receiver->uid == uid && receiver->state == RECEIVER_IDLE)
-        return receiver;
-    return NULL;
-}
-
 /* Gives a reception to a receiver. False if it has to wait for one, or, with a fault, if it is
  * refused. RECEIVER_CLOSE always waits. */
 static bool assign(struct reception *reception, struct fault *fault)
@@ -308,7 +299,9 @@ static bool assign(struct reception *reception, struct fault *fault)
                   "one of them answers",
                   ABANDONED_MAX);
     if (!hanging)
-        receiver = find_idle(all, how->uid);
+        receiver = LIST_FIRST(&all->receivers);
+    while (receiver && (receiver->uid != how->uid || receiver->state != RECEIVER_IDLE))
+        receiver = LIST_NEXT(receiver, in_list);
     if (!hanging && !receiver && receptions_count(all, &how->uid, false) < AT_WORK_MAX)
         start_receiver(&receiver, all, how->uid, fault);
     if (!receiver)

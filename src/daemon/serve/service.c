@@ -197,7 +197,7 @@ int service_check_queue(const struct service *service, const struct account *acc
         return fault_set(fault, FAULT_BUSY, "the daemon is ending");
     if (account->n_jobs == 0 || account->n_jobs < queue->limit / PLACES_PART)
         return 0;
-    if (queue_client_room(queue) == 0)
+    if (queue_room(queue, true) == 0)
         return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
     if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
         return fault_set(fault, FAULT_BUSY,
@@ -260,15 +260,6 @@ static json_t *time_json(uint64_t then)
                 : json_null();
 }
 
-static json_t *failure_json(const struct folder_failure *failure)
-{
-    if (!failure)
-        return json_null();
-    return json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(failure->name), "reason",
-                     fault_name(failure->fault.code), "message", json_text(failure->fault.text),
-                     "time", json_time(failure->time));
-}
-
 static json_t *folder_json(const struct folder *folder)
 {
     const struct watch_settings *settings = folder_settings(folder);
@@ -285,16 +276,11 @@ static json_t *folder_json(const struct folder *folder)
         "running", (json_int_t)c.running, "retrying", (json_int_t)c.retrying, "done",
         (json_int_t)c.ended_done, "failed", (json_int_t)c.ended_failed, "in_done",
         (json_int_t)c.done, "in_failed", (json_int_t)c.failed, "overflows", (json_int_t)c.overflows,
-        "last_error", failure_json(c.failure));
-}
-
-static json_t *folders_json(const struct service *service)
-{
-    json_t *list = json_array();
-    const struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
-        json_array_append_new(list, folder_json(folder));
-    return list;
+        "last_error",
+        c.failure ? json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(c.failure->name), "reason",
+                              fault_name(c.failure->fault.code), "message",
+                              json_text(c.failure->fault.text), "time", json_time(c.failure->time))
+                  : json_null());
 }
 
 static json_t *one_worker_json(const struct worker *worker)
@@ -369,17 +355,21 @@ json_t *service_status(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
+    json_t *folders = json_array();
+    const struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        json_array_append_new(folders, folder_json(folder));
     return json_pack(
         "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
         "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
         "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
         (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
-        "failed", (json_int_t)queue->n_failed, "queue", queue_json(queue), "folders",
-        folders_json(service), "worker", worker_json(queue->supervisor), "workers",
-        workers_json(service), "connections", "http", (int)service->n_http, "jobs",
-        (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
-        (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service), "receivers", "well",
-        (int)receivers(service, NULL, false), "hanging", (int)receivers(service, NULL, true));
+        "failed", (json_int_t)queue->n_failed, "queue", queue_json(queue), "folders", folders,
+        "worker", worker_json(queue->supervisor), "workers", workers_json(service), "connections",
+        "http", (int)service->n_http, "jobs", (int)service->n_jobs_clients, "users",
+        users_json(service), "shared", "bytes", (json_int_t)service->bytes, "limit",
+        (json_int_t)bytes_max(service), "receivers", "well", (int)receivers(service, NULL, false),
+        "hanging", (int)receivers(service, NULL, true));
 }
 
 json_t *service_chains(const struct service *service)
@@ -389,9 +379,4 @@ json_t *service_chains(const struct service *service)
     for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
         json_array_append_new(list, json_pack("{s:s?, s:s}", "name", name, "chain", text));
     return list;
-}
-
-json_t *service_version(void)
-{
-    return json_pack("{s:s, s:s}", "name", "sluice", "version", SLUICE_VERSION);
 }

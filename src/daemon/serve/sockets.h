@@ -8,9 +8,9 @@
  * our loop drives it; connections, their number and their deadlines are handled here. */
 struct http;
 
-/* Binds and listens. `changed` is called when an answer has been sent. */
+/* Binds and listens. */
 int http_open(struct http **http, struct service *service, const struct socket_settings *settings,
-              void (*changed)(void *context), void *context, struct fault *fault);
+              struct fault *fault);
 
 /* True when no request is under way. */
 bool http_is_idle(const struct http *http);
@@ -24,8 +24,7 @@ void http_close(struct http **http);
 struct jobs_socket;
 
 int jobs_socket_open(struct jobs_socket **socket, struct service *service,
-                     const struct socket_settings *settings, void (*changed)(void *context),
-                     void *context, struct fault *fault);
+                     const struct socket_settings *settings, struct fault *fault);
 
 /* True when no client waits for an answer. */
 bool jobs_socket_is_idle(const struct jobs_socket *socket);

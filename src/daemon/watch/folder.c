@@ -160,7 +160,8 @@ static void begin(struct folder *folder, struct reopening *r)
     folder->well_since = clock_now();
     folder->n_tries = 0;
     if (r->watch_fd >= 0)
-        watch_open(&folder->watch, folder->loop, r->watch_fd, &watch_events, folder, &r->unwatched);
+        watch_open(&folder->watch, folder->world->loop, r->watch_fd, &watch_events, folder,
+                   &r->unwatched);
     if (settings->mode == MODE_POLL)
         log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
                  number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
@@ -379,7 +380,6 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
     if (!f)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     *f = (struct folder){.world = world,
-                         .loop = world->loop,
                          .queue = world->queue,
                          .settings = settings,
                          .share = UINT_MAX,
@@ -474,16 +474,13 @@ void folder_check_stopped(struct folder *folder)
 static void abandon(struct folder *folder)
 {
     struct queue *queue = folder->queue;
+    struct job *job, *next;
     log_warning("%s: it hangs, and is left behind", folder->settings->input);
     folder->state = FOLDER_ABANDONED;
-    for (int i = 0; i < JOB_LANES + JOB_STATES; i++) {
-        struct job *job, *next;
-        struct job_list *list = i < JOB_LANES ? &queue->queued[i] : &queue->lists[i - JOB_LANES];
-        for (job = TAILQ_FIRST(list); job; job = next) {
-            next = TAILQ_NEXT(job, in_list);
-            if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
-                folder_lay_down(folder_job_of(job));
-        }
+    for (job = TAILQ_FIRST(&queue->all); job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
+            folder_lay_down(folder_job_of(job));
     }
     uv_timer_stop(&folder->timer);
     folder->world->events->stopped(folder->world->context, folder);

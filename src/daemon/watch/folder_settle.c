@@ -28,12 +28,6 @@ struct settling {
 
 /* ---- the errand, on a thread ---- */
 
-/* True when somebody wrote to the file while it was read, so that its results mean nothing. */
-static bool has_changed(const struct folder_job *fj)
-{
-    return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
-}
-
 /* Gives the drafts the names of the planes that the worker reported. They must be those for which
  * it asked. */
 static int name_drafts(struct folder_job *fj)
@@ -110,24 +104,21 @@ static void place(struct folder_job *fj)
     fail_if_it_exists(fj);
 }
 
-/* True when the note beside the file has to be kept, so that the file stays claimed. */
-static bool has_history(const struct claim *claim)
-{
-    const struct note *note = &claim->note;
-    return note->verdict != NOTE_OPEN || note->crashes > 0 || note->interruptions > 0;
-}
-
 static void give_back(struct folder_job *fj)
 {
+    const struct note *note = &fj->claim->note;
     folder_discard_drafts(fj);
     claim_clear_begun(fj->claim); /* an orderly end of the daemon is no interruption */
-    if (!has_history(fj->claim))
-        claim_give_back(fj->claim, NULL); /* otherwise the next start finds it */
+    /* a file whose note has to be kept stays claimed, and the next start finds it */
+    if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
+        claim_give_back(fj->claim, NULL);
 }
 
 static void settle_one(struct folder_job *fj)
 {
-    if ((fj->end == END_DONE || fj->end == END_FAILED) && has_changed(fj))
+    /* somebody wrote to the file while it was read, so its results mean nothing */
+    if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->job.in_fd >= 0 &&
+        !claim_is_unchanged(fj->claim, fj->job.in_fd))
         fj->end = END_CHANGED;
     file_close(&fj->job.in_fd);
     switch (fj->end) {
@@ -288,17 +279,10 @@ static void log_done(const struct folder_job *fj, const char *times)
         job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
 }
 
-static void note_failure(struct folder *folder, const struct job *job)
-{
-    struct folder_failure *failure = &folder->failure;
-    snprintf(failure->name, sizeof failure->name, "%s", job->label);
-    failure->fault = job->fault;
-    failure->time = (int64_t)time(NULL);
-}
-
 static void finish_well(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
+    struct folder_failure *failure = &fj->folder->failure;
     char times[JOB_TIMES_MAX];
     job_print_times(&fj->job, times);
     switch (fj->end) {
@@ -313,7 +297,9 @@ static void finish_well(struct folder_job *fj)
         queue_count_end(queue, &fj->job, false);
         fj->folder->n_ended_failed++;
         fj->folder->n_failed++;
-        note_failure(fj->folder, &fj->job);
+        snprintf(failure->name, sizeof failure->name, "%s", fj->job.label);
+        failure->fault = fj->job.fault;
+        failure->time = (int64_t)time(NULL);
         job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
                 fault_name(fj->job.fault.code), fj->job.fault.text, times);
         break;
@@ -326,15 +312,6 @@ static void finish_well(struct folder_job *fj)
         break;
     }
     folder_drop_job(fj);
-}
-
-/* The candidate must exist before the file appears in the folder again. */
-static void return_file(struct folder_job *fj)
-{
-    struct folder *folder = fj->folder;
-    if (folder_is_live(folder) && fj->claim->spool == folder->spool)
-        candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
-                          fj->job.fault.code == FAULT_TRUNCATED, clock_now());
 }
 
 static void settled(struct folder_job *fj)
@@ -397,8 +374,10 @@ void folder_settle(struct folder *folder)
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
         fj->settling = true;
-        if (fj->end == END_RETURNED)
-            return_file(fj);
+        /* the candidate must exist before the file appears in the folder again */
+        if (fj->end == END_RETURNED && folder_is_live(folder) && fj->claim->spool == folder->spool)
+            candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
+                              fj->job.fault.code == FAULT_TRUNCATED, clock_now());
     }
     folder->settling = true;
     errands_add(folder->errands, &settling->errand, do_settle, after_settle);

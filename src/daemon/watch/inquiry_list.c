@@ -78,18 +78,13 @@ static const struct target *target_of(const struct inquiry *inquiry)
     return &inquiry->targets[inquiry->cursor.target];
 }
 
-static bool is_at(struct inquiry *inquiry, enum part part)
-{
-    skip_parts(inquiry);
-    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets &&
-           inquiry->cursor.part == part;
-}
-
 /* ---- files under way, on the loop ---- */
 
 void inquiry_list_live(struct inquiry *inquiry)
 {
-    if (!is_at(inquiry, PART_LIVE))
+    skip_parts(inquiry);
+    if (inquiry->full || inquiry->cursor.target >= inquiry->n_targets ||
+        inquiry->cursor.part != PART_LIVE)
         return;
     size_t wanted = room(inquiry);
     struct folder_file *files = calloc(wanted, sizeof *files);
@@ -158,16 +153,6 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     return WALK_ON;
 }
 
-static json_t *failed_json(const struct target *target, const char *name)
-{
-    struct fate fate;
-    fate_find_failed(&fate, target->spool, name);
-    json_t *json =
-        strcmp(fate.state, "failed") == 0 ? fate_json(&fate, target->settings->input) : NULL;
-    fate_finish(&fate);
-    return json;
-}
-
 /* Files that have gone since are left out; the cursor moves past them. */
 static void list_failed(struct inquiry *inquiry)
 {
@@ -182,8 +167,12 @@ static void list_failed(struct inquiry *inquiry)
         walk(target->spool->failed_fd, visit, NULL, &n);
     }
     for (size_t i = 0; i < n.count; i++) {
+        struct fate fate;
+        fate_find_failed(&fate, target->spool, names[i]);
         snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", names[i]);
-        add(inquiry, failed_json(target, names[i]), names[i]);
+        if (strcmp(fate.state, "failed") == 0)
+            add(inquiry, fate_json(&fate, target->settings->input), names[i]);
+        fate_finish(&fate);
         free(names[i]);
     }
     bool last = !names || n.count < wanted;
@@ -193,16 +182,6 @@ static void list_failed(struct inquiry *inquiry)
 }
 
 /* ---- done, as an errand ---- */
-
-static json_t *done_json(const struct target *target, const struct ledger_row *row)
-{
-    struct fate fate;
-    fate_init(&fate);
-    fate_of_row(&fate, target->spool, row);
-    json_t *json = fate_json(&fate, target->settings->input);
-    fate_finish(&fate);
-    return json;
-}
 
 static void list_done(struct inquiry *inquiry)
 {
@@ -214,8 +193,12 @@ static void list_done(struct inquiry *inquiry)
                             strtoll(inquiry->cursor.key, NULL, 10), wanted, rows);
     for (size_t i = 0; i < count; i++) {
         char key[32];
+        struct fate fate;
+        fate_init(&fate);
+        fate_of_row(&fate, target->spool, &rows[i]);
         snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
-        add(inquiry, done_json(target, &rows[i]), key);
+        add(inquiry, fate_json(&fate, target->settings->input), key);
+        fate_finish(&fate);
         ledger_row_finish(&rows[i]);
     }
     free(rows);
@@ -238,13 +221,6 @@ void inquiry_list_ended(struct inquiry *inquiry)
         else
             list_done(inquiry);
     }
-}
-
-/* ---- */
-
-bool inquiry_list_goes_on(const struct inquiry *inquiry)
-{
-    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets;
 }
 
 json_t *inquiry_list_answer(struct inquiry *inquiry)

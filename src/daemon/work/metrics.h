@@ -49,6 +49,9 @@ void metrics_count_job(struct metrics *metrics, const char *source, const char *
                        const char *result);
 void metrics_count_report(struct metrics *metrics, const struct message *report);
 
+/* Sets the gauges of this process, from /proc, which needs no disk. */
+void metrics_measure_process(struct metrics *metrics);
+
 /* Returns 0 for a series that is not there. */
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels);
 

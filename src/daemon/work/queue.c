@@ -46,20 +46,6 @@ static struct job_list *list_of(struct queue *queue, const struct job *job)
     return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
 }
 
-static bool is_move_of_a_job(enum job_state from, enum job_state to)
-{
-    static const unsigned allowed[JOB_STATES] = {
-        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
-        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
-        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
-        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
-        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
-        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
-        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
-    };
-    return (allowed[from] >> to & 1) != 0;
-}
-
 double job_queue_seconds(const struct job *job)
 {
     return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
@@ -75,7 +61,16 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
 /* The one place where a job's state changes. */
 static void enter(struct queue *queue, struct job *job, enum job_state state)
 {
-    if (!is_move_of_a_job(job->state, state)) {
+    static const unsigned allowed[JOB_STATES] = {
+        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
+        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
+        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
+        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+    };
+    if ((allowed[job->state] >> state & 1) == 0) {
         log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
                   (int)state);
         abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
@@ -123,10 +118,9 @@ static void put_back(struct queue *queue, struct job *job)
 
 /* ---- whose job is next ---- */
 
-static bool was_served_before(const struct job_flow *a, const struct job_flow *b)
+static uint64_t user_served(const struct job *job)
 {
-    uint64_t of_a = a->user ? a->user->served : 0, of_b = b->user ? b->user->served : 0;
-    return of_a != of_b ? of_a < of_b : a->served < b->served;
+    return job->flow->user ? job->flow->user->served : 0;
 }
 
 struct job *turns_next(const struct turns *turns, const struct job_list *list)
@@ -138,7 +132,9 @@ struct job *turns_next(const struct turns *turns, const struct job_list *list)
             continue;
         if (!job->flow)
             backlog = backlog ? backlog : job;
-        else if (!client || was_served_before(job->flow, client->flow))
+        else if (!client || user_served(job) < user_served(client) ||
+                 (user_served(job) == user_served(client) &&
+                  job->flow->served < client->flow->served))
             client = job;
     }
     if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
@@ -315,13 +311,6 @@ const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .
 
 /* ---- once a turn of the loop ---- */
 
-static struct job *next_of_the_last(struct queue *queue)
-{
-    struct job *job = first_not_stalled(&queue->queued[JOB_LAST]);
-    bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
-    return now ? job : NULL;
-}
-
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue)
 {
@@ -338,7 +327,11 @@ static struct job *next_to_open(struct queue *queue)
         return suspect;
     if (normal)
         return busy < queue->slots + AHEAD ? normal : NULL;
-    return suspect || busy + quarantined > 0 ? NULL : next_of_the_last(queue);
+    struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
+    if (suspect || busy + quarantined > 0 || !last)
+        return NULL;
+    bool now = clock_now() >= last->not_before || queue->events.is_quiet(queue->context);
+    return now ? last : NULL;
 }
 
 static void open_jobs(struct queue *queue)
@@ -349,14 +342,6 @@ static void open_jobs(struct queue *queue)
         enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
-}
-
-/* A job that is late by this much ends with its worker. The worker stops late jobs by itself, where
- * it can. */
-static uint64_t grace(const struct queue *queue)
-{
-    uint64_t part = queue->job_time / 10;
-    return part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
 }
 
 static struct worker *worker_for(struct queue *queue, const struct job *job)
@@ -370,6 +355,10 @@ static struct worker *worker_for(struct queue *queue, const struct job *job)
 static void send_jobs(struct queue *queue)
 {
     struct job *job, *next;
+    /* a job that is late by so much more ends with its worker, which stops late jobs where it can
+     */
+    uint64_t part = queue->job_time / 10;
+    uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
     for (job = TAILQ_FIRST(&queue->lists[JOB_OPEN]); job; job = next) {
         struct worker *worker = worker_for(queue, job);
         uint64_t now = clock_now();
@@ -382,19 +371,9 @@ static void send_jobs(struct queue *queue)
         job->late = false;
         job->n_outputs = 0;
         job->sent = now;
-        job->deadline = now + queue->job_time + grace(queue);
+        job->deadline = now + queue->job_time + grace;
         enter(queue, job, JOB_SENT);
         send_job(queue, job, worker);
-    }
-}
-
-static void wake_jobs(struct queue *queue, uint64_t now)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (job->not_before <= now)
-            enter(queue, job, JOB_QUEUED);
     }
 }
 
@@ -433,9 +412,8 @@ static void arm_timer(struct queue *queue, uint64_t now)
     const struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     due = earlier(due, job->not_before);
-    TAILQ_FOREACH(job, &queue->lists[JOB_SENT], in_list)
-    due = earlier(due, job->deadline);
-    TAILQ_FOREACH(job, &queue->lists[JOB_BEGUN], in_list)
+    for (int i = JOB_SENT; i <= JOB_BEGUN; i++)
+        TAILQ_FOREACH(job, &queue->lists[i], in_list)
     due = earlier(due, job->deadline);
     job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
     if (job && job->not_before > now)
@@ -446,28 +424,22 @@ static void arm_timer(struct queue *queue, uint64_t now)
         uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
-static void give_back_from(struct queue *queue, struct job_list *list, const void *owner)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(list); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (!owner || job->owner == owner)
-            give_back_one(queue, job);
-    }
-}
-
 /* Gives back the jobs that no worker has: those of one owner or, for NULL, all. */
 static void give_back(struct queue *queue, const void *owner)
 {
-    for (int lane = 0; lane < JOB_LANES; lane++)
-        give_back_from(queue, &queue->queued[lane], owner);
-    give_back_from(queue, &queue->lists[JOB_OPEN], owner);
-    give_back_from(queue, &queue->lists[JOB_WAITING], owner);
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(&queue->all); job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if ((!owner || job->owner == owner) &&
+            (job->state == JOB_QUEUED || job->state == JOB_OPEN || job->state == JOB_WAITING))
+            give_back_one(queue, job);
+    }
 }
 
 static void on_turn(uv_check_t *check)
 {
     struct queue *queue = check->data;
+    struct job *job, *next;
     uint64_t now = clock_now();
     if (!queue->turn_wanted)
         return;
@@ -477,7 +449,11 @@ static void on_turn(uv_check_t *check)
     if (queue->draining) {
         give_back(queue, NULL);
     } else {
-        wake_jobs(queue, now);
+        for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
+            next = TAILQ_NEXT(job, in_list);
+            if (job->not_before <= now)
+                enter(queue, job, JOB_QUEUED);
+        }
         if (!queue->held) {
             open_jobs(queue);
             send_jobs(queue);
@@ -487,21 +463,18 @@ static void on_turn(uv_check_t *check)
     queue->events.changed(queue->context);
 }
 
-int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault)
+void queue_init(struct queue *queue, uv_loop_t *loop)
 {
     for (int i = 0; i < JOB_LANES; i++)
         TAILQ_INIT(&queue->queued[i]);
     for (int i = 0; i < JOB_STATES; i++)
         TAILQ_INIT(&queue->lists[i]);
+    TAILQ_INIT(&queue->all);
     queue->timer.data = queue->check.data = queue->idle.data = queue;
-    int error = uv_timer_init(loop, &queue->timer);
-    if (error == 0)
-        error = uv_check_init(loop, &queue->check);
-    if (error == 0)
-        error = uv_idle_init(loop, &queue->idle);
-    if (error == 0)
-        error = uv_check_start(&queue->check, on_turn);
-    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+    uv_timer_init(loop, &queue->timer);
+    uv_check_init(loop, &queue->check);
+    uv_idle_init(loop, &queue->idle);
+    uv_check_start(&queue->check, on_turn);
 }
 
 void queue_close(struct queue *queue)
@@ -511,19 +484,10 @@ void queue_close(struct queue *queue)
     uv_close((uv_handle_t *)&queue->idle, NULL);
 }
 
-static unsigned room_beside(const struct queue *queue, unsigned held)
+unsigned queue_room(const struct queue *queue, bool of_clients)
 {
+    unsigned held = of_clients ? queue->n_client_jobs : queue->n_jobs - queue->n_client_jobs;
     return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
-}
-
-unsigned queue_room(const struct queue *queue)
-{
-    return room_beside(queue, queue->n_jobs - queue->n_client_jobs);
-}
-
-unsigned queue_client_room(const struct queue *queue)
-{
-    return room_beside(queue, queue->n_client_jobs);
 }
 
 unsigned queue_in_quarantine(const struct queue *queue)
@@ -535,11 +499,6 @@ unsigned queue_in_quarantine(const struct queue *queue)
     return waiting + under_way(queue, true);
 }
 
-bool queue_is_empty(const struct queue *queue)
-{
-    return queue->n_jobs == 0;
-}
-
 void queue_add(struct queue *queue, struct job *job)
 {
     job->id = ++queue->last_id;
@@ -548,6 +507,7 @@ void queue_add(struct queue *queue, struct job *job)
     job->added = job->since = clock_now();
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
+    TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[JOB_QUEUED]++;
     queue->n_jobs++;
@@ -581,6 +541,7 @@ void queue_give_output(struct queue *queue, struct job *job, const char *plane, 
 
 void queue_remove(struct queue *queue, struct job *job)
 {
+    TAILQ_REMOVE(&queue->all, job, in_all);
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
     queue->counts[job->state]--;
     queue->n_jobs--;
@@ -591,7 +552,7 @@ void queue_remove(struct queue *queue, struct job *job)
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
 {
     *(done ? &queue->n_done : &queue->n_failed) += 1;
-    metrics_count_job(queue->metrics, job->source->name, job->counted ? job->counted : job->chain,
+    metrics_count_job(queue->metrics, job->origin, job->counted ? job->counted : job->chain,
                       done ? "done" : "failed");
 }
 
@@ -649,11 +610,6 @@ void queue_hold(struct queue *queue, bool hold)
 {
     queue->held = hold;
     want_turn(queue);
-}
-
-bool queue_is_idle(const struct queue *queue)
-{
-    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN] == 0;
 }
 
 void queue_cancel(struct queue *queue)

@@ -387,11 +387,6 @@ static void on_moved(struct worker *worker, const struct worker_check *check)
               check->chain, tier->kind, tier->why);
 }
 
-static bool is_device_fault(enum fault_code code, const char *subject)
-{
-    return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
-}
-
 /* A device that was asked for by name and is missing at the very first start is a mistake in the
  * configuration and ends the start. One that fails or disappears later is replaced by the next
  * device. */
@@ -412,8 +407,10 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
             slot->failures++;
         return;
     }
-    bool other = is_device_fault(fault->code, subject) && !strict &&
-                 step_down(s, worker, missing ? "missing" : "start", fault->text);
+    bool of_device =
+        !subject && (missing || fault->code == FAULT_DEVICE || fault->code == FAULT_VERIFY);
+    bool other =
+        of_device && !strict && step_down(s, worker, missing ? "missing" : "start", fault->text);
     if (is_ready(slot->worker)) {
         log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
         put_off_recycling(s);

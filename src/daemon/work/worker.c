@@ -178,16 +178,6 @@ static uint64_t resident_bytes(const struct worker *worker)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Logs the sandbox's level; as a warning where it is not the one that was asked for. */
-static void say_sandbox(const struct worker *worker)
-{
-    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
-    if (whole || worker->settings->sandbox == SANDBOX_OFF)
-        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
-    else
-        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
-}
-
 /* Its device cannot be opened: it ends the jobs that it has on native. */
 static void give_up_device(struct worker *worker)
 {
@@ -207,7 +197,11 @@ static void become_ready(struct worker *worker)
              worker->pid, number_duration(now - worker->started),
              worker->name[0] ? worker->name : "no device", worker->builds, worker->cache_hits,
              worker->quarantine ? "; it is the one in quarantine" : "");
-    say_sandbox(worker);
+    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
+    if (whole || worker->settings->sandbox == SANDBOX_OFF)
+        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
+    else
+        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
     take(worker, WORKER_PASSED);
     if (worker->trouble.code)
         give_up_device(worker);
