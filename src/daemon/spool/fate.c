@@ -91,29 +91,28 @@ void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX])
     snprintf(name, PATH_MAX, "%s", good ? file : "");
 }
 
-static bool search_numbered(int root_fd, const char *name, const struct identity *identity,
-                            bool exactly, char found[PATH_MAX], struct identity *there)
-{
-    for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
-        name_number_path(found, name, number);
-        if (!look_for_file(root_fd, found, there))
-            missing++;
-        else if (!identity ||
-                 (there->inode == identity->inode &&
-                  (!exactly || (there->size == identity->size && there->mtime == identity->mtime))))
-            return true;
-    }
-    return false;
-}
-
 /* Finds the original among name, name-1, … in done or failed: the file that the ledger describes,
  * else one of that inode that was changed since, else the first. */
 static bool find_numbered(int root_fd, const char *name, const struct identity *identity,
                           char found[PATH_MAX], struct identity *there)
 {
-    return (identity && (search_numbered(root_fd, name, identity, true, found, there) ||
-                         search_numbered(root_fd, name, identity, false, found, there))) ||
-           search_numbered(root_fd, name, NULL, false, found, there);
+    enum likeness {
+        ANY,
+        SAME_INODE,
+        SAME
+    };
+    for (int like = identity ? SAME : ANY; like >= ANY; like--) {
+        for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
+            name_number_path(found, name, number);
+            if (!look_for_file(root_fd, found, there))
+                missing++;
+            else if (like == ANY || (there->inode == identity->inode &&
+                                     (like == SAME_INODE || (there->size == identity->size &&
+                                                             there->mtime == identity->mtime))))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* With claims in place, failed holds only reasons; each names its file. */
@@ -181,23 +180,30 @@ static void set_failed(struct fate *fate, const char *text)
     fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
 }
 
+/* Finds the original in done or failed. */
+static bool find_original(struct fate *fate, const struct spool *spool, bool failed,
+                          const char *name, const struct identity *identity)
+{
+    int root_fd = failed ? spool->failed_fd : spool->done_fd;
+    if (!find_numbered(root_fd, name, identity, fate->original, &fate->identity))
+        return false;
+    fate->where = failed ? FATE_IN_FAILED : FATE_IN_DONE;
+    if (failed)
+        fate->told = fate_read_reason(root_fd, fate->original);
+    return true;
+}
+
 /* For a row about a file that has left IN: finds where its original is. */
 static void follow_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
+    bool failed = strcmp(row->state, "failed") == 0;
     note_row(fate, spool, row);
     snprintf(fate->name, sizeof fate->name, "%s", row->name);
-    if (strcmp(row->state, "failed") == 0) {
-        if (find_numbered(spool->failed_fd, row->name, &row->identity, fate->original,
-                          &fate->identity)) {
-            fate->where = FATE_IN_FAILED;
-            fate->told = fate_read_reason(spool->failed_fd, fate->original);
-        }
+    find_original(fate, spool, failed, row->name, &row->identity);
+    if (failed)
         set_failed(fate, row->reason);
-        return;
-    }
-    if (find_numbered(spool->done_fd, row->name, &row->identity, fate->original, &fate->identity))
-        fate->where = FATE_IN_DONE;
-    set_done(fate);
+    else
+        set_done(fate);
 }
 
 /* ---- by the place of the path ---- */
@@ -308,12 +314,9 @@ static void find_gone(struct fate *fate, const struct spool *spool)
     if (ledger_find(spool->world->ledger, spool->folder, fate->name, NULL, &row)) {
         follow_row(fate, spool, &row);
         ledger_row_finish(&row);
-    } else if (find_numbered(spool->failed_fd, fate->name, NULL, fate->original, &fate->identity)) {
-        fate->where = FATE_IN_FAILED;
-        fate->told = fate_read_reason(spool->failed_fd, fate->original);
+    } else if (find_original(fate, spool, true, fate->name, NULL)) {
         set_failed(fate, NULL);
-    } else if (find_numbered(spool->done_fd, fate->name, NULL, fate->original, &fate->identity)) {
-        fate->where = FATE_IN_DONE;
+    } else if (find_original(fate, spool, false, fate->name, NULL)) {
         set_done(fate);
     } else {
         fate->original[0] = '\0';

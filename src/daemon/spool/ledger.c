@@ -224,13 +224,6 @@ int ledger_end(struct ledger *ledger, int code, struct fault *fault)
     return result;
 }
 
-void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity)
-{
-    sqlite3_bind_int64(statement, first, (sqlite3_int64)identity->inode);
-    sqlite3_bind_int64(statement, first + 1, identity->size);
-    sqlite3_bind_int64(statement, first + 2, identity->mtime);
-}
-
 unsigned ledger_generation(struct ledger *ledger)
 {
     return ledger ? ledger->generation : 0;

@@ -106,7 +106,6 @@ int ledger_step(struct ledger *ledger, enum statement which);
 /* Handles the end of a statement: 0 for SQLITE_DONE, else a fault. A damaged database is replaced
  * here. */
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
-void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
 
 /* The statement's current row, if there is one, with copies of its texts. False without memory. */
 bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row);

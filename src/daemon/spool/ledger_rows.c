@@ -2,6 +2,7 @@
  * they have been where they are; which entries are old. */
 #include "daemon/spool/ledger_internal.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,21 @@
 
 #include "base/file.h"
 #include "base/name.h"
+
+/* A statement with its parameters: 't' a text, 'i' an int64_t. */
+static sqlite3_stmt *bind(struct ledger *ledger, enum statement which, const char *kinds, ...)
+{
+    sqlite3_stmt *s = ledger->statements[which];
+    va_list args;
+    va_start(args, kinds);
+    for (int i = 0; kinds[i]; i++)
+        if (kinds[i] == 't')
+            sqlite3_bind_text(s, i + 1, va_arg(args, const char *), -1, SQLITE_STATIC);
+        else
+            sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
+    va_end(args);
+    return s;
+}
 
 void ledger_row_finish(struct ledger_row *row)
 {
@@ -86,9 +102,7 @@ int ledger_knows(struct ledger *ledger, const char *folder, const struct identit
     int result = ledger_enter(ledger, fault);
     if (result != 0)
         return result;
-    sqlite3_stmt *statement = ledger->statements[KNOWS];
-    sqlite3_bind_text(statement, 1, folder, -1, SQLITE_STATIC);
-    ledger_bind_identity(statement, 2, identity);
+    bind(ledger, KNOWS, "tiii", folder, (int64_t)identity->inode, identity->size, identity->mtime);
     int code = ledger_step(ledger, KNOWS);
     *known = code == SQLITE_ROW;
     result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
@@ -103,12 +117,11 @@ bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
     if (ledger_enter(ledger, NULL) != 0)
         return false;
     enum statement which = identity ? FIND_FILE : FIND_NAME;
-    sqlite3_stmt *s = ledger->statements[which];
-    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
     if (identity)
-        ledger_bind_identity(s, 2, identity);
+        bind(ledger, which, "tiii", folder, (int64_t)identity->inode, identity->size,
+             identity->mtime);
     else
-        sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
+        bind(ledger, which, "tt", folder, name);
     bool found = first_row(ledger, which, NULL, NULL, row);
     ledger_leave(ledger);
     return found;
@@ -145,10 +158,7 @@ static bool find_plane(struct ledger *ledger, const char *folder, struct wanted 
     wanted->extension = extension;
     snprintf(from, sizeof from, "%.*s.", (int)wanted->stem, result);
     snprintf(to, sizeof to, "%.*s/", (int)wanted->stem, result);
-    sqlite3_stmt *s = ledger->statements[FIND_PLANE];
-    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, from, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 3, to, -1, SQLITE_STATIC);
+    bind(ledger, FIND_PLANE, "ttt", folder, from, to);
     return first_row(ledger, FIND_PLANE, is_result, wanted, row);
 }
 
@@ -159,9 +169,7 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
     *row = (struct ledger_row){0};
     if (ledger_enter(ledger, NULL) != 0)
         return false;
-    sqlite3_stmt *s = ledger->statements[FIND_RESULT];
-    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, result, -1, SQLITE_STATIC);
+    bind(ledger, FIND_RESULT, "tt", folder, result);
     bool found = first_row(ledger, FIND_RESULT, is_result, &wanted, row) ||
                  find_plane(ledger, folder, &wanted, result, row);
     ledger_leave(ledger);
@@ -174,11 +182,7 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
     size_t count = 0;
     if (ledger_enter(ledger, NULL) != 0)
         return 0;
-    sqlite3_stmt *s = ledger->statements[PAGE];
-    sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, state, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 3, after);
-    sqlite3_bind_int64(s, 4, (sqlite3_int64)limit);
+    sqlite3_stmt *s = bind(ledger, PAGE, "ttii", folder, state, after, (int64_t)limit);
     while (count < limit && sqlite3_step(s) == SQLITE_ROW && ledger_read_row(s, &rows[count]))
         count++;
     sqlite3_reset(s);
@@ -298,11 +302,8 @@ int64_t ledger_date_before(struct ledger *ledger, int64_t age)
 static int date_file(struct ledger *ledger, const char *root, struct ledger_kept *file,
                      const struct moment *now, struct ledger_task *task)
 {
-    sqlite3_stmt *get = ledger->statements[KEPT_GET];
+    sqlite3_stmt *get = bind(ledger, KEPT_GET, "tti", root, file->path, file->changed);
     int64_t day = now->seen / DAY, marked = -1;
-    sqlite3_bind_text(get, 1, root, -1, SQLITE_STATIC);
-    sqlite3_bind_text(get, 2, file->path, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(get, 3, file->changed);
     file->since = now->seen;
     int code = sqlite3_step(get);
     if (code == SQLITE_ROW) {
@@ -376,11 +377,9 @@ struct page {
 
 static void read_page(struct ledger *ledger, const char *folder, struct page *page)
 {
-    sqlite3_stmt *list = ledger->statements[LIST_REMEMBERED];
-    sqlite3_bind_text(list, 1, folder, -1, SQLITE_STATIC);
-    ledger_bind_identity(list, 2, &page->after);
-    sqlite3_bind_text(list, 5, page->after_name ? page->after_name : "", -1, SQLITE_STATIC);
-    sqlite3_bind_int64(list, 6, PAGE_ROWS);
+    sqlite3_stmt *list = bind(ledger, LIST_REMEMBERED, "tiiiti", folder, (int64_t)page->after.inode,
+                              page->after.size, page->after.mtime,
+                              page->after_name ? page->after_name : "", (int64_t)PAGE_ROWS);
     page->n_rows = 0;
     page->generation = ledger->generation;
     while (page->n_rows < PAGE_ROWS && sqlite3_step(list) == SQLITE_ROW)

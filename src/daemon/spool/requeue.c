@@ -225,14 +225,6 @@ struct slice {
     char **names; /* below failed; owned */
 };
 
-static bool is_skipped(const struct slice *slice, const char *name)
-{
-    for (size_t i = 0; i < slice->requeued->n_skipped; i++)
-        if (strcmp(slice->requeued->skipped[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* With claims in place there are only reasons; each stands for its file. */
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
@@ -245,7 +237,11 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_ON;
     size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
     snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-    if (!is_skipped(slice, path))
+    size_t skipped = 0;
+    while (skipped < slice->requeued->n_skipped &&
+           strcmp(slice->requeued->skipped[skipped], path) != 0)
+        skipped++;
+    if (skipped == slice->requeued->n_skipped)
         add_name(&slice->names, &slice->count, path);
     return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
 }

@@ -290,19 +290,11 @@ void folder_count_requeued(struct folder *folder, bool failed)
 
 /* ---- lists ---- */
 
-struct listing {
-    const char *state, *after;
-    size_t limit, count;
-    struct folder_file *files; /* in the order of names */
-};
-
-/* Keeps the first names in order. */
-static void offer(struct listing *l, const char *name, const char *state, unsigned attempts)
+struct folder_file *folder_files_offer(struct folder_files *l, const char *name)
 {
-    if ((l->state && strcmp(l->state, state) != 0) || strcmp(name, l->after) <= 0)
-        return;
-    if (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0)
-        return;
+    if (strcmp(name, l->after) <= 0 ||
+        (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0))
+        return NULL;
     size_t low = 0, high = l->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -313,21 +305,27 @@ static void offer(struct listing *l, const char *name, const char *state, unsign
     }
     l->count += l->count < l->limit;
     memmove(&l->files[low + 1], &l->files[low], (l->count - low - 1) * sizeof *l->files);
-    l->files[low] = (struct folder_file){name, state, attempts};
+    return &l->files[low];
 }
 
-size_t folder_list(const struct folder *folder, const char *state, const char *after, size_t limit,
-                   struct folder_file *files)
+static void offer(struct folder_files *files, const char *wanted, struct folder_file file)
 {
-    struct listing listing = {.state = state, .after = after, .limit = limit, .files = files};
+    if (wanted && strcmp(wanted, file.state) != 0)
+        return;
+    struct folder_file *place = folder_files_offer(files, file.name);
+    if (place)
+        *place = file;
+}
+
+void folder_list(const struct folder *folder, const char *state, struct folder_files *files)
+{
     const struct candidate *c;
     const struct job *job;
     TAILQ_FOREACH(job, &folder->queue->all, in_all)
     if (job->owner == folder)
-        offer(&listing, job->label, job_words[job->state], job->attempts);
+        offer(files, state, (struct folder_file){job->label, job_words[job->state], job->attempts});
     for (int i = 0; i < CANDIDATE_STATES; i++)
         TAILQ_FOREACH(c, &folder->candidates.lists[i], in_state)
     if (i != CANDIDATE_TAKEN)
-        offer(&listing, c->name, "waiting", 0);
-    return listing.count;
+        offer(files, state, (struct folder_file){c->name, "waiting", 0});
 }
