@@ -12,16 +12,6 @@
 
 /* ---- messages about a wrong chain, with the place where it is written ---- */
 
-static const char *source_of(const struct worker_check *check, const char *subject)
-{
-    if (!check || !subject)
-        return "";
-    const char *source = strcmp(subject, "chain") == 0    ? check->chain
-                         : strcmp(subject, "format") == 0 ? check->format
-                                                          : check->reading;
-    return source ? source : "";
-}
-
 static struct place place_of(const struct config *config, size_t index, const char *subject)
 {
     const struct settings *settings = &config->settings;
@@ -35,24 +25,23 @@ static struct place place_of(const struct config *config, size_t index, const ch
     return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
 }
 
-/* "FILE:LINE:COLUMN: " for a text of the configuration file; otherwise "". */
-static void print_place(const struct crew *crew, const struct worker_check *check,
-                        const char *subject, struct text *text)
-{
-    const struct config *config = &crew->book->config;
-    struct place place = place_of(config, (size_t)(check - crew->checks), subject);
-    if (config->settings.file && place.line > 0)
-        text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
-}
-
 static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
                      const struct fault *fault)
 {
+    const struct config *config = &crew->book->config;
     struct text what = {0}, caret = {0};
+    struct place place = {0};
+    const char *source = NULL;
     if (check)
-        print_place(crew, check, subject, &what);
+        place = place_of(config, (size_t)(check - crew->checks), subject);
+    if (check && subject)
+        source = strcmp(subject, "chain") == 0    ? check->chain
+                 : strcmp(subject, "format") == 0 ? check->format
+                                                  : check->reading;
+    if (config->settings.file && place.line > 0) /* it is a text of the configuration file */
+        text_printf(&what, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
     text_printf(&what, "%s", subject ? subject : "");
-    fault_print_caret(fault, source_of(check, subject), &caret);
+    fault_print_caret(fault, source ? source : "", &caret);
     options_complain("sluiced", what.length > 0 ? text_string(&what) : NULL, fault);
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
@@ -135,12 +124,6 @@ static const struct supervisor_events events = {.ready = on_ready,
  * used is then noticed at the start, not by the first client. */
 #define ANY_CHAIN "invert"
 
-static size_t count_checks(const struct config *config)
-{
-    size_t configured = config->settings.n_watches + config->n_chains;
-    return configured > 0 ? configured : 1;
-}
-
 /* Every chain of the file is checked, even if no folder uses it. */
 static void fill_checks(struct crew *crew)
 {
@@ -182,10 +165,11 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
     *crew = NULL;
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    size_t configured = book->config.settings.n_watches + book->config.n_chains;
     *c = (struct crew){.front = front,
                        .book = rulebook_use(book),
                        .config_fd = -1,
-                       .n_checks = count_checks(&book->config)};
+                       .n_checks = configured > 0 ? configured : 1};
     c->checks = calloc(c->n_checks, sizeof *c->checks);
     int result = c->checks ? open_source(&book->config, &c->config_fd, fault)
                            : fault_set(fault, FAULT_MEMORY, "no memory for a worker");

@@ -82,17 +82,6 @@ static void measure(void *context)
     metrics_measure_process(front->metrics);
 }
 
-static void measure_once(struct metrics *metrics)
-{
-    struct text labels = {0};
-    metrics_label(&labels, "version", SLUICE_VERSION);
-    metrics_set(metrics, METRIC_BUILD_INFO, text_string(&labels), 1);
-    metrics_set(metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
-    /* the start time is among them: it was read once, since the clock may be set later */
-    metrics_measure_process(metrics);
-    text_finish(&labels);
-}
-
 /* ---- sockets ---- */
 
 static const char *get_state(void *context)
@@ -144,53 +133,30 @@ static void on_socket_changed(void *context)
     front_leave_if_done(context);
 }
 
-/* A socket from the service manager is used even if the settings do not name it. */
-static bool is_socket_wanted(const struct socket_settings *settings, int type)
-{
-    return settings->unix_path || manager_has_socket(type);
-}
-
-static int listen_to(struct front *front, struct fault *fault)
-{
-    const struct settings *settings = front->sockets.service.settings;
-    int result = 0;
-    service_init(&front->sockets.service);
-    if (is_socket_wanted(&settings->http, SOCK_STREAM))
-        result = http_open(&front->sockets.http, &front->sockets.service, &settings->http, fault);
-    if (result == 0 && is_socket_wanted(&settings->jobs_socket, SOCK_SEQPACKET))
-        result = jobs_socket_open(&front->sockets.jobs, &front->sockets.service,
-                                  &settings->jobs_socket, fault);
-    manager_drop_sockets();
-    return result;
-}
-
 static int open_sockets(struct front *front, struct fault *fault)
 {
-    front->sockets.service = (struct service){.loop = &front->loop,
-                                              .queue = &front->queue,
-                                              .metrics = front->metrics,
-                                              .settings = &front->book->config.settings,
-                                              .state = get_state,
-                                              .chain = get_chain,
-                                              .folder = get_folder,
-                                              .supervisor = get_supervisor,
-                                              .measure = measure,
-                                              .changed = on_socket_changed,
-                                              .context = front};
-    return listen_to(front, fault);
-}
-
-static bool sockets_are_idle(const struct front *front)
-{
-    return http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs);
-}
-
-static void close_sockets(struct front *front)
-{
-    http_close(&front->sockets.http);
-    jobs_socket_close(&front->sockets.jobs);
-    if (front->sockets.service.started != 0)
-        service_finish(&front->sockets.service);
+    const struct settings *settings = settings_of(front);
+    struct service *service = &front->sockets.service;
+    int result = 0;
+    *service = (struct service){.loop = &front->loop,
+                                .queue = &front->queue,
+                                .metrics = front->metrics,
+                                .settings = settings,
+                                .state = get_state,
+                                .chain = get_chain,
+                                .folder = get_folder,
+                                .supervisor = get_supervisor,
+                                .measure = measure,
+                                .changed = on_socket_changed,
+                                .context = front};
+    service_init(service);
+    /* a socket from the service manager is used even if the settings do not name it */
+    if (settings->http.unix_path || manager_has_socket(SOCK_STREAM))
+        result = http_open(&front->sockets.http, service, &settings->http, fault);
+    if (result == 0 && (settings->jobs_socket.unix_path || manager_has_socket(SOCK_SEQPACKET)))
+        result = jobs_socket_open(&front->sockets.jobs, service, &settings->jobs_socket, fault);
+    manager_drop_sockets();
+    return result;
 }
 
 void front_sockets_reloaded(struct front *front)
@@ -210,7 +176,10 @@ void front_close(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
-    close_sockets(front);
+    http_close(&front->sockets.http);
+    jobs_socket_close(&front->sockets.jobs);
+    if (front->sockets.service.started != 0)
+        service_finish(&front->sockets.service);
     errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
@@ -221,21 +190,16 @@ void front_close(struct front *front)
     front->state = FRONT_CLOSED;
 }
 
-static bool all_stopped(const struct front *front)
-{
-    for (size_t i = 0; i < front->n_folders; i++)
-        if (!front->folders[i].stopped)
-            return false;
-    return true;
-}
-
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || !all_stopped(front) || front->queue.n_jobs > 0 ||
-        errands_count(front->errands) > 0)
+    if (!stopping || front->queue.n_jobs > 0 || errands_count(front->errands) > 0)
         return;
-    if (front->state == FRONT_DRAINING && !sockets_are_idle(front))
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            return;
+    if (front->state == FRONT_DRAINING &&
+        !(http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs)))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
     supervisor_stop(
@@ -279,13 +243,6 @@ static void on_limit(uv_timer_t *timer)
     }
 }
 
-static void stop_with(struct front *front, int status)
-{
-    front->status = status;
-    if (front->state < FRONT_DRAINING)
-        drain(front);
-}
-
 /* There may be sockets only, and no folder. */
 static void be_ready_if_scanned(struct front *front)
 {
@@ -315,8 +272,10 @@ void front_ready(struct front *front)
 
 void front_refused(struct front *front, const struct fault *fault)
 {
-    if (front->state == FRONT_STARTING)
-        stop_with(front, fault_exit_status(fault->code));
+    if (front->state != FRONT_STARTING)
+        return;
+    front->status = fault_exit_status(fault->code);
+    drain(front);
 }
 
 /* ---- events of folders and the queue ---- */
@@ -464,15 +423,6 @@ int front_add_folder(struct front *front, struct rulebook *book,
     return result;
 }
 
-static int open_folders(struct front *front, struct fault *fault)
-{
-    const struct settings *settings = settings_of(front);
-    int result = 0;
-    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
-        result = front_add_folder(front, front->book, &settings->watches[i], fault);
-    return result;
-}
-
 void front_set_queue(struct front *front)
 {
     const struct settings *settings = settings_of(front);
@@ -508,8 +458,9 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
     queue_init(&front->queue, &front->loop);
     result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
+    front->tick.data = front;
     if (result == 0 && error == 0)
-        error = front_manager_init(front);
+        error = uv_timer_init(&front->loop, &front->tick);
     if (result == 0 && error == 0)
         error = watch_signals(front);
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
@@ -517,10 +468,12 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
 
 static int start(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
+    const struct settings *settings = settings_of(front);
     int result = wire(front, spools, fault);
     if (result != 0)
         abort(); /* no descriptor left for a loop */
-    result = open_folders(front, fault);
+    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
+        result = front_add_folder(front, front->book, &settings->watches[i], fault);
     if (result == 0)
         result = open_sockets(front, fault);
     if (result != 0) {
@@ -561,12 +514,18 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
               const struct spool_world *spools)
 {
     struct front front = {.options = options};
+    struct text version = {0};
     struct fault fault = FAULT_INIT;
     signal(SIGPIPE, SIG_IGN);
     /* sent to whoever opens a file while a look holds a lease on it (spool.c) */
     signal(SIGIO, SIG_IGN);
     front.metrics = metrics_create();
-    measure_once(front.metrics);
+    metrics_label(&version, "version", SLUICE_VERSION);
+    metrics_set(front.metrics, METRIC_BUILD_INFO, text_string(&version), 1);
+    text_finish(&version);
+    metrics_set(front.metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
+    /* now, since it reads the start time once, and the clock may be set later */
+    metrics_measure_process(front.metrics);
     if (!front.metrics || loop_init(&front.loop, &fault) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for metrics");
         metrics_destroy(&front.metrics);

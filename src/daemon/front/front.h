@@ -115,7 +115,6 @@ void front_sockets_reloaded(struct front *front);
 
 /* front_manager.c: nothing happens without a service manager. `refused`: why a reload changed
  * nothing, or NULL. `patience`: nanoseconds that stopping may take. */
-int front_manager_init(struct front *front);
 void front_manager_starting(struct front *front);
 void front_manager_ready(struct front *front);
 void front_manager_reloading(void);

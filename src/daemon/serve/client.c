@@ -273,15 +273,6 @@ static void ask_about_file(struct jobs_client *client, const struct ask *ask)
     destroy_question(question);
 }
 
-void client_forget_questions(struct jobs_client *client)
-{
-    struct jobs_question *question;
-    while ((question = LIST_FIRST(&client->questions)) != NULL) {
-        inquiry_cancel(&question->inquiry);
-        destroy_question(question);
-    }
-}
-
 /* ---- messages of the client ---- */
 
 static int check_job(struct jobs_client *client, const struct ask *ask,
@@ -412,5 +403,10 @@ void client_cancel_all(struct jobs_client *client)
         }
         client_job_cancel(&request->job);
         destroy_request(request);
+    }
+    struct jobs_question *question;
+    while ((question = LIST_FIRST(&client->questions)) != NULL) {
+        inquiry_cancel(&question->inquiry);
+        destroy_question(question);
     }
 }

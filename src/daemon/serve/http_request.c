@@ -79,16 +79,6 @@ static struct http_connection *connection_of(struct MHD_Connection *mhd)
     return info ? info->socket_context : NULL;
 }
 
-/* A request line for a proxy contains the server's name too (RFC 9112, 3.2.2): returns what follows
- * it. */
-static const char *origin_form(const char *target)
-{
-    if (strncasecmp(target, "http://", 7) != 0)
-        return target;
-    const char *path = strchr(target + 7, '/');
-    return path ? path : "/";
-}
-
 void *http_request_begin(void *context, const char *target, struct MHD_Connection *mhd)
 {
     struct http *http = context;
@@ -100,7 +90,10 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     request->connection = connection;
     request->body_fd = -1;
     fault_clear(&request->query_fault);
-    query_parse(&request->query, origin_form(target), &request->query_fault);
+    /* a request line for a proxy contains the server's name too (RFC 9112, 3.2.2) */
+    if (strncasecmp(target, "http://", 7) == 0)
+        target = strchr(target + 7, '/') ? strchr(target + 7, '/') : "/";
+    query_parse(&request->query, target, &request->query_fault);
     connection->request = request;
     if (connection->phase == HTTP_IDLE)
         http_enter(connection, HTTP_HEADER, 5);

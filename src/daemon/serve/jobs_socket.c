@@ -277,7 +277,6 @@ static void cut_client(struct jobs_client *client)
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
     client_cancel_all(client);
-    client_forget_questions(client);
     drop(client, &client->outgoing);
     shutdown(client->fd, SHUT_RDWR);
 }

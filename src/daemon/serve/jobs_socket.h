@@ -76,6 +76,5 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
 void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
                       const struct message *report);
 void client_cancel_all(struct jobs_client *client);
-void client_forget_questions(struct jobs_client *client);
 
 #endif

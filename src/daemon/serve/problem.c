@@ -58,18 +58,10 @@ void problem_set(struct problem *problem, unsigned status, const char *code, con
     va_end(arguments);
 }
 
-static const char *known_step(const char *step)
-{
-    static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
-    for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++)
-        if (strcmp(step, steps[i]) == 0)
-            return steps[i];
-    return NULL;
-}
-
 void problem_of_fault(struct problem *problem, const struct fault *fault, const char *subject,
                       const char *step)
 {
+    static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
     unsigned status = 500;
     const char *code = "internal";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -91,7 +83,9 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
                 status == 415 ? "; the body is the picture itself (curl --data-binary @FILE)" : "");
     problem->position = subject ? fault->position : -1;
     problem->length = fault->length;
-    problem->stage = known_step(step);
+    for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++)
+        if (strcmp(step, steps[i]) == 0)
+            problem->stage = steps[i];
     for (size_t i = 0; fault->code == FAULT_LIMIT && i < sizeof limits / sizeof *limits; i++)
         if (!problem->limit && strstr(fault->text, limits[i].option))
             problem->limit = limits[i].limit;

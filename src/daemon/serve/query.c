@@ -56,15 +56,6 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that an escape stands for; 0: it is damaged, or NUL. */
-static int unescape(const char *text, size_t length)
-{
-    if (length < 3)
-        return 0;
-    int high = digit(text[1]), low = digit(text[2]);
-    return high >= 0 && low >= 0 ? high * 16 + low : 0;
-}
-
 /* Returns new text; NULL for a damaged escape, a NUL, or without memory. */
 static char *decode(const char *text, size_t length, char plus)
 {
@@ -73,7 +64,9 @@ static char *decode(const char *text, size_t length, char plus)
     for (size_t i = 0; decoded && i < length; i++) {
         int c = text[i] == '+' ? plus : (unsigned char)text[i];
         if (c == '%') {
-            c = unescape(text + i, length - i);
+            int high = length - i < 3 ? -1 : digit(text[i + 1]);
+            int low = high < 0 ? -1 : digit(text[i + 2]);
+            c = low < 0 ? 0 : high * 16 + low; /* 0: a damaged escape, or NUL */
             i += 2;
         }
         if (c == 0) {

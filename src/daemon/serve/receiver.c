@@ -68,17 +68,6 @@ static int check_file(int fd, bool to_write, struct stat *status, struct fault *
     return 0;
 }
 
-static void check_files(struct receipt *receipt, int input, int output)
-{
-    struct stat status;
-    if (check_file(input, false, &status, &receipt->files) == 0)
-        receipt->size = (uint64_t)status.st_size;
-    if (output >= 0 && receipt->files.code == FAULT_NONE &&
-        check_file(output, true, &status, &receipt->files) == 0 &&
-        fcntl(output, F_GET_SEALS) > F_SEAL_SEAL)
-        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
-}
-
 /* ---- orders ---- */
 
 static void close_all(int *fds, size_t count)
@@ -170,6 +159,7 @@ static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX]
 {
     struct receipt *receipt = &parcel->receipt;
     size_t size = sizeof parcel->bytes, n_fds;
+    struct stat status;
     *receipt = (struct receipt){.fault = FAULT_INIT, .files = FAULT_INIT};
     int result = message_receive_bytes(client, parcel->bytes, &size, fds, &n_fds, &receipt->fault);
     for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
@@ -179,8 +169,12 @@ static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX]
     receipt->length = result == 0 ? (uint32_t)size : 0;
     receipt->has_input = fds[0] >= 0;
     receipt->has_output = fds[1] >= 0;
-    if (receipt->has_input)
-        check_files(receipt, fds[0], fds[1]);
+    if (receipt->has_input && check_file(fds[0], false, &status, &receipt->files) == 0)
+        receipt->size = (uint64_t)status.st_size;
+    if (receipt->has_input && fds[1] >= 0 && receipt->files.code == FAULT_NONE &&
+        check_file(fds[1], true, &status, &receipt->files) == 0 &&
+        fcntl(fds[1], F_GET_SEALS) > F_SEAL_SEAL)
+        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
     if (receipt->files.code != FAULT_NONE)
         close_all(fds, MESSAGE_FDS_MAX);
     receipt->to_copy = fds[0] >= 0 && !sealed_is(fds[0]);

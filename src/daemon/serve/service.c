@@ -208,16 +208,6 @@ int service_check_queue(const struct service *service, const struct account *acc
 
 /* ---- answers about the daemon ---- */
 
-static json_t *queue_json(const struct queue *q)
-{
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
-                     (int)(q->counts[JOB_QUEUED] + q->counts[JOB_OPENING] + q->counts[JOB_OPEN]),
-                     "running", (int)(q->counts[JOB_SENT] + q->counts[JOB_BEGUN]), "settling",
-                     (int)q->counts[JOB_SETTLING], "retrying", (int)q->counts[JOB_WAITING],
-                     "of_clients", (int)q->n_client_jobs, "in_quarantine",
-                     (int)queue_in_quarantine(q));
-}
-
 /* Longer chains are shortened: the beginning is enough to recognise one. */
 #define CHAIN_MAX 500
 
@@ -295,17 +285,6 @@ static json_t *one_worker_json(const struct worker *worker)
                      of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
 }
 
-static json_t *workers_json(const struct service *service)
-{
-    json_t *list = json_array();
-    const struct supervisor *s;
-    const struct worker *worker;
-    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
-        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
-            json_array_append_new(list, one_worker_json(worker));
-    return list;
-}
-
 static unsigned receivers(const struct service *service, const uid_t *uid, bool hanging)
 {
     return service->receptions ? receptions_count(service->receptions, uid, hanging) : 0;
@@ -359,17 +338,29 @@ json_t *service_status(const struct service *service)
     const struct folder *folder;
     for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
         json_array_append_new(folders, folder_json(folder));
-    return json_pack(
-        "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-        "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
-        "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
-        (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
-        "failed", (json_int_t)queue->n_failed, "queue", queue_json(queue), "folders", folders,
-        "worker", worker_json(queue->supervisor), "workers", workers_json(service), "connections",
-        "http", (int)service->n_http, "jobs", (int)service->n_jobs_clients, "users",
-        users_json(service), "shared", "bytes", (json_int_t)service->bytes, "limit",
-        (json_int_t)bytes_max(service), "receivers", "well", (int)receivers(service, NULL, false),
-        "hanging", (int)receivers(service, NULL, true));
+    json_t *workers = json_array();
+    const struct supervisor *s;
+    const struct worker *worker;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
+        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
+            json_array_append_new(workers, one_worker_json(worker));
+    json_t *jobs = json_pack(
+        "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)queue->limit, "waiting",
+        (int)(queue->counts[JOB_QUEUED] + queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN]),
+        "running", (int)(queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN]), "settling",
+        (int)queue->counts[JOB_SETTLING], "retrying", (int)queue->counts[JOB_WAITING], "of_clients",
+        (int)queue->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(queue));
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+                     "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+                     "state", service->state(service->context), "ready", (int)(trouble == NULL),
+                     "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
+                     (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
+                     jobs, "folders", folders, "worker", worker_json(queue->supervisor), "workers",
+                     workers, "connections", "http", (int)service->n_http, "jobs",
+                     (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
+                     (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
+                     "receivers", "well", (int)receivers(service, NULL, false), "hanging",
+                     (int)receivers(service, NULL, true));
 }
 
 json_t *service_chains(const struct service *service)
