@@ -33,7 +33,7 @@ static void complain(const struct crew *crew, const struct worker_check *check, 
     struct place place = {0};
     const char *source = NULL;
     if (check)
-        place = place_of(config, (size_t)(check - crew->checks), subject);
+        place = place_of(config, (size_t)(check - crew->supervisor.checks), subject);
     if (check && subject)
         source = strcmp(subject, "chain") == 0    ? check->chain
                  : strcmp(subject, "format") == 0 ? check->format
@@ -106,8 +106,8 @@ static void on_closed(void *context)
 {
     struct crew *crew = context;
     rulebook_leave(&crew->book);
-    file_close(&crew->config_fd);
-    free(crew->checks);
+    file_close(&crew->supervisor.config_fd);
+    free(crew->supervisor.checks);
     free(crew);
 }
 
@@ -129,7 +129,7 @@ static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
     const struct settings *settings = &config->settings;
-    struct worker_check *check = crew->checks;
+    struct worker_check *check = crew->supervisor.checks;
     for (size_t i = 0; i < settings->n_watches; i++, check++) {
         check->chain = settings->watches[i].chain;
         check->format = settings->watches[i].format;
@@ -139,7 +139,7 @@ static void fill_checks(struct crew *crew)
         check->chain = config->chains[i].text;
         check->format = "npz"; /* any result can be written as npz */
     }
-    if (check == crew->checks)
+    if (check == crew->supervisor.checks)
         *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
@@ -166,26 +166,23 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     size_t configured = book->config.settings.n_watches + book->config.n_chains;
-    *c = (struct crew){.front = front,
-                       .book = rulebook_use(book),
-                       .config_fd = -1,
-                       .n_checks = configured > 0 ? configured : 1};
-    c->checks = calloc(c->n_checks, sizeof *c->checks);
-    int result = c->checks ? open_source(&book->config, &c->config_fd, fault)
+    struct supervisor *s = &c->supervisor;
+    *c = (struct crew){.front = front, .book = rulebook_use(book)};
+    *s = (struct supervisor){.loop = &front->loop,
+                             .settings = &book->config.settings,
+                             .config_fd = -1,
+                             .n_checks = configured > 0 ? configured : 1,
+                             .events = &events,
+                             .context = c,
+                             .jobs = &queue_jobs,
+                             .jobs_context = &front->queue,
+                             .metrics = front->metrics};
+    s->checks = calloc(s->n_checks, sizeof *s->checks);
+    int result = s->checks ? open_source(&book->config, &s->config_fd, fault)
                            : fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     if (result == 0) {
         fill_checks(c);
-        c->supervisor = (struct supervisor){.loop = &front->loop,
-                                            .settings = &book->config.settings,
-                                            .config_fd = c->config_fd,
-                                            .n_checks = c->n_checks,
-                                            .checks = c->checks,
-                                            .events = &events,
-                                            .context = c,
-                                            .jobs = &queue_jobs,
-                                            .jobs_context = &front->queue,
-                                            .metrics = front->metrics};
-        result = supervisor_init(&c->supervisor, fault);
+        result = supervisor_init(s, fault);
     }
     if (result == 0)
         *crew = c;
@@ -220,7 +217,7 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 {
     const struct settings *settings = &crew->book->config.settings;
     size_t i = find_check(settings, watch);
-    return i < settings->n_watches ? crew->checks[i].extension : "out";
+    return i < settings->n_watches ? crew->supervisor.checks[i].extension : "out";
 }
 
 /* Compares the texts only: a file that defines any @name counts as different when anything in it

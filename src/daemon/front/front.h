@@ -24,11 +24,9 @@ enum front_state {
 struct crew {
     struct front *front;
     struct rulebook *book; /* counted reference */
-    int config_fd; /* a file with the configuration's text, for workers; −1: there is none */
+    /* the crew owns its file and its checks: one for each folder, then one for each chain */
     struct supervisor supervisor;
-    size_t n_checks;
-    struct worker_check *checks; /* one for each folder, then one for each chain; owned */
-    bool stopped;                /* its handles are closed, or closing */
+    bool stopped; /* its handles are closed, or closing */
 };
 
 /* A watched folder, and its place in a reload. */

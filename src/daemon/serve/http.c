@@ -187,24 +187,17 @@ static void forget(struct http_connection *connection)
     free(connection);
 }
 
-/* libmicrohttpd 1.0 starts a connection in its next turn, not within MHD_add_connection. */
-static struct http_connection *connection_of(struct http *http, struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct http_connection *connection;
-    LIST_FOREACH(connection, &http->connections, in_list)
-    if (info && connection->fd == info->connect_fd)
-        return connection;
-    return NULL;
-}
-
 static void on_connection_event(void *context, struct MHD_Connection *mhd, void **ours,
                                 enum MHD_ConnectionNotificationCode code)
 {
     struct http *http = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        struct http_connection *connection = connection_of(http, mhd);
+        /* libmicrohttpd 1.0 starts a connection in its next turn, not within MHD_add_connection */
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        struct http_connection *connection = LIST_FIRST(&http->connections);
+        while (connection && !(info && connection->fd == info->connect_fd))
+            connection = LIST_NEXT(connection, in_list);
         *ours = connection;
         if (connection)
             connection->mhd = mhd;

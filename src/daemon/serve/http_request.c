@@ -72,17 +72,12 @@ static enum MHD_Result send_answer(struct http_request *request)
 
 /* ---- the header ---- */
 
-static struct http_connection *connection_of(struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
 void *http_request_begin(void *context, const char *target, struct MHD_Connection *mhd)
 {
     struct http *http = context;
-    struct http_connection *connection = connection_of(mhd);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct http_connection *connection = info ? info->socket_context : NULL;
     struct http_request *request = connection ? calloc(1, sizeof *request) : NULL;
     if (!request)
         return NULL;

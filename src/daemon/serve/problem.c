@@ -48,6 +48,8 @@ static const struct {
     {"max-file", "max_file"},     {"memory", "memory"},
 };
 
+static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
+
 void problem_set(struct problem *problem, unsigned status, const char *code, const char *format,
                  ...)
 {
@@ -61,7 +63,6 @@ void problem_set(struct problem *problem, unsigned status, const char *code, con
 void problem_of_fault(struct problem *problem, const struct fault *fault, const char *subject,
                       const char *step)
 {
-    static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
     unsigned status = 500;
     const char *code = "internal";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

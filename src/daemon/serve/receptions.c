@@ -189,17 +189,6 @@ static void give_order(struct receiver *receiver, enum receiver_order order, int
         uv_timer_start(&receiver->timer, on_timer, 0, 0);
 }
 
-static void make_idle(struct receiver *receiver)
-{
-    const struct receiver *other;
-    bool superfluous = false;
-    LIST_FOREACH(other, &receiver->all->receivers, in_list)
-    superfluous |=
-        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
-    receiver->state = RECEIVER_IDLE;
-    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
-}
-
 static void close_both(const int fds[2])
 {
     for (int i = 0; i < 2; i++)
@@ -211,6 +200,7 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
 {
     struct reception *reception = receiver->reception;
     const struct receipt *receipt = &parcel->receipt;
+    const struct receiver *other;
     uv_timer_stop(&receiver->timer);
     if (receipt->going_on) {
         uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
@@ -229,7 +219,12 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
         return;
     }
     receiver->reception = NULL;
-    make_idle(receiver);
+    receiver->state = RECEIVER_IDLE;
+    bool superfluous = false;
+    LIST_FOREACH(other, &receiver->all->receivers, in_list)
+    superfluous |=
+        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
+    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
     if (!reception)
         close_both(fds);
     else if (reception->how.order == RECEIVER_TAKE)

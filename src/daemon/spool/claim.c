@@ -73,18 +73,6 @@ static int note_origin(const struct claim *claim, int folder_fd)
     return symlinkat(from, folder_fd, NOTE_FROM);
 }
 
-/* False when another file took the name between the look and the claim; the caller gives that one
- * back. */
-static bool is_expected(const struct claim *claim, const struct identity *expected)
-{
-    struct stat status;
-    claim_path path;
-    return fstatat(claim->spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) ==
-               0 &&
-           S_ISREG(status.st_mode) && status.st_dev == expected->device &&
-           status.st_ino == expected->inode;
-}
-
 /* Moves the file into the claim's folder. Returns 0, or −1 and errno. */
 static int move_in(const struct claim *claim)
 {
@@ -131,8 +119,16 @@ static int take(struct claim *claim, const struct identity *expected, struct fau
         return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
                                : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     }
-    if (spool->in_place || is_expected(claim, expected))
+    struct stat status;
+    claim_path path;
+    bool same =
+        !spool->in_place &&
+        fstatat(spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode) && status.st_dev == expected->device &&
+        status.st_ino == expected->inode;
+    if (spool->in_place || same)
         return 0;
+    /* another file took the name between the look and the claim */
     if (claim_give_back(claim, NULL) != 0)
         log_warning("%s: another file was claimed in its place, and stays claimed", claim->name);
     return fault_set(fault, FAULT_BUSY, "another file by now");

@@ -518,13 +518,14 @@ json_t *fate_json(const struct fate *fate, const char *folder)
     return json;
 }
 
-char *fate_print_reason(const struct fate_reason *reason)
+char *fate_print_reason(const char *file, const struct fault *fault, const char *step,
+                        unsigned attempts, const char *chain, const char *format)
 {
-    json_t *json = json_pack(
-        "{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o}", "file", json_text(reason->file), "code",
-        fault_name(reason->fault->code), "message", json_text(reason->fault->text), "stage",
-        reason->step, "attempts", (json_int_t)reason->attempts, "chain", json_text(reason->chain),
-        "format", json_text(reason->format), "time", json_time(time(NULL)));
+    json_t *json =
+        json_pack("{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o}", "file", json_text(file), "code",
+                  fault_name(fault->code), "message", json_text(fault->text), "stage", step,
+                  "attempts", (json_int_t)attempts, "chain", json_text(chain), "format",
+                  json_text(format), "time", json_time(time(NULL)));
     char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
     struct text line = {0};
     if (text)

@@ -113,6 +113,11 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
 int spool_scan(const struct spool *spool, const char *const *ignore, identity_visit *found,
                void *context, struct fault *fault);
 
+/* Removes from done and failed what is older, or more, than the settings say (retention.c). A
+ * file's age is the machine's running time since the file was first seen there, which the ledger
+ * stores; without a ledger nothing is removed. */
+void spool_tidy(const struct spool *spool);
+
 /* How many files are below a directory; in failed that is the files or, with `reasons`, the reasons
  * (NAME.error.json). */
 size_t spool_count(int directory_fd, bool reasons);

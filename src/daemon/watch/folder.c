@@ -275,22 +275,16 @@ void folder_lose(struct folder *folder, const char *path, const char *why)
 
 static void abandon(struct folder *folder);
 
-/* True when a job of the folder has been opening for too long. */
-static bool is_stalled(const struct folder *folder, uint64_t now)
-{
-    const struct job *job;
-    TAILQ_FOREACH(job, &folder->queue->lists[JOB_OPENING], in_list)
-    if (job->owner == folder)
-        return now - job->since > STALLS_AFTER;
-    return false;
-}
-
 /* Looks at how long the folder's threads have made no progress. */
 static void check_threads(struct folder *folder)
 {
     uint64_t now = clock_now(), since = errands_since(folder->errands);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
-    bool stalled = is_stalled(folder, now), hanging = waits > FOLDER_HANGS_AFTER;
+    bool hanging = waits > FOLDER_HANGS_AFTER;
+    const struct job *job = TAILQ_FIRST(&folder->queue->lists[JOB_OPENING]);
+    while (job && job->owner != folder)
+        job = TAILQ_NEXT(job, in_list);
+    bool stalled = job && now - job->since > STALLS_AFTER;
     if (folder->stalled != stalled)
         queue_hold(folder->queue, folder->queue->held); /* has the queue take a turn: jobs of this
                                                            or another folder may be opened now */

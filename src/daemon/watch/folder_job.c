@@ -37,18 +37,6 @@ static int add_draft(struct folder_job *fj, struct fault *fault)
     return result;
 }
 
-/* Writes down the attempts and crashes so far, before the next try. */
-static int update_note(struct folder_job *fj, struct fault *fault)
-{
-    struct note *note = &fj->claim->note;
-    bool crashed = note->crashes != fj->job.crashes;
-    note->attempts = fj->job.attempts;
-    note->crashes = fj->job.crashes;
-    if (fj->job.attempts > 0)
-        claim_clear_begun(fj->claim);
-    return crashed ? claim_write_note(fj->claim, fault) : 0;
-}
-
 static void do_open(struct folder_job *fj)
 {
     struct fault *fault = &fj->step_fault;
@@ -56,7 +44,14 @@ static void do_open(struct folder_job *fj)
     file_close(&fj->job.in_fd);
     fj->job.out_fd = -1;
     folder_discard_drafts(fj);
-    int result = update_note(fj, fault);
+    /* attempts and crashes so far are written down before the next try */
+    struct note *note = &claim->note;
+    bool crashed = note->crashes != fj->job.crashes;
+    note->attempts = fj->job.attempts;
+    note->crashes = fj->job.crashes;
+    if (fj->job.attempts > 0)
+        claim_clear_begun(claim);
+    int result = crashed ? claim_write_note(claim, fault) : 0;
     if (result == 0 && claim->note.verdict != NOTE_OPEN)
         result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);
     if (result == 0 && !fj->ended_on_disk)

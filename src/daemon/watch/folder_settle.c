@@ -62,15 +62,11 @@ static void commit(struct folder_job *fj)
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    struct fate_reason reason = {.file = claim->name,
-                                 .fault = &fj->job.fault,
-                                 .step = fj->step,
-                                 .attempts = fj->job.attempts,
-                                 .chain = fj->job.chain,
-                                 .format = fj->job.format};
+    const struct job *job = &fj->job;
     folder_discard_drafts(fj);
     claim->note.attempts = fj->job.attempts;
-    char *text = fate_print_reason(&reason);
+    char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts, job->chain,
+                                   job->format);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
     else

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/spool/recovery.h"
-#include "daemon/spool/retention.h"
 
 #define MINUTE (60 * SECOND)
 
@@ -88,16 +87,6 @@ static void keep_claim(void *context, struct claim *claim)
         claim_destroy(&claim);
 }
 
-static void tidy(const struct spool *spool)
-{
-    struct ledger *ledger = spool->world->ledger;
-    char label[PATH_MAX + 20];
-    snprintf(label, sizeof label, "%s: done", spool->folder);
-    retention_apply(spool->done_fd, &spool->rules->done, ledger, label);
-    snprintf(label, sizeof label, "%s: failed", spool->folder);
-    retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
-}
-
 /* Files of another device belong to another removable disk, which may come back. */
 static bool is_there(void *context, const char *name, const struct identity *identity)
 {
@@ -118,7 +107,7 @@ static void do_scan(struct errand *errand)
     if (scan->lost_path)
         return;
     if (scan->tidy) {
-        tidy(spool);
+        spool_tidy(spool);
         /* of those in failed the files or, where originals stay in place, the reasons */
         scan->n_done = spool_count(spool->done_fd, false);
         scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
@@ -131,16 +120,6 @@ static void do_scan(struct errand *errand)
                      spool);
     recovery_run(spool, keep_claim, scan, &scan->fault);
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
-}
-
-static void destroy_scan(struct scan *scan)
-{
-    for (size_t i = 0; i < scan->n_found; i++)
-        free(scan->found[i].name);
-    free(scan->found);
-    free(scan->claims);
-    spool_leave(&scan->spool);
-    free(scan);
 }
 
 static void take_findings(struct folder *folder, const struct scan *scan)
@@ -207,7 +186,12 @@ static void after_scan(struct errand *errand)
             folder_lose(folder, scan->lost_path, scan->lost.text);
     }
     folder->scanned |= scan->whole;
-    destroy_scan(scan);
+    for (size_t i = 0; i < scan->n_found; i++)
+        free(scan->found[i].name);
+    free(scan->found);
+    free(scan->claims);
+    spool_leave(&scan->spool);
+    free(scan);
     if (folder->scanned)
         folder_tell_scanned(folder);
     folder_pump(folder);

@@ -180,16 +180,6 @@ static void send_job(struct queue *queue, struct job *job, struct worker *worker
 
 static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
 
-static struct job *find_with(struct queue *queue, const struct worker *worker, int64_t id)
-{
-    struct job *job;
-    for (int i = 0; i < 2; i++)
-        TAILQ_FOREACH(job, &queue->lists[with_worker[i]], in_list)
-    if (job->worker == worker && job->id == id)
-        return job;
-    return NULL;
-}
-
 /* Answers a request for one more output. A worker that asks for more outputs than a picture can
  * have planes gets no answer. */
 static void need_output(struct job *job, const char *plane)
@@ -201,15 +191,6 @@ static void need_output(struct job *job, const char *plane)
                   MESSAGE_PLANES_MAX);
         worker_kill(job->worker, WORKER_CRASHED);
     }
-}
-
-/* Logs the warnings of a report; clients get theirs in the answer. */
-static void log_warnings(const struct job *job, const struct message *report)
-{
-    enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
-    const char *warning;
-    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++)
-        job_log(job, level, "%s: warning: %s", job->label, warning);
 }
 
 /* From now on the job runs in the quarantine worker, where it harms no other job. */
@@ -236,7 +217,11 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
         queue_try_again(queue, job);
         return;
     }
-    log_warnings(job, message);
+    /* clients get their warnings in the answer */
+    enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(message, i)) != NULL; i++)
+        job_log(job, level, "%s: warning: %s", job->label, warning);
     if (job->fault.code == FAULT_NONE)
         metrics_count_report(queue->metrics, message);
     settle(queue, job, message);
@@ -245,7 +230,10 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
 static void on_said(void *context, struct worker *worker, const struct message *message)
 {
     struct queue *queue = context;
-    struct job *job = find_with(queue, worker, message->id);
+    struct job *job = TAILQ_FIRST(&queue->all);
+    while (job && (job->id != message->id || job->worker != worker ||
+                   (job->state != JOB_SENT && job->state != JOB_BEGUN)))
+        job = TAILQ_NEXT(job, in_all);
     if (!job) {
         log_error("the worker said '%s' about job %lld, which it does not have",
                   message_kind_name(message->kind), (long long)message->id);
@@ -344,14 +332,6 @@ static void open_jobs(struct queue *queue)
     }
 }
 
-static struct worker *worker_for(struct queue *queue, const struct job *job)
-{
-    struct worker *worker = job->lane == JOB_SUSPECT ? supervisor_quarantine(queue->supervisor)
-                                                     : supervisor_main(queue->supervisor);
-    unsigned room = job->lane == JOB_SUSPECT ? 1 : queue->slots;
-    return worker && worker->in_flight < room ? worker : NULL;
-}
-
 static void send_jobs(struct queue *queue)
 {
     struct job *job, *next;
@@ -360,10 +340,12 @@ static void send_jobs(struct queue *queue)
     uint64_t part = queue->job_time / 10;
     uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
     for (job = TAILQ_FIRST(&queue->lists[JOB_OPEN]); job; job = next) {
-        struct worker *worker = worker_for(queue, job);
+        bool suspect = job->lane == JOB_SUSPECT;
+        struct worker *worker =
+            suspect ? supervisor_quarantine(queue->supervisor) : supervisor_main(queue->supervisor);
         uint64_t now = clock_now();
         next = TAILQ_NEXT(job, in_list);
-        if (!worker)
+        if (!worker || worker->in_flight >= (suspect ? 1 : queue->slots))
             continue;
         if (job->attempts++ == 0)
             metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",

@@ -281,16 +281,6 @@ static void take_moved(struct worker *worker, const struct message *message)
     worker->events->moved(worker, &worker->checks[message->id]);
 }
 
-static void take_progress(struct worker *worker, const struct message *message)
-{
-    worker->prepared = (unsigned)message->prepared;
-    worker->to_prepare = (unsigned)message->to_prepare;
-    log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid, worker->prepared,
-              worker->to_prepare, worker->n_passed + 1);
-    if (worker->state == WORKER_STARTING)
-        limit_state(worker); /* the time limit for the next program begins */
-}
-
 /* ---- events of its process ---- */
 
 static void on_said(void *context, const struct message *message)
@@ -307,7 +297,12 @@ static void on_said(void *context, const struct message *message)
         take_answer(worker, message);
         break;
     case MESSAGE_WORKING:
-        take_progress(worker, message);
+        worker->prepared = (unsigned)message->prepared;
+        worker->to_prepare = (unsigned)message->to_prepare;
+        log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid,
+                  worker->prepared, worker->to_prepare, worker->n_passed + 1);
+        if (worker->state == WORKER_STARTING)
+            limit_state(worker); /* the time limit for the next program begins */
         break;
     case MESSAGE_MOVED:
         take_moved(worker, message);
