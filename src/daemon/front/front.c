@@ -447,7 +447,7 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
-    front->limit.data = front;
+    front->limit.data = front->tick.data = front;
     int result = crew_create(&front->crew, front, front->book, fault);
     if (result != 0)
         return result;
@@ -456,13 +456,10 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                   .context = front,
                                   .metrics = front->metrics};
     queue_init(&front->queue, &front->loop);
+    uv_timer_init(&front->loop, &front->limit);
+    uv_timer_init(&front->loop, &front->tick);
     result = errands_create(&front->errands, &front->loop, fault);
-    int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
-    front->tick.data = front;
-    if (result == 0 && error == 0)
-        error = uv_timer_init(&front->loop, &front->tick);
-    if (result == 0 && error == 0)
-        error = watch_signals(front);
+    int error = result == 0 ? watch_signals(front) : 0;
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 

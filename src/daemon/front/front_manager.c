@@ -101,8 +101,6 @@ void front_manager_reloaded(struct front *front, const char *refused)
 
 void front_manager_stopping(struct front *front, uint64_t patience)
 {
-    if (!manager_listens())
-        return;
     describe(front, front->told, sizeof front->told);
     manager_say("STOPPING=1\nSTATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, front->told,
                 patience / 1000);

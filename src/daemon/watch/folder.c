@@ -383,9 +383,6 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
         &f->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
     if (result == 0)
         result = errands_create(&f->errands, world->loop, fault);
-    int error = result == 0 ? uv_timer_init(world->loop, &f->timer) : 0;
-    if (error < 0)
-        result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     if (result != 0) {
         candidates_finish(&f->candidates);
         errands_destroy(&f->errands);
@@ -393,6 +390,7 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
         return result;
     }
     f->book = rulebook_use(book);
+    uv_timer_init(world->loop, &f->timer);
     f->timer.data = f;
     *folder = f;
     return 0;

@@ -105,11 +105,9 @@ struct rulebook *folder_use_book(const struct folder *folder);
  * when nothing else need be asked, because a job has the file. */
 bool folder_explain(const struct folder *folder, struct fate *fate);
 
-/* A file was put back into the folder: look at it now. */
-void folder_look_again(struct folder *folder, const char *name);
-
-/* A file was moved out of failed, or out of done: count one less. */
-void folder_count_requeued(struct folder *folder, bool failed);
+/* A file was put back into the folder: looks at it now. `counted`: it was moved out of done, or of
+ * failed, which has one less. */
+void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed);
 
 /* The first `limit` names after the name `after`, in order. */
 struct folder_files {

@@ -274,18 +274,14 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
     return false;
 }
 
-void folder_look_again(struct folder *folder, const char *name)
+void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed)
 {
+    size_t *count = failed ? &folder->n_failed : &folder->n_done;
+    *count -= counted && *count > 0;
     if (!folder_is_live(folder))
         return;
     candidates_hear(&folder->candidates, name, NEWS_RENAMED, clock_now());
     folder_pump(folder);
-}
-
-void folder_count_requeued(struct folder *folder, bool failed)
-{
-    size_t *count = failed ? &folder->n_failed : &folder->n_done;
-    *count -= *count > 0;
 }
 
 /* ---- lists ---- */

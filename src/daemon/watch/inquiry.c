@@ -200,17 +200,22 @@ static void leave_turn(struct inquiry *inquiry)
         inquiries->running = NULL;
 }
 
+static void answer_with(struct inquiry *inquiry, json_t *answer, const struct fault *fault)
+{
+    leave_turn(inquiry);
+    inquiry->all->count--;
+    if (inquiry->ended)
+        inquiry->ended(inquiry->user, fault->code ? NULL : json_incref(answer), fault);
+    inquiry->ended = NULL;
+    json_decref(answer);
+}
+
 static void end(struct inquiry *inquiry, json_t *answer)
 {
     struct inquiries *inquiries = inquiry->all;
-    leave_turn(inquiry);
-    inquiries->count--;
     if (!answer)
         fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
-    if (inquiry->ended)
-        inquiry->ended(inquiry->user, inquiry->fault.code ? NULL : json_incref(answer),
-                       &inquiry->fault);
-    json_decref(answer);
+    answer_with(inquiry, answer, &inquiry->fault);
     destroy(inquiry);
     pump(inquiries);
 }
@@ -228,7 +233,6 @@ static json_t *explanation(const struct inquiry *inquiry, const struct fate *fat
 static void answer_without(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
-    struct inquiries *inquiries = inquiry->all;
     struct fault fault = FAULT_INIT;
     json_t *answer = NULL;
     if (inquiry->kind == INQUIRY_WHY) {
@@ -240,13 +244,8 @@ static void answer_without(struct inquiry *inquiry)
     } else {
         fault_set(&fault, FAULT_IO, "%s does not answer", target->settings->input);
     }
-    leave_turn(inquiry);
-    inquiries->count--;
     inquiry->answered = true;
-    if (inquiry->ended)
-        inquiry->ended(inquiry->user, json_incref(answer), &fault);
-    inquiry->ended = NULL;
-    json_decref(answer);
+    answer_with(inquiry, answer, &fault);
 }
 
 static const char *input_of(const struct inquiry *inquiry)
@@ -291,11 +290,9 @@ static void after_requeue(struct inquiry *inquiry)
                                json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
                                "was", inquiry->fate.state, "folder",
                                json_text(input_of(inquiry) ? input_of(inquiry) : ""));
-    if (folder) {
-        if (inquiry->fate.where != FATE_KEPT || failed)
-            folder_count_requeued(folder, failed);
-        folder_look_again(folder, inquiry->name);
-    }
+    bool counted = failed || inquiry->fate.where != FATE_KEPT; /* among those in done or failed */
+    if (folder)
+        folder_take_back(folder, inquiry->name, counted, failed);
     end(inquiry, answer);
 }
 
@@ -305,10 +302,8 @@ static void look_at_requeued(struct inquiry *inquiry)
     struct folder *folder =
         inquiry->at < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->at) : NULL;
     for (size_t i = 0; i < requeued->n_names; i++) {
-        if (folder) {
-            folder_count_requeued(folder, true);
-            folder_look_again(folder, requeued->names[i]);
-        }
+        if (folder)
+            folder_take_back(folder, requeued->names[i], true, true);
         free(requeued->names[i]);
     }
     free(requeued->names);
