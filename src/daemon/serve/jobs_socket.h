@@ -8,7 +8,6 @@
 #include "daemon/serve/receptions.h"
 #include "daemon/serve/sockets.h"
 #include "worker/message.h"
-#include <jansson.h>
 
 /* Requests that one client may have under way. */
 #define CLIENT_JOBS_MAX 64

@@ -15,7 +15,6 @@
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
-#include "version.h"
 #include "worker/json_text.h"
 
 #define DESCRIPTION_MAX (4u << 20)

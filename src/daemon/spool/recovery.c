@@ -20,24 +20,25 @@
 
 /* ---- entries in the ledger ---- */
 
-bool record_fill(struct record *record, struct claim *claim, const char *reason)
+bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
+                         char result[256])
 {
     const struct spool *spool = claim->spool;
     const struct note *note = &claim->note;
     bool done = note->verdict == NOTE_DONE;
-    record->result[0] = '\0';
+    result[0] = '\0';
     if (done && note->n_results > 0)
-        draft_final_name(claim, 0, record->result);
+        draft_final_name(claim, 0, result);
     if (!claim_identify(claim))
         return false;
-    record->entry = (struct ledger_entry){
+    *entry = (struct ledger_entry){
         .folder = spool->folder,
         .name = claim->name,
         .identity = claim->identity,
         .state = done ? "done" : "failed",
         .attempts = note->attempts,
         .reason = reason,
-        .result = record->result[0] ? record->result : NULL,
+        .result = result[0] ? result : NULL,
         .remembered = done ? spool_remembers(spool) : spool->in_place,
     };
     return true;
@@ -45,27 +46,28 @@ bool record_fill(struct record *record, struct claim *claim, const char *reason)
 
 /* The note holds the whole NAME.error.json; the ledger stores its message only. Waits for the disk
  * where the folder depends on the ledger. */
-static int record_write(struct claim *claim, struct fault *fault)
+static int write_entry(struct claim *claim, struct fault *fault)
 {
-    struct record record;
+    struct ledger_entry entry;
+    char result[256];
     struct fault why = FAULT_INIT;
     const char *reason = claim->note.reason;
     json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
     const char *message = json_string_value(json_object_get(told, "message"));
-    bool filled = record_fill(&record, claim, message ? message : reason);
-    bool needed = filled && record.entry.remembered;
+    bool filled = recovery_fill_entry(&entry, claim, message ? message : reason, result);
+    bool needed = filled && entry.remembered;
     if (filled)
-        ledger_write(claim->spool->world->ledger, &record.entry, 1, needed, &why);
+        ledger_write(claim->spool->world->ledger, &entry, 1, needed, &why);
     json_decref(told);
-    if (needed)
+    if (needed && why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
     if (why.code != FAULT_NONE)
         log_warning("%s: %s", claim->name, why.text);
     return 0;
 }
 
-bool record_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
-                    const char *extension)
+bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
+                      const char *extension)
 {
     char path[PATH_MAX];
     struct stat status;
@@ -106,7 +108,7 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
         drafts_void(claim, out_fd);
         return 0;
     }
-    int result = record_write(claim, fault);
+    int result = write_entry(claim, fault);
     if (result == 0)
         result = claim_done(claim, fault);
     if (result == 0)
@@ -122,7 +124,7 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
         return 0;
     if (claim->note.verdict == NOTE_DONE)
         return resume_done(claim, out_fd, ended, fault);
-    int result = record_write(claim, fault);
+    int result = write_entry(claim, fault);
     if (result == 0)
         result = claim_failed(claim, fault);
     *ended = result == 0;

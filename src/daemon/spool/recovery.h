@@ -17,19 +17,15 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
 int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
                  void *context, struct fault *fault);
 
-/* An entry, and the texts to which it points. */
-struct record {
-    struct ledger_entry entry;
-    char result[256];
-};
-
-/* Fills an entry from a claim with a verdict. The claim and `reason` (NULL: none) must outlive the
- * record. False when the file is gone, so that nothing can be said about it. */
-bool record_fill(struct record *record, struct claim *claim, const char *reason);
+/* Fills an entry for the ledger from a claim with a verdict. It points to the claim, to `reason`
+ * (NULL: none) and to `result`. False when the file is gone, so that nothing can be said about it.
+ */
+bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
+                         char result[256]);
 
 /* After a ledger was set aside: enters a file as done whose result is in OUT and not older than the
  * file. Returns true when it has entered it. */
-bool record_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
-                    const char *extension);
+bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
+                      const char *extension);
 
 #endif

@@ -47,15 +47,9 @@ static int name_drafts(struct folder_job *fj)
  * steps. */
 static void commit(struct folder_job *fj)
 {
-    struct claim *claim = fj->claim;
-    claim->note.attempts = fj->job.attempts;
-    int result = name_drafts(fj);
-    if (result == 0)
-        result =
-            drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
-    if (result == 0)
+    if (name_drafts(fj) == 0 && drafts_commit(fj->drafts, fj->n_drafts, fj->claim,
+                                              fj->folder->extension, &fj->end_fault) == 0)
         fj->n_drafts = 0;
-    folder_discard_drafts(fj);
 }
 
 /* Writes down that the file failed: the commit point. */
@@ -63,8 +57,6 @@ static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
     const struct job *job = &fj->job;
-    folder_discard_drafts(fj);
-    claim->note.attempts = fj->job.attempts;
     char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts, job->chain,
                                    job->format);
     if (!text)
@@ -100,44 +92,30 @@ static void place(struct folder_job *fj)
     fail_if_it_exists(fj);
 }
 
-static void give_back(struct folder_job *fj)
-{
-    const struct note *note = &fj->claim->note;
-    folder_discard_drafts(fj);
-    claim_clear_begun(fj->claim); /* an orderly end of the daemon is no interruption */
-    /* a file whose note has to be kept stays claimed, and the next start finds it */
-    if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
-        claim_give_back(fj->claim, NULL);
-}
-
 static void settle_one(struct folder_job *fj)
 {
+    struct claim *claim = fj->claim;
+    struct note *note = &claim->note;
     /* somebody wrote to the file while it was read, so its results mean nothing */
     if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->job.in_fd >= 0 &&
-        !claim_is_unchanged(fj->claim, fj->job.in_fd))
+        !claim_is_unchanged(claim, fj->job.in_fd))
         fj->end = END_CHANGED;
     file_close(&fj->job.in_fd);
-    switch (fj->end) {
-    case END_DONE:
+    note->attempts = fj->job.attempts;
+    if (fj->end == END_DONE)
         commit(fj);
-        fail_if_it_exists(fj);
-        break;
-    case END_FAILED:
+    folder_discard_drafts(fj); /* those that were committed are no drafts any more */
+    if (fj->end == END_FAILED)
         fail(fj);
-        break;
-    case END_RETURNED:
-        folder_discard_drafts(fj);
-        claim_give_back(fj->claim, &fj->end_fault);
-        break;
-    case END_GIVEN_BACK:
-        give_back(fj);
-        break;
-    case END_CHANGED:
-    case END_RETRIED:
-    case END_NONE:
-        folder_discard_drafts(fj);
-        break;
+    if (fj->end == END_RETURNED)
+        claim_give_back(claim, &fj->end_fault);
+    if (fj->end == END_GIVEN_BACK) {
+        claim_clear_begun(claim); /* an orderly end of the daemon is no interruption */
+        /* a file whose note has to be kept stays claimed, and the next start finds it */
+        if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
+            claim_give_back(claim, NULL);
     }
+    fail_if_it_exists(fj);
 }
 
 /* A failed sync undoes the verdict of every job that it was to cover. */
@@ -198,16 +176,16 @@ static void sync_names(struct settling *settling)
 static void enter_in_ledger(struct settling *settling)
 {
     struct ledger_entry *entries = NULL;
-    struct record *records = NULL;
+    char(*results)[256] = NULL;
     struct folder_job *fj;
     struct fault fault = FAULT_INIT;
     size_t count = 0, most = 0;
     bool needed = false;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     most++;
-    records = calloc(most, sizeof *records);
+    results = calloc(most, sizeof *results);
     entries = calloc(most, sizeof *entries);
-    if (!records || !entries) {
+    if (!results || !entries) {
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
         needed = true; /* every job of this errand */
     }
@@ -216,10 +194,9 @@ static void enter_in_ledger(struct settling *settling)
         if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
             continue;
         bool failed = fj->end == END_FAILED;
-        if (!record_fill(&records[count], fj->claim, failed ? fj->job.fault.text : NULL))
-            continue;
-        entries[count] = records[count].entry;
-        needed |= entries[count++].remembered;
+        if (recovery_fill_entry(&entries[count], fj->claim, failed ? fj->job.fault.text : NULL,
+                                results[count]))
+            needed |= entries[count++].remembered;
     }
     if (count > 0)
         ledger_write(settling->folder->world->spools.ledger, entries, count, needed, &fault);
@@ -228,7 +205,7 @@ static void enter_in_ledger(struct settling *settling)
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     if (fault.code != FAULT_NONE && needed && (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
         fault_set(&fj->end_fault, fault.code, "%s", fault.text);
-    free(records);
+    free(results);
     free(entries);
 }
 

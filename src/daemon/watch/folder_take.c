@@ -60,7 +60,7 @@ static bool keep_found(void *context, const char *name, const struct identity *i
     struct scan *scan = context;
     errand_moves(&scan->errand);
     if (scan->rebuild && identity->size > 0 &&
-        record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
+        recovery_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
         return true;
     }

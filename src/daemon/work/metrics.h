@@ -4,9 +4,6 @@
 #ifndef SLUICE_DAEMON_WORK_METRICS_H
 #define SLUICE_DAEMON_WORK_METRICS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct text;
 struct message;
 
