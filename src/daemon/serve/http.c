@@ -275,8 +275,9 @@ static int start_mhd(struct http *http, struct fault *fault)
     return 0;
 }
 
-static void release(struct http *http)
+static void release(void *context)
 {
+    struct http *http = context;
     if (--http->n_users == 0)
         free(http);
 }
@@ -284,11 +285,6 @@ static void release(struct http *http)
 static void on_closed(uv_handle_t *handle)
 {
     release(handle->data);
-}
-
-static void on_listener_closed(void *context)
-{
-    release(context);
 }
 
 static int add_handles(struct http *http, struct fault *fault)
@@ -327,7 +323,7 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
     h->listener = (struct listener){
-        .type = SOCK_STREAM, .accepted = on_accepted, .closed = on_listener_closed, .context = h};
+        .type = SOCK_STREAM, .accepted = on_accepted, .closed = release, .context = h};
     int result = start_mhd(h, fault);
     if (result == 0)
         result = add_handles(h, fault);

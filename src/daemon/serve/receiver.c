@@ -181,18 +181,6 @@ static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX]
     receipt->going_on = result == 0 || result == FAULT_DATA;
 }
 
-static void copy_or_drop(int fds[MESSAGE_FDS_MAX], uint64_t size)
-{
-    char order;
-    int client;
-    if (get_order(&order, &client) && order == RECEIVER_COPY) {
-        do_copy(fds, size);
-        return;
-    }
-    close_all(fds, MESSAGE_FDS_MAX);
-    send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
-}
-
 /* RECEIVER_TAKE and RECEIVER_STAY. The client's socket is kept open here while messages are
  * received: the process that closes a socket last also closes the descriptors unread in it, which
  * may hang, so that must not be the front. */
@@ -214,8 +202,16 @@ static void take(int client, bool stay)
     close(client);
     receipt->going_on = false;
     send_receipt(receipt, NULL, 0);
-    if (receipt->to_copy)
-        copy_or_drop(fds, receipt->size);
+    if (!receipt->to_copy)
+        return;
+    char order;
+    int none;
+    if (get_order(&order, &none) && order == RECEIVER_COPY) {
+        do_copy(fds, receipt->size);
+        return;
+    }
+    close_all(fds, MESSAGE_FDS_MAX);
+    send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
 }
 
 int receiver_run(void)

@@ -484,79 +484,67 @@ int ledger_submit(struct ledger *ledger, struct ledger_task *task, enum ledger_w
 
 /* ---- life ---- */
 
-static int start_thread(struct ledger *ledger, struct fault *fault)
+static void destroy(struct ledger *ledger)
 {
-    pthread_condattr_t monotonic;
-    sigset_t all, before;
-    pthread_mutex_init(&ledger->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&ledger->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    STAILQ_INIT(&ledger->tasks);
-    pass_on(ledger, clock_now()); /* the first turn is the thread's: it opens the database */
-    sigfillset(&all);             /* signals go to the loop's thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&ledger->thread, NULL, work, ledger);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        return 0;
     pthread_cond_destroy(&ledger->changed);
     pthread_mutex_destroy(&ledger->lock);
-    return fault_set(fault, FAULT_MEMORY, "no thread can be started for the ledger");
-}
-
-/* False when the thread hangs and must be left alone. */
-static bool end_thread(struct ledger *ledger)
-{
-    bool patient = true;
-    pthread_mutex_lock(&ledger->lock);
-    ledger->closing = true;
-    if (ledger->since == 0)
-        ledger->moved = clock_now();
-    pthread_cond_broadcast(&ledger->changed);
-    while (!ledger->closed && patient)
-        patient = wait_a_little(ledger);
-    size_t n_lost = ledger->n_waiting;
-    pthread_mutex_unlock(&ledger->lock);
-    if (!patient) {
-        log_error("%s: no answer for %s: %zu changes are lost", ledger->path,
-                  number_duration(PATIENCE), n_lost);
-        pthread_detach(ledger->thread);
-        return false;
-    }
-    pthread_join(ledger->thread, NULL);
-    pthread_cond_destroy(&ledger->changed);
-    pthread_mutex_destroy(&ledger->lock);
-    return true;
+    free(ledger->path);
+    free(ledger);
 }
 
 int ledger_open(struct ledger **ledger, const char *directory, struct fault *fault)
 {
     struct ledger *l = calloc(1, sizeof *l);
     size_t size = strlen(directory) + sizeof "/" FILE_NAME;
+    pthread_condattr_t monotonic;
+    sigset_t all, before;
     *ledger = NULL;
     if (!l || (l->path = malloc(size)) == NULL) {
         free(l);
         return fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
     }
     snprintf(l->path, size, "%s/" FILE_NAME, directory);
-    int result = start_thread(l, fault);
-    if (result == 0) {
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    STAILQ_INIT(&l->tasks);
+    pass_on(l, clock_now()); /* the first turn is the thread's: it opens the database */
+    sigfillset(&all);        /* signals go to the loop's thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&l->thread, NULL, work, l);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
         *ledger = l;
         return 0;
     }
-    free(l->path);
-    free(l);
-    return result;
+    destroy(l);
+    return fault_set(fault, FAULT_MEMORY, "no thread can be started for the ledger");
 }
 
 void ledger_close(struct ledger **ledger)
 {
     struct ledger *l = *ledger;
+    bool patient = true;
     *ledger = NULL;
-    if (!l || !end_thread(l))
+    if (!l)
         return;
-    free(l->path);
-    free(l);
+    pthread_mutex_lock(&l->lock);
+    l->closing = true;
+    if (l->since == 0)
+        l->moved = clock_now();
+    pthread_cond_broadcast(&l->changed);
+    while (!l->closed && patient)
+        patient = wait_a_little(l);
+    size_t n_lost = l->n_waiting;
+    pthread_mutex_unlock(&l->lock);
+    if (!patient) { /* the thread hangs, and is left alone */
+        log_error("%s: no answer for %s: %zu changes are lost", l->path, number_duration(PATIENCE),
+                  n_lost);
+        pthread_detach(l->thread);
+        return;
+    }
+    pthread_join(l->thread, NULL);
+    destroy(l);
 }
