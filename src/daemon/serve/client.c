@@ -41,6 +41,7 @@ struct jobs_question {
 
 /* ---- answers ---- */
 
+/* Takes over the object, and what jobs_send takes. */
 static void send_object(struct jobs_client *client, json_t *object, int fd, uint64_t held)
 {
     struct text text = {0};

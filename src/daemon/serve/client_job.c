@@ -135,7 +135,7 @@ static void done(struct job *queued, const struct message *report)
         *mean = *mean == 0 ? seconds : (1 - MEAN_WEIGHT) * *mean + MEAN_WEIGHT * seconds;
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
-    for (size_t i = 0; i < job->n_planes; i++) {
+    for (size_t i = 0; i < job->n_planes; i++) { /* their sizes are known, and count, from now on */
         struct client_plane *plane = &job->planes[i];
         sealed_finish(plane->fd);
         plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;

@@ -25,6 +25,7 @@ void http_resume(struct http_request *request)
     http_kick(request->connection->http);
 }
 
+/* Takes over the document. */
 static void answer_json(struct http_request *request, json_t *json)
 {
     char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;

@@ -18,7 +18,7 @@
 #define sd_listen_fds(unset)                                 0
 #define sd_watchdog_enabled(unset, microseconds)             0
 #define sd_notify(unset, text)                               0
-#define sd_is_socket_unix(fd, type, listening, path, length) 0
+#define sd_is_socket_unix(fd, type, listening, path, length) ((void)(type), 0)
 #endif
 
 #define SOCKETS_MAX 16

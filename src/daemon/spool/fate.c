@@ -252,6 +252,7 @@ static void explain_waiting(struct fate *fate, const struct spool *spool)
         fate_set(fate, "waiting", "not-seen", "it is there, and will be found");
 }
 
+/* The name stays that of the path: the file may have been renamed since. */
 static void find_kept(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
     char found[PATH_MAX];

@@ -88,6 +88,8 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
+/* Asks for a turn of the loop, in which jobs are sent and `changed` is called, so that nothing
+ * happens within the call that caused it. */
 static void want_turn(struct queue *queue)
 {
     if (queue->turn_wanted)
@@ -96,6 +98,7 @@ static void want_turn(struct queue *queue)
     uv_idle_start(&queue->idle, on_idle);
 }
 
+/* The worker has finished with the job, has died, or never gets it: its source has to end it. */
 static void settle(struct queue *queue, struct job *job, const struct message *report)
 {
     enter(queue, job, JOB_SETTLING);
@@ -109,6 +112,7 @@ static void give_back_one(struct queue *queue, struct job *job)
     job->source->give_back(job);
 }
 
+/* The job has to run once more, in its turn, before jobs that never ran. */
 static void put_back(struct queue *queue, struct job *job)
 {
     queue_try_again(queue, job);
@@ -151,7 +155,7 @@ void turns_took(struct turns *turns, struct job *job)
         job->flow->user->served = turns->turn;
 }
 
-/* ---- workers ---- */
+/* ---- what is sent to workers, what they say of jobs, and the jobs of one that died ---- */
 
 static void on_changed(void *context)
 {

@@ -185,6 +185,7 @@ static void become_ready(struct worker *worker)
              worker->pid, number_duration(now - worker->started),
              worker->name[0] ? worker->name : "no device", worker->builds, worker->cache_hits,
              worker->quarantine ? "; it is the one in quarantine" : "");
+    /* a warning where the sandbox is not the one that was asked for */
     bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
     if (whole || worker->settings->sandbox == SANDBOX_OFF)
         log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
