@@ -102,13 +102,14 @@ static bool find_numbered(int root_fd, const char *name, const struct identity *
         SAME
     };
     for (int like = identity ? SAME : ANY; like >= ANY; like--) {
+        const struct identity *wanted = like == ANY ? NULL : identity;
         for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
             name_number_path(found, name, number);
             if (!look_for_file(root_fd, found, there))
                 missing++;
-            else if (like == ANY || (there->inode == identity->inode &&
-                                     (like == SAME_INODE || (there->size == identity->size &&
-                                                             there->mtime == identity->mtime))))
+            else if (!wanted || (there->inode == wanted->inode &&
+                                 (like == SAME_INODE ||
+                                  (there->size == wanted->size && there->mtime == wanted->mtime))))
                 return true;
         }
     }

@@ -13,7 +13,7 @@
 #include "base/name.h"
 
 /* A statement with its parameters: 't' a text, 'i' an int64_t. */
-static sqlite3_stmt *bind(struct ledger *ledger, enum statement which, const char *kinds, ...)
+static sqlite3_stmt *bound(struct ledger *ledger, enum statement which, const char *kinds, ...)
 {
     sqlite3_stmt *s = ledger->statements[which];
     va_list args;
@@ -102,7 +102,7 @@ int ledger_knows(struct ledger *ledger, const char *folder, const struct identit
     int result = ledger_enter(ledger, fault);
     if (result != 0)
         return result;
-    bind(ledger, KNOWS, "tiii", folder, (int64_t)identity->inode, identity->size, identity->mtime);
+    bound(ledger, KNOWS, "tiii", folder, (int64_t)identity->inode, identity->size, identity->mtime);
     int code = ledger_step(ledger, KNOWS);
     *known = code == SQLITE_ROW;
     result = ledger_end(ledger, *known ? SQLITE_DONE : code, fault);
@@ -118,10 +118,10 @@ bool ledger_find(struct ledger *ledger, const char *folder, const char *name,
         return false;
     enum statement which = identity ? FIND_FILE : FIND_NAME;
     if (identity)
-        bind(ledger, which, "tiii", folder, (int64_t)identity->inode, identity->size,
-             identity->mtime);
+        bound(ledger, which, "tiii", folder, (int64_t)identity->inode, identity->size,
+              identity->mtime);
     else
-        bind(ledger, which, "tt", folder, name);
+        bound(ledger, which, "tt", folder, name);
     bool found = first_row(ledger, which, NULL, NULL, row);
     ledger_leave(ledger);
     return found;
@@ -158,7 +158,7 @@ static bool find_plane(struct ledger *ledger, const char *folder, struct wanted 
     wanted->extension = extension;
     snprintf(from, sizeof from, "%.*s.", (int)wanted->stem, result);
     snprintf(to, sizeof to, "%.*s/", (int)wanted->stem, result);
-    bind(ledger, FIND_PLANE, "ttt", folder, from, to);
+    bound(ledger, FIND_PLANE, "ttt", folder, from, to);
     return first_row(ledger, FIND_PLANE, is_result, wanted, row);
 }
 
@@ -169,7 +169,7 @@ bool ledger_find_result(struct ledger *ledger, const char *folder, const char *b
     *row = (struct ledger_row){0};
     if (ledger_enter(ledger, NULL) != 0)
         return false;
-    bind(ledger, FIND_RESULT, "tt", folder, result);
+    bound(ledger, FIND_RESULT, "tt", folder, result);
     bool found = first_row(ledger, FIND_RESULT, is_result, &wanted, row) ||
                  find_plane(ledger, folder, &wanted, result, row);
     ledger_leave(ledger);
@@ -182,7 +182,7 @@ size_t ledger_page(struct ledger *ledger, const char *folder, const char *state,
     size_t count = 0;
     if (ledger_enter(ledger, NULL) != 0)
         return 0;
-    sqlite3_stmt *s = bind(ledger, PAGE, "ttii", folder, state, after, (int64_t)limit);
+    sqlite3_stmt *s = bound(ledger, PAGE, "ttii", folder, state, after, (int64_t)limit);
     while (count < limit && sqlite3_step(s) == SQLITE_ROW && ledger_read_row(s, &rows[count]))
         count++;
     sqlite3_reset(s);
@@ -303,7 +303,7 @@ int64_t ledger_date_before(struct ledger *ledger, int64_t age)
 static int date_file(struct ledger *ledger, const char *root, struct ledger_kept *file,
                      const struct moment *now, struct ledger_task *task)
 {
-    sqlite3_stmt *get = bind(ledger, KEPT_GET, "tti", root, file->path, file->changed);
+    sqlite3_stmt *get = bound(ledger, KEPT_GET, "tti", root, file->path, file->changed);
     int64_t day = now->seen / DAY, marked = -1;
     file->since = now->seen;
     int code = sqlite3_step(get);
@@ -379,9 +379,9 @@ struct page {
 
 static void read_page(struct ledger *ledger, const char *folder, struct page *page)
 {
-    sqlite3_stmt *list = bind(ledger, LIST_REMEMBERED, "tiiiti", folder, (int64_t)page->after.inode,
-                              page->after.size, page->after.mtime,
-                              page->after_name ? page->after_name : "", (int64_t)PAGE_ROWS);
+    sqlite3_stmt *list = bound(ledger, LIST_REMEMBERED, "tiiiti", folder,
+                               (int64_t)page->after.inode, page->after.size, page->after.mtime,
+                               page->after_name ? page->after_name : "", (int64_t)PAGE_ROWS);
     page->n_rows = 0;
     page->generation = ledger->generation;
     while (page->n_rows < PAGE_ROWS && sqlite3_step(list) == SQLITE_ROW)

@@ -119,9 +119,12 @@ static void offer(struct folder_files *list, const char *name)
     char *copy = strdup(name);
     const char *last = list->count == list->limit ? list->files[list->count - 1].name : NULL;
     struct folder_file *place = copy ? folder_files_offer(list, name) : NULL;
-    free(place ? (char *)(uintptr_t)last : copy);
-    if (place)
-        place->name = copy;
+    if (!place) {
+        free(copy);
+        return;
+    }
+    free((char *)(uintptr_t)last);
+    place->name = copy;
 }
 
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
