@@ -52,6 +52,26 @@ void disk_place_leave(const struct disk_place *place)
     errno = error;
 }
 
+int disk_stat(int root_fd, const char *path, struct stat *status)
+{
+    struct disk_place place;
+    if (disk_place(&place, root_fd, path, 0) != 0)
+        return -1;
+    int result = fstatat(place.fd, place.name, status, AT_SYMLINK_NOFOLLOW);
+    disk_place_leave(&place);
+    return result;
+}
+
+int disk_open(int root_fd, const char *path, int flags)
+{
+    struct disk_place place;
+    if (disk_place(&place, root_fd, path, 0) != 0)
+        return -1;
+    int fd = openat(place.fd, place.name, flags);
+    disk_place_leave(&place);
+    return fd;
+}
+
 int disk_unlink(int root_fd, const char *path)
 {
     struct disk_place place;
@@ -60,6 +80,11 @@ int disk_unlink(int root_fd, const char *path)
     int result = unlinkat(place.fd, place.name, 0);
     disk_place_leave(&place);
     return result;
+}
+
+bool disk_may_have(int directory_fd, const char *name)
+{
+    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 int disk_open_directory(int parent_fd, const char *name, mode_t mode)

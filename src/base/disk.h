@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Renames a file to `to` unless that name is taken: then −1 and EEXIST. Uses
@@ -31,8 +32,14 @@ struct disk_place {
 int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode);
 void disk_place_leave(const struct disk_place *place);
 
-/* Removes the file at a path below a directory. Returns 0, or −1 and errno. */
+/* The same as fstatat without following a link, openat and unlinkat, for a path below a directory.
+ */
+int disk_stat(int root_fd, const char *path, struct stat *status);
+int disk_open(int root_fd, const char *path, int flags);
 int disk_unlink(int root_fd, const char *path);
+
+/* False when there is surely no such name in the directory. */
+bool disk_may_have(int directory_fd, const char *name);
 
 /* Opens the directory `name` in another one, without following a link. If it is missing it is made
  * with `mode`, unless that is 0. Returns a descriptor, or −1 and errno. */

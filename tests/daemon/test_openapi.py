@@ -12,7 +12,7 @@ import openapi
 import sockets
 
 ROOT = os.path.join(HERE, '../..')
-SOURCES = ('http.c', 'http_files.c', 'http_pages.c', 'http_process.c', 'http_request.c', 'problem.c')
+SOURCES = ('http.c', 'http_request.c', 'http_routes.c', 'problem.c')
 # What may be in a variable where problem_set is called: service_trouble's words; `code` is problem_of_fault's own.
 VARIABLES = {'trouble': {'starting', 'no-device', 'draining'}, 'code': set()}
 METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE')
@@ -41,9 +41,9 @@ class Source(OpenApi):
     """The code, against the document."""
 
     def test_routes(self):
-        table = source('http_pages.c').split('http_routes[] = {')[1].split('};')[0]
+        table = source('http_routes.c').split('http_routes[] = {')[1].split('};')[0]
         words = {'PAGE': 'GET, HEAD', 'QUERY_PROCESS': re.search(r'#define QUERY_PROCESS "(.*)"', source('query.h')).group(1)}
-        self.assertIn('#define PAGE "GET, HEAD"', source('http_pages.c'))
+        self.assertIn('#define PAGE "GET, HEAD"', source('http_routes.c'))
         routes = {}
         for path, methods, parameters in re.findall(r'\{"([^"]+)", ([A-Z]+|"[^"]*"), ([A-Z_]+|"[^"]*"),', table):
             methods, parameters = [words.get(text, text.strip('"')) for text in (methods, parameters)]

@@ -310,10 +310,11 @@ static void set_up(struct fuzz_front *front)
                                       .folder = folder,
                                       .supervisor = supervisor,
                                       .measure = nothing,
+                                      .changed = nothing,
                                       .context = front};
-    if (uv_loop_init(&front->loop) != 0 || supervisor_init(&front->supervisor, &fault) != 0 ||
-        queue_init(&front->queue, &front->loop, &fault) != 0)
+    if (uv_loop_init(&front->loop) != 0 || supervisor_init(&front->supervisor, &fault) != 0)
         fuzz_fail("no loop: %s", fault.text);
+    queue_init(&front->queue, &front->loop);
     service_init(&front->service);
 }
 
@@ -348,7 +349,7 @@ void front_end(struct fuzz_front *front)
         front_turn(front, 1);
     if (!front->stopped)
         fuzz_fail("workers do not end");
-    if (!queue_is_empty(&front->queue))
+    if (front->queue.n_jobs > 0)
         fuzz_fail("%u jobs are left in the queue",
                   front->queue.n_jobs + front->queue.n_client_jobs);
     service_finish(&front->service);

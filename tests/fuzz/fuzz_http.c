@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 #include "front.h"
 #include "fuzz.h"
 
@@ -20,11 +20,6 @@ static struct fuzz_front front;
 static struct http *http;
 static bool answered; /* this client: what follows may begin within an answer */
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-static void nothing(void *context)
-{
-    (void)context;
-}
 
 static void remove_socket(void)
 {
@@ -37,7 +32,7 @@ static void start(void)
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/fuzz-http-%d", (int)getpid());
     struct socket_settings settings = {.unix_path = address.sun_path};
     front_begin(&front, false);
-    if (http_open(&http, &front.service, &settings, nothing, NULL, &fault) != 0)
+    if (http_open(&http, &front.service, &settings, &fault) != 0)
         fuzz_fail("no socket: %s", fault.text);
     atexit(remove_socket);
 }

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 #include "front.h"
 #include "fuzz.h"
 #include "receivers.h"
@@ -22,11 +22,6 @@
 static struct fuzz_front front;
 static struct jobs_socket *jobs;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-static void nothing(void *context)
-{
-    (void)context;
-}
 
 static void remove_socket(void)
 {
@@ -47,7 +42,7 @@ static void start(void)
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/fuzz-jobs-%d", (int)getpid());
     struct socket_settings settings = {.unix_path = address.sun_path};
     front_begin(&front, false);
-    if (jobs_socket_open(&jobs, &front.service, &settings, nothing, NULL, &fault) != 0)
+    if (jobs_socket_open(&jobs, &front.service, &settings, &fault) != 0)
         fuzz_fail("no socket: %s", fault.text);
     atexit(remove_socket);
 }

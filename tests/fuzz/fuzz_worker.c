@@ -33,7 +33,7 @@ static void add_job(struct fuzz_front *front, struct account *account)
         return;
     struct client_job **slot = &clients.jobs[clients.n_jobs];
     struct fault fault = FAULT_INIT;
-    struct client_job_how how = {.source = &client_job_jobs,
+    struct client_job_how how = {.origin = "jobs",
                                  .flow = &account->flow,
                                  .account = account,
                                  .chain = "sobel",

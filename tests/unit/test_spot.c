@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "daemon/spool/spot.h"
+#include "daemon/spool/spool.h"
 
 static void test_normalise(void **state)
 {

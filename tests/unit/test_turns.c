@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "daemon/work/turns.h"
+#include "daemon/work/queue.h"
 
 static struct job_list list;
 static struct turns turns;

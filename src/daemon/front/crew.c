@@ -1,5 +1,5 @@
 /* A crew: the supervised workers of one configuration, and the chains that they have to accept. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,6 @@
 #include "param/options.h"
 
 /* ---- messages about a wrong chain, with the place where it is written ---- */
-
-static const char *source_of(const struct worker_check *check, const char *subject)
-{
-    if (!check || !subject)
-        return "";
-    const char *source = strcmp(subject, "chain") == 0    ? check->chain
-                         : strcmp(subject, "format") == 0 ? check->format
-                                                          : check->reading;
-    return source ? source : "";
-}
 
 static struct place place_of(const struct config *config, size_t index, const char *subject)
 {
@@ -35,24 +25,23 @@ static struct place place_of(const struct config *config, size_t index, const ch
     return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
 }
 
-/* "FILE:LINE:COLUMN: " for a text of the configuration file; otherwise "". */
-static void print_place(const struct crew *crew, const struct worker_check *check,
-                        const char *subject, struct text *text)
-{
-    const struct config *config = &crew->book->config;
-    struct place place = place_of(config, (size_t)(check - crew->checks), subject);
-    if (config->settings.file && place.line > 0)
-        text_printf(text, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
-}
-
 static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
                      const struct fault *fault)
 {
+    const struct config *config = &crew->book->config;
     struct text what = {0}, caret = {0};
+    struct place place = {0};
+    const char *source = NULL;
     if (check)
-        print_place(crew, check, subject, &what);
+        place = place_of(config, (size_t)(check - crew->supervisor.checks), subject);
+    if (check && subject)
+        source = strcmp(subject, "chain") == 0    ? check->chain
+                 : strcmp(subject, "format") == 0 ? check->format
+                                                  : check->reading;
+    if (config->settings.file && place.line > 0) /* it is a text of the configuration file */
+        text_printf(&what, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
     text_printf(&what, "%s", subject ? subject : "");
-    fault_print_caret(fault, source_of(check, subject), &caret);
+    fault_print_caret(fault, source ? source : "", &caret);
     options_complain("sluiced", what.length > 0 ? text_string(&what) : NULL, fault);
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
@@ -117,8 +106,8 @@ static void on_closed(void *context)
 {
     struct crew *crew = context;
     rulebook_leave(&crew->book);
-    file_close(&crew->config_fd);
-    free(crew->checks);
+    file_close(&crew->supervisor.config_fd);
+    free(crew->supervisor.checks);
     free(crew);
 }
 
@@ -135,18 +124,12 @@ static const struct supervisor_events events = {.ready = on_ready,
  * used is then noticed at the start, not by the first client. */
 #define ANY_CHAIN "invert"
 
-static size_t count_checks(const struct config *config)
-{
-    size_t configured = config->settings.n_watches + config->n_chains;
-    return configured > 0 ? configured : 1;
-}
-
 /* Every chain of the file is checked, even if no folder uses it. */
 static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
     const struct settings *settings = &config->settings;
-    struct worker_check *check = crew->checks;
+    struct worker_check *check = crew->supervisor.checks;
     for (size_t i = 0; i < settings->n_watches; i++, check++) {
         check->chain = settings->watches[i].chain;
         check->format = settings->watches[i].format;
@@ -156,7 +139,7 @@ static void fill_checks(struct crew *crew)
         check->chain = config->chains[i].text;
         check->format = "npz"; /* any result can be written as npz */
     }
-    if (check == crew->checks)
+    if (check == crew->supervisor.checks)
         *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
@@ -182,26 +165,24 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
     *crew = NULL;
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
-    *c = (struct crew){.front = front,
-                       .book = rulebook_use(book),
-                       .config_fd = -1,
-                       .n_checks = count_checks(&book->config)};
-    c->checks = calloc(c->n_checks, sizeof *c->checks);
-    int result = c->checks ? open_source(&book->config, &c->config_fd, fault)
+    size_t configured = book->config.settings.n_watches + book->config.n_chains;
+    struct supervisor *s = &c->supervisor;
+    *c = (struct crew){.front = front, .book = rulebook_use(book)};
+    *s = (struct supervisor){.loop = &front->loop,
+                             .settings = &book->config.settings,
+                             .config_fd = -1,
+                             .n_checks = configured > 0 ? configured : 1,
+                             .events = &events,
+                             .context = c,
+                             .jobs = &queue_jobs,
+                             .jobs_context = &front->queue,
+                             .metrics = front->metrics};
+    s->checks = calloc(s->n_checks, sizeof *s->checks);
+    int result = s->checks ? open_source(&book->config, &s->config_fd, fault)
                            : fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     if (result == 0) {
         fill_checks(c);
-        c->supervisor = (struct supervisor){.loop = &front->loop,
-                                            .settings = &book->config.settings,
-                                            .config_fd = c->config_fd,
-                                            .n_checks = c->n_checks,
-                                            .checks = c->checks,
-                                            .events = &events,
-                                            .context = c,
-                                            .jobs = &queue_jobs,
-                                            .jobs_context = &front->queue,
-                                            .metrics = front->metrics};
-        result = supervisor_init(&c->supervisor, fault);
+        result = supervisor_init(s, fault);
     }
     if (result == 0)
         *crew = c;
@@ -236,7 +217,7 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 {
     const struct settings *settings = &crew->book->config.settings;
     size_t i = find_check(settings, watch);
-    return i < settings->n_watches ? crew->checks[i].extension : "out";
+    return i < settings->n_watches ? crew->supervisor.checks[i].extension : "out";
 }
 
 /* Compares the texts only: a file that defines any @name counts as different when anything in it

@@ -1,18 +1,22 @@
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "daemon/serve/manager.h"
+#include "daemon/serve/sockets.h"
 #include "daemon/work/metrics.h"
 #include "param/options.h"
+#include "version.h"
 
 /* Milliseconds from the cancel to the end of the process. Work that waits for a disk longer than
  * that is left to the next start. */
@@ -27,13 +31,155 @@ static const struct settings *settings_of(const struct front *front)
     return &front->book->config.settings;
 }
 
+/* ---- metrics that are measured when somebody asks for them ---- */
+
+/* Sets a gauge of a folder, with one more label unless that is NULL. */
+static void set_gauge(struct metrics *metrics, enum metric metric, const char *dir,
+                      const char *label, const char *word, double value)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "dir", dir);
+    if (label)
+        metrics_label(&labels, label, word);
+    metrics_set(metrics, metric, text_string(&labels), value);
+    text_finish(&labels);
+}
+
+/* Measures the folders. After a reload a folder may exist twice until the jobs of the old one have
+ * ended; then their sum counts. */
+static void measure_folders(struct front *front)
+{
+    struct metrics *metrics = front->metrics;
+    metrics_clear(metrics, METRIC_FILES);
+    metrics_clear(metrics, METRIC_FOLDER_STATE);
+    metrics_clear(metrics, METRIC_WATCH_MODE);
+    metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
+    for (size_t i = 0; i < front->n_folders; i++) {
+        const struct folder *folder = front->folders[i].folder;
+        const char *dir = folder_settings(folder)->input;
+        struct folder_census census;
+        if (front->folders[i].stopped || front->folders[i].waits)
+            continue;
+        folder_count(folder, &census);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
+        set_gauge(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
+        set_gauge(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
+        set_gauge(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
+    }
+}
+
+static void measure(void *context)
+{
+    struct front *front = context;
+    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
+    service_measure(&front->sockets.service);
+    measure_folders(front);
+    metrics_measure_process(front->metrics);
+}
+
+/* ---- sockets ---- */
+
+static const char *get_state(void *context)
+{
+    return front_state_name(context);
+}
+
+/* Chains with names come first, then those that folders have without a name. */
+static bool get_chain(void *context, size_t index, const char **name, const char **text)
+{
+    const struct front *front = context;
+    const struct config *config = &front->book->config;
+    if (index < config->n_chains) {
+        *name = config->chains[index].name;
+        *text = config->chains[index].text;
+        return true;
+    }
+    index -= config->n_chains;
+    for (size_t i = 0; i < config->settings.n_watches; i++) {
+        const struct watch_settings *watch = &config->settings.watches[i];
+        if (!watch->chain_name && index-- == 0) {
+            *name = NULL;
+            *text = watch->chain;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Folders that are not started yet, or have stopped, have no files. */
+static struct folder *get_folder(void *context, size_t index)
+{
+    const struct front *front = context;
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].waits && !front->folders[i].stopped && index-- == 0)
+            return front->folders[i].folder;
+    return NULL;
+}
+
+static const struct supervisor *get_supervisor(void *context, size_t index)
+{
+    const struct front *front = context;
+    const struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
+    return crew ? &crew->supervisor : NULL;
+}
+
+static void on_socket_changed(void *context)
+{
+    front_leave_if_done(context);
+}
+
+static int open_sockets(struct front *front, struct fault *fault)
+{
+    const struct settings *settings = settings_of(front);
+    struct service *service = &front->sockets.service;
+    int result = 0;
+    *service = (struct service){.loop = &front->loop,
+                                .queue = &front->queue,
+                                .metrics = front->metrics,
+                                .settings = settings,
+                                .state = get_state,
+                                .chain = get_chain,
+                                .folder = get_folder,
+                                .supervisor = get_supervisor,
+                                .measure = measure,
+                                .changed = on_socket_changed,
+                                .context = front};
+    service_init(service);
+    /* a socket from the service manager is used even if the settings do not name it */
+    if (settings->http.unix_path || manager_has_socket(SOCK_STREAM))
+        result = http_open(&front->sockets.http, service, &settings->http, fault);
+    if (result == 0 && (settings->jobs_socket.unix_path || manager_has_socket(SOCK_SEQPACKET)))
+        result = jobs_socket_open(&front->sockets.jobs, service, &settings->jobs_socket, fault);
+    manager_drop_sockets();
+    return result;
+}
+
+void front_sockets_reloaded(struct front *front)
+{
+    struct service *service = &front->sockets.service;
+    const struct settings *old = service->settings, *now = &front->book->config.settings;
+    if (!texts_equal(old->http.unix_path, now->http.unix_path) ||
+        !texts_equal(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
+        log_warning("listen: sockets stay where they are until the next start");
+    service->settings = now;
+    service_worker_ready(service);
+}
+
 /* ---- stopping ---- */
 
 void front_close(struct front *front)
 {
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
-    front_close_sockets(front);
+    http_close(&front->sockets.http);
+    jobs_socket_close(&front->sockets.jobs);
+    if (front->sockets.service.started != 0)
+        service_finish(&front->sockets.service);
     errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
@@ -44,21 +190,16 @@ void front_close(struct front *front)
     front->state = FRONT_CLOSED;
 }
 
-static bool all_stopped(const struct front *front)
-{
-    for (size_t i = 0; i < front->n_folders; i++)
-        if (!front->folders[i].stopped)
-            return false;
-    return true;
-}
-
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || !all_stopped(front) || !queue_is_empty(&front->queue) ||
-        errands_count(front->errands) > 0)
+    if (!stopping || front->queue.n_jobs > 0 || errands_count(front->errands) > 0)
         return;
-    if (front->state == FRONT_DRAINING && !front_sockets_are_idle(front))
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped)
+            return;
+    if (front->state == FRONT_DRAINING &&
+        !(http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs)))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
     supervisor_stop(
@@ -102,13 +243,6 @@ static void on_limit(uv_timer_t *timer)
     }
 }
 
-static void stop_with(struct front *front, int status)
-{
-    front->status = status;
-    if (front->state < FRONT_DRAINING)
-        drain(front);
-}
-
 /* There may be sockets only, and no folder. */
 static void be_ready_if_scanned(struct front *front)
 {
@@ -138,8 +272,10 @@ void front_ready(struct front *front)
 
 void front_refused(struct front *front, const struct fault *fault)
 {
-    if (front->state == FRONT_STARTING)
-        stop_with(front, fault_exit_status(fault->code));
+    if (front->state != FRONT_STARTING)
+        return;
+    front->status = fault_exit_status(fault->code);
+    drain(front);
 }
 
 /* ---- events of folders and the queue ---- */
@@ -189,7 +325,7 @@ static bool is_quiet(void *context)
 static void log_metrics(struct front *front)
 {
     struct text text = {0};
-    front_measure(front);
+    measure(front);
     metrics_print(front->metrics, &text);
     for (const char *line = text_string(&text); *line;) {
         int length = (int)strcspn(line, "\n");
@@ -287,15 +423,6 @@ int front_add_folder(struct front *front, struct rulebook *book,
     return result;
 }
 
-static int open_folders(struct front *front, struct fault *fault)
-{
-    const struct settings *settings = settings_of(front);
-    int result = 0;
-    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
-        result = front_add_folder(front, front->book, &settings->watches[i], fault);
-    return result;
-}
-
 void front_set_queue(struct front *front)
 {
     const struct settings *settings = settings_of(front);
@@ -320,7 +447,7 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
-    front->limit.data = front;
+    front->limit.data = front->tick.data = front;
     int result = crew_create(&front->crew, front, front->book, fault);
     if (result != 0)
         return result;
@@ -328,25 +455,24 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                   .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
                                   .context = front,
                                   .metrics = front->metrics};
-    result = queue_init(&front->queue, &front->loop, fault);
-    if (result == 0)
-        result = errands_create(&front->errands, &front->loop, fault);
-    int error = result == 0 ? uv_timer_init(&front->loop, &front->limit) : 0;
-    if (result == 0 && error == 0)
-        error = front_manager_init(front);
-    if (result == 0 && error == 0)
-        error = watch_signals(front);
+    queue_init(&front->queue, &front->loop);
+    uv_timer_init(&front->loop, &front->limit);
+    uv_timer_init(&front->loop, &front->tick);
+    result = errands_create(&front->errands, &front->loop, fault);
+    int error = result == 0 ? watch_signals(front) : 0;
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
 static int start(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
+    const struct settings *settings = settings_of(front);
     int result = wire(front, spools, fault);
     if (result != 0)
         abort(); /* no descriptor left for a loop */
-    result = open_folders(front, fault);
+    for (size_t i = 0; i < settings->n_watches && result == 0; i++)
+        result = front_add_folder(front, front->book, &settings->watches[i], fault);
     if (result == 0)
-        result = front_open_sockets(front, fault);
+        result = open_sockets(front, fault);
     if (result != 0) {
         front_close(front);
         return result;
@@ -385,12 +511,18 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
               const struct spool_world *spools)
 {
     struct front front = {.options = options};
+    struct text version = {0};
     struct fault fault = FAULT_INIT;
     signal(SIGPIPE, SIG_IGN);
     /* sent to whoever opens a file while a look holds a lease on it (spool.c) */
     signal(SIGIO, SIG_IGN);
     front.metrics = metrics_create();
-    front_measure_once(front.metrics);
+    metrics_label(&version, "version", SLUICE_VERSION);
+    metrics_set(front.metrics, METRIC_BUILD_INFO, text_string(&version), 1);
+    text_finish(&version);
+    metrics_set(front.metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
+    /* now, since it reads the start time once, and the clock may be set later */
+    metrics_measure_process(front.metrics);
     if (!front.metrics || loop_init(&front.loop, &fault) != 0) {
         fault_set(&fault, FAULT_MEMORY, "no memory for metrics");
         metrics_destroy(&front.metrics);

@@ -1,6 +1,6 @@
 /* What a service manager is told: that the daemon is ready, reloads or stops; its status in words;
  * that it is alive; and that the start takes longer while programs are compiled. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,21 +57,6 @@ static void on_tick(uv_timer_t *timer)
         manager_say("WATCHDOG=1");
 }
 
-/* The watchdog is fed three times in its period, so that one late turn of the loop does no harm. */
-static void tick_ready(struct front *front)
-{
-    uint64_t every = manager_watchdog() / 3000000;
-    if (every == 0 || every > TICK_READY)
-        every = TICK_READY;
-    uv_timer_start(&front->tick, on_tick, every, every);
-}
-
-int front_manager_init(struct front *front)
-{
-    front->tick.data = front;
-    return uv_timer_init(&front->loop, &front->tick);
-}
-
 void front_manager_starting(struct front *front)
 {
     if (!manager_listens())
@@ -86,7 +71,11 @@ void front_manager_ready(struct front *front)
         return;
     describe(front, front->told, sizeof front->told);
     manager_say("READY=1\nSTATUS=%s\nWATCHDOG=1", front->told);
-    tick_ready(front);
+    /* the watchdog is fed three times in its period: one late turn of the loop does no harm */
+    uint64_t every = manager_watchdog() / 3000000;
+    if (every == 0 || every > TICK_READY)
+        every = TICK_READY;
+    uv_timer_start(&front->tick, on_tick, every, every);
 }
 
 void front_manager_reloading(void)
@@ -112,8 +101,6 @@ void front_manager_reloaded(struct front *front, const char *refused)
 
 void front_manager_stopping(struct front *front, uint64_t patience)
 {
-    if (!manager_listens())
-        return;
     describe(front, front->told, sizeof front->told);
     manager_say("STOPPING=1\nSTATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, front->told,
                 patience / 1000);

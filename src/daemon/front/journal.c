@@ -1,5 +1,6 @@
-#include "daemon/front/journal.h"
+#include "daemon/front/front.h"
 
+#ifdef SLUICE_SYSTEMD
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/uio.h>
@@ -62,3 +63,9 @@ void journal_attach(void)
     if (log_stderr_is_journal())
         log_set_sink(send_line);
 }
+#else /* log lines go to stderr */
+
+void journal_attach(void)
+{
+}
+#endif

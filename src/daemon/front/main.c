@@ -9,12 +9,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/front/front.h"
-#include "daemon/front/journal.h"
-#include "daemon/front/options.h"
 #include "daemon/serve/manager.h"
 #include "daemon/serve/receiver.h"
-#include "daemon/spool/ledger.h"
-#include "daemon/spool/spool.h"
 #include "param/options.h"
 
 /* A job with many planes needs a descriptor for each. The usual soft limit exists for programs that
@@ -40,25 +36,20 @@ static bool put_path(char path[PATH_MAX], const char *base, size_t length, const
     return printed > 0 && printed < PATH_MAX;
 }
 
-static bool find_path(const char *told, char path[PATH_MAX])
-{
-    const char *systemd = getenv("STATE_DIRECTORY"); /* several are separated by colons */
-    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (told)
-        return snprintf(path, PATH_MAX, "%s", told) < PATH_MAX;
-    return (systemd && put_path(path, systemd, strcspn(systemd, ":"), "")) ||
-           (xdg && put_path(path, xdg, strlen(xdg), "/sluice")) ||
-           (home && put_path(path, home, strlen(home), "/.local/state/sluice"));
-}
-
 /* The state directory's absolute path, which the caller frees: `told`, else systemd's
  * STATE_DIRECTORY, else XDG_STATE_HOME/sluice, else ~/.local/state/sluice. Whoever needs the
  * directory makes it. */
 static int find_state(const char *told, char **found, struct fault *fault)
 {
+    const char *systemd = getenv("STATE_DIRECTORY"); /* several are separated by colons */
+    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     char path[PATH_MAX];
     *found = NULL;
-    if (!find_path(told, path))
+    bool known = told ? snprintf(path, PATH_MAX, "%s", told) < PATH_MAX
+                      : (systemd && put_path(path, systemd, strcspn(systemd, ":"), "")) ||
+                            (xdg && put_path(path, xdg, strlen(xdg), "/sluice")) ||
+                            (home && put_path(path, home, strlen(home), "/.local/state/sluice"));
+    if (!known)
         return fault_set(fault, FAULT_CREATE,
                          "no state directory: say --state DIR (or set XDG_STATE_HOME or HOME)");
     *found = path_absolute(path);

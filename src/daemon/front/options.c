@@ -110,16 +110,6 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
 
 /* ---- applying file, environment and command line ---- */
 
-static void set_one(const struct setting *setting, void *to, const char *text, struct text *errors)
-{
-    struct setting named = *setting;
-    struct fault fault = FAULT_INIT;
-    static const char what[] = "option";
-    named.param.name = setting->option;
-    if (setting_set(&named, to, text, true, what, &fault) != 0)
-        text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
-}
-
 /* True when the command line has an option of a folder; these are the first options. */
 bool daemon_options_name_folder(const struct daemon_options *options)
 {
@@ -141,16 +131,17 @@ static void set_all(const struct daemon_options *options, struct settings *setti
         return;
     }
     size_t n_watch = add_all_rows(rows);
-    for (size_t i = 0; i < rows->count; i++)
-        if (options->texts[i])
-            set_one(rows->settings[i], i < n_watch ? (void *)settings->watches : settings,
-                    options->texts[i], errors);
+    for (size_t i = 0; i < rows->count; i++) {
+        static const char what[] = "option";
+        struct setting named = *rows->settings[i];
+        struct fault fault = FAULT_INIT;
+        named.param.name = named.option;
+        if (options->texts[i] &&
+            setting_set(&named, i < n_watch ? (void *)settings->watches : settings,
+                        options->texts[i], true, what, &fault) != 0)
+            text_printf(errors, "--%s\n", fault.text + strlen(what) + 2);
+    }
     free(rows);
-}
-
-static bool listens(const struct settings *settings)
-{
-    return settings->http.unix_path || settings->jobs_socket.unix_path || manager_gave_sockets();
 }
 
 static void check_watch(const struct watch_settings *w, size_t index, bool own_folder,
@@ -174,7 +165,9 @@ static void check_watch(const struct watch_settings *w, size_t index, bool own_f
 
 static void check_watches(const struct settings *settings, bool own_folder, struct text *errors)
 {
-    if (settings->n_watches == 0 && !listens(settings))
+    bool listens =
+        settings->http.unix_path || settings->jobs_socket.unix_path || manager_gave_sockets();
+    if (settings->n_watches == 0 && !listens)
         text_printf(errors, "%s%s\n",
                     settings->file ? settings->file
                                    : "which folder? --watch DIR is missing, or --config FILE",

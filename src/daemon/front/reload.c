@@ -1,7 +1,7 @@
 /* The reload at SIGHUP. The new configuration is read and checked; if the worker needs to know new
  * chains, a new crew compiles them; only then do folders change. Until that last step the reload
  * may fail, and the old configuration stays in force. */
-#include "daemon/front/front_internal.h"
+#include "daemon/front/front.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +54,6 @@ static bool is_there(const struct front *front, size_t count, const struct watch
     return false;
 }
 
-/* Removes folders that were added for a reload that failed; the loop frees them. */
-static void drop_added(struct front *front, size_t count)
-{
-    while (front->n_folders > count)
-        folder_destroy(&front->folders[--front->n_folders].folder);
-}
-
 /* Adds the new folders before anything else changes, so that a lack of memory can still end the
  * reload. */
 static bool add_folders(struct front *front)
@@ -73,7 +66,8 @@ static bool add_folders(struct front *front)
             continue;
         if (front_add_folder(front, front->wanted, &wanted->watches[i], &fault) != 0) {
             log_error("%s", fault.text);
-            drop_added(front, before);
+            while (front->n_folders > before) /* the loop frees them */
+                folder_destroy(&front->folders[--front->n_folders].folder);
             return false;
         }
         front->folders[front->n_folders - 1].waits = true;
@@ -197,14 +191,6 @@ void reload_crew_refused(struct front *front)
         call_off(front, "the new worker does not accept it");
 }
 
-static bool retired(const struct front *front)
-{
-    for (size_t i = 0; i < front->n_folders; i++)
-        if (front->folders[i].retiring && !front->folders[i].stopped)
-            return false;
-    return true;
-}
-
 static void remove_retired(struct front *front)
 {
     size_t kept = 0;
@@ -230,9 +216,12 @@ static void start_added(struct front *front)
 
 void reload_go_on(struct front *front)
 {
-    if (front->reload != RELOAD_RETIRING || !retired(front))
+    if (front->reload != RELOAD_RETIRING)
         return;
-    if (front->next_crew && !queue_is_idle(&front->queue)) {
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (front->folders[i].retiring && !front->folders[i].stopped)
+            return;
+    if (front->next_crew && front->queue.counts[JOB_SENT] + front->queue.counts[JOB_BEGUN] > 0) {
         queue_hold(&front->queue, true); /* jobs of folders that stay go to the new worker */
         return;
     }

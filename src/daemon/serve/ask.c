@@ -11,6 +11,8 @@
 static const char *const kinds[] = {
     [ASK_JOB] = "job", [ASK_STATUS] = "status", [ASK_WHY] = "why", [ASK_REQUEUE] = "requeue"};
 
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
 void ask_finish(struct ask *ask)
 {
     json_decref(ask->json);
@@ -32,17 +34,6 @@ static int read_text(const json_t *value, const char *key, size_t limit, const c
         return wrong(fault, key, "is too long");
     *text = json_string_value(value);
     return 0;
-}
-
-static int read_kind(struct ask *ask, const json_t *value, struct fault *fault)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && json_is_string(value); i++) {
-        if (strcmp(kinds[i], json_string_value(value)) == 0) {
-            ask->kind = (enum ask_kind)i;
-            return 0;
-        }
-    }
-    return wrong(fault, "type", "is none of job, status, why, requeue");
 }
 
 static int read_field(struct ask *ask, const char *key, const json_t *value, struct fault *fault)
@@ -74,7 +65,14 @@ static int read_object(struct ask *ask, json_t *object, struct fault *fault)
     if (!json_is_integer(id) || json_integer_value(id) < 0)
         return wrong(fault, "id", "is no integer from 0 up");
     ask->id = json_integer_value(id);
-    int result = type ? read_kind(ask, type, fault) : 0;
+    size_t kind = 0;
+    while (type && kind < N_KINDS &&
+           !(json_is_string(type) && strcmp(kinds[kind], json_string_value(type)) == 0))
+        kind++;
+    if (kind == N_KINDS)
+        return wrong(fault, "type", "is none of job, status, why, requeue");
+    ask->kind = (enum ask_kind)kind;
+    int result = 0;
     json_object_foreach(object, key, value)
     {
         if (result == 0)

@@ -1,5 +1,5 @@
 /* A client of the jobs socket: its requests for jobs, and the answers. */
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,9 +29,20 @@ struct jobs_request {
     LIST_ENTRY(jobs_request) in_list;
 };
 
+/* A question about files. */
+struct jobs_question {
+    struct jobs_client *client;
+    struct jobs_socket *server;
+    int64_t id;
+    enum ask_kind kind;
+    struct inquiry *inquiry;
+    LIST_ENTRY(jobs_question) in_list;
+};
+
 /* ---- answers ---- */
 
-void client_send(struct jobs_client *client, json_t *object, int fd, uint64_t held)
+/* Takes over the object, and what jobs_send takes. */
+static void send_object(struct jobs_client *client, json_t *object, int fd, uint64_t held)
 {
     struct text text = {0};
     char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
@@ -66,18 +77,7 @@ void client_say_fault(struct jobs_client *client, int64_t id, const struct fault
                             json_integer(service_retry_after(client->server->service)));
     if (report)
         json_object_update_missing(answer, report->report);
-    client_send(client, answer, -1, 0);
-}
-
-/* Adds to the worker's report what happened to the job before the worker had it. */
-static void complete_report(const struct jobs_request *request, const struct message *report)
-{
-    double queue = message_figure(report, "queue_s") + job_queue_seconds(&request->job->job);
-    double copied = message_figure(report, "bytes_copied") + (double)request->copied;
-    if (!report->report)
-        return;
-    json_object_set_new(report->report, "queue_s", json_real(queue));
-    json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
+    send_object(client, answer, -1, 0);
 }
 
 static json_t *report_json(const struct jobs_request *request, const struct message *report)
@@ -115,10 +115,10 @@ static void send_result(struct jobs_request *request, const struct message *repo
             held = size;
             json_decref(about);
         } else {
-            client_send(client, about, fd, size);
+            send_object(client, about, fd, size);
         }
     }
-    client_send(client, report_json(request, report), first, held);
+    send_object(client, report_json(request, report), first, held);
 }
 
 /* ---- requests ---- */
@@ -134,9 +134,8 @@ static void destroy_request(struct jobs_request *request)
     client_job_destroy(&request->job);
     service_give(server->service, request->account, request->taken);
     account_leave(request->account);
-    int *const fds[] = {&request->in_fd, &request->out_fd};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        file_close(fds[i]);
+    file_close(&request->in_fd);
+    file_close(&request->out_fd);
     ask_finish(&request->ask);
     free(request);
     jobs_want_sweep(server);
@@ -152,8 +151,12 @@ static void refuse(struct jobs_request *request)
 static void on_ended(struct client_job *job, const struct message *report)
 {
     struct jobs_request *request = job->how.user;
-    if (report)
-        complete_report(request, report);
+    if (report && report->report) { /* what happened before the worker had the job */
+        double queue = message_figure(report, "queue_s") + job_queue_seconds(&job->job);
+        double copied = message_figure(report, "bytes_copied") + (double)request->copied;
+        json_object_set_new(report->report, "queue_s", json_real(queue));
+        json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
+    }
     if (job->job.fault.code == FAULT_NONE && report)
         send_result(request, report);
     else
@@ -164,7 +167,7 @@ static void on_ended(struct client_job *job, const struct message *report)
 static void start_job(struct jobs_request *request)
 {
     const struct ask *ask = &request->ask;
-    struct client_job_how how = {.source = &client_job_jobs,
+    struct client_job_how how = {.origin = "jobs",
                                  .flow = &request->client->flow,
                                  .account = request->account,
                                  .chain = ask->chain,
@@ -214,24 +217,74 @@ static void on_copy_lost(struct reception *reception, const struct fault *fault)
         jobs_break(client);
 }
 
-/* ---- messages of the client ---- */
+/* ---- questions about files ---- */
 
-static bool has_id(const struct jobs_client *client, int64_t id)
+static void destroy_question(struct jobs_question *question)
 {
-    const struct jobs_request *request;
-    LIST_FOREACH(request, &client->requests, in_list)
-    if (request->id == id)
-        return true;
-    return false;
+    struct jobs_socket *server = question->server;
+    LIST_REMOVE(question, in_list);
+    question->client->n_requests--;
+    server->n_requests--;
+    free(question);
+    jobs_want_sweep(server);
+    jobs_release(server);
 }
+
+static void on_answer(void *user, json_t *answer, const struct fault *fault)
+{
+    struct jobs_question *question = user;
+    const char *word = question->kind == ASK_WHY ? "why" : "requeue";
+    if (answer)
+        send_object(question->client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", word, "id", (json_int_t)question->id,
+                              "result", "ok", word, answer),
+                    -1, 0);
+    else
+        client_say_fault(question->client, question->id, fault, NULL);
+    destroy_question(question);
+}
+
+static void ask_about_file(struct jobs_client *client, const struct ask *ask)
+{
+    struct fault fault = FAULT_INIT;
+    struct jobs_question *question = NULL;
+    if (client->n_requests >= CLIENT_JOBS_MAX)
+        fault_set(&fault, FAULT_BUSY, "%d requests of this client are under way", CLIENT_JOBS_MAX);
+    else if ((question = calloc(1, sizeof *question)) == NULL)
+        fault_set(&fault, FAULT_MEMORY, "no memory for a question");
+    if (!question) {
+        client_say_fault(client, ask->id, &fault, NULL);
+        return;
+    }
+    *question = (struct jobs_question){
+        .client = client, .server = client->server, .id = ask->id, .kind = ask->kind};
+    struct inquiry_ask what = {.kind = ask->kind == ASK_WHY ? INQUIRY_WHY
+                                       : ask->failed        ? INQUIRY_REQUEUE_FAILED
+                                                            : INQUIRY_REQUEUE,
+                               .file = ask->file,
+                               .ended = on_answer,
+                               .user = question};
+    LIST_INSERT_HEAD(&client->questions, question, in_list);
+    client->n_requests++;
+    client->server->n_requests++;
+    client->server->n_users++;
+    if (inquiry_start(&question->inquiry, &client->server->service->inquiries, &what, &fault) == 0)
+        return;
+    client_say_fault(client, ask->id, &fault, NULL);
+    destroy_question(question);
+}
+
+/* ---- messages of the client ---- */
 
 static int check_job(struct jobs_client *client, const struct ask *ask,
                      const struct receipt *receipt, struct fault *fault)
 {
     const struct service *service = client->server->service;
+    const struct jobs_request *request;
     if (!receipt || !receipt->has_input)
         return fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
-    if (has_id(client, ask->id))
+    LIST_FOREACH(request, &client->requests, in_list)
+    if (request->id == ask->id)
         return fault_set(fault, FAULT_DATA, "there is a request %lld already", (long long)ask->id);
     if (client->n_requests >= CLIENT_JOBS_MAX)
         return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
@@ -304,16 +357,6 @@ static void cut_folders(json_t *status)
         json_object_set_new(status, "folders_left_out", json_integer((json_int_t)left_out));
 }
 
-static void say_status(struct jobs_client *client, int64_t id)
-{
-    json_t *status = service_status(client->server->service);
-    cut_folders(status);
-    client_send(client,
-                json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)id, "result",
-                          "ok", "status", status),
-                -1, 0);
-}
-
 void client_take(struct jobs_client *client, const char *bytes, size_t size,
                  struct reception *reception, const struct receipt *receipt, int fds[2])
 {
@@ -329,17 +372,21 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
         !service_take(service, client->account, 0, receipt->size))
         result = fault_set(&fault, FAULT_BUSY,
                            "inputs and unread results take all memory that this user may have");
-    if (result == 0 && ask.kind == ASK_JOB) {
+    if (receipt && receipt->to_copy && (result != 0 || ask.kind != ASK_JOB))
+        reception_drop(reception);
+    if (result != 0) {
+        client_say_fault(client, ask.id, &fault, NULL);
+    } else if (ask.kind == ASK_JOB) {
         take_job(client, &ask, reception, receipt, fds);
+    } else if (ask.kind == ASK_STATUS) {
+        json_t *status = service_status(service);
+        cut_folders(status);
+        send_object(client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)ask.id,
+                              "result", "ok", "status", status),
+                    -1, 0);
     } else {
-        if (receipt && receipt->to_copy)
-            reception_drop(reception);
-        if (result != 0)
-            client_say_fault(client, ask.id, &fault, NULL);
-        else if (ask.kind != ASK_STATUS)
-            client_ask(client, &ask);
-        else
-            say_status(client, ask.id);
+        ask_about_file(client, &ask);
     }
     ask_finish(&ask);
 }
@@ -357,5 +404,10 @@ void client_cancel_all(struct jobs_client *client)
         }
         client_job_cancel(&request->job);
         destroy_request(request);
+    }
+    struct jobs_question *question;
+    while ((question = LIST_FIRST(&client->questions)) != NULL) {
+        inquiry_cancel(&question->inquiry);
+        destroy_question(question);
     }
 }

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/sealed.h"
-#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
 /* Number of further tries after faults that may pass, after the queue's pauses of 1 s and 5 s. */
@@ -117,41 +116,13 @@ static void need_output(struct job *queued, const char *plane)
     queue_give_output(job->service->queue, queued, plane, fd, &fault);
 }
 
-static void note_time(struct service *service, const struct message *report)
-{
-    double seconds = (double)report->total * 1e-9;
-    service->job_seconds = service->job_seconds == 0
-                               ? seconds
-                               : (1 - MEAN_WEIGHT) * service->job_seconds + MEAN_WEIGHT * seconds;
-}
-
-/* Counts a job. All chains that are not configured count as "custom", so that clients make no
- * labels. */
-static void count(const struct client_job *job)
-{
-    struct service *service = job->service;
-    bool good = job->job.fault.code == FAULT_NONE;
-    const char *name, *text, *label = "custom";
-    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
-        if (strcmp(text, job->chain) == 0)
-            label = name ? name : text;
-    *(good ? &service->queue->n_done : &service->queue->n_failed) += 1;
-    metrics_count_job(service->metrics, job->job.source->name, label, good ? "done" : "failed");
-}
-
-/* Seals a memory file. Its size is known now, and counts against the user's account. */
-static void seal_plane(struct client_job *job, struct client_plane *plane)
-{
-    struct stat status;
-    sealed_finish(plane->fd);
-    plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-    service_hold_result(job->service, job->how.account, plane->size);
-}
-
 static void done(struct job *queued, const struct message *report)
 {
     struct client_job *job = (struct client_job *)queued;
-    struct queue *queue = job->service->queue;
+    struct service *service = job->service;
+    struct queue *queue = service->queue;
+    const char *name, *text;
+    struct stat status;
     char times[JOB_TIMES_MAX];
     bool wanted = job->how.ended != NULL;
     if (wanted && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
@@ -159,13 +130,22 @@ static void done(struct job *queued, const struct message *report)
         queue_retry(queue, queued);
         return;
     }
+    double seconds = report ? (double)report->total * 1e-9 : 0, *mean = &service->job_seconds;
     if (report)
-        note_time(job->service, report);
+        *mean = *mean == 0 ? seconds : (1 - MEAN_WEIGHT) * *mean + MEAN_WEIGHT * seconds;
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
-    for (size_t i = 0; i < job->n_planes; i++)
-        seal_plane(job, &job->planes[i]);
-    count(job);
+    for (size_t i = 0; i < job->n_planes; i++) { /* their sizes are known, and count, from now on */
+        struct client_plane *plane = &job->planes[i];
+        sealed_finish(plane->fd);
+        plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+        service_hold_result(service, job->how.account, plane->size);
+    }
+    queued->counted = "custom"; /* chains that are not configured, so that clients make no labels */
+    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+        if (strcmp(text, job->chain) == 0)
+            queued->counted = name ? name : text;
+    queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
         job_log(queued, LOG_LEVEL_INFO, "%s: failed: %s: %s", queued->label,
@@ -183,16 +163,8 @@ static void give_back(struct job *queued)
     end(job, NULL);
 }
 
-const struct job_source client_job_http = {.name = "http",
-                                           .open = open_job,
-                                           .need_output = need_output,
-                                           .done = done,
-                                           .give_back = give_back};
-const struct job_source client_job_jobs = {.name = "jobs",
-                                           .open = open_job,
-                                           .need_output = need_output,
-                                           .done = done,
-                                           .give_back = give_back};
+static const struct job_source source = {
+    .open = open_job, .need_output = need_output, .done = done, .give_back = give_back};
 
 /* ---- requests of the client ---- */
 
@@ -216,7 +188,7 @@ int client_job_start(struct client_job **job, struct service *service,
     j->format = strdup(how->format);
     j->input = how->input ? strdup(how->input) : NULL;
     j->how.chain = j->how.format = j->how.input = NULL;
-    snprintf(j->label, sizeof j->label, "%s job %lu", how->source->name, ++number);
+    snprintf(j->label, sizeof j->label, "%s job %lu", how->origin, ++number);
     int result = 0;
     if (!j->chain || !j->format || (how->input && !j->input))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a job");
@@ -226,7 +198,8 @@ int client_job_start(struct client_job **job, struct service *service,
         client_job_destroy(&j);
         return result;
     }
-    j->job = (struct job){.source = how->source,
+    j->job = (struct job){.source = &source,
+                          .origin = how->origin,
                           .flow = how->flow,
                           .label = j->label,
                           .chain = j->chain,

@@ -15,7 +15,7 @@ struct client_plane {
 };
 
 struct client_job_how {
-    const struct job_source *source;    /* client_job_http or client_job_jobs */
+    const char *origin;                 /* the socket: "http", "jobs"; a constant string */
     struct job_flow *flow;              /* of the client; must outlive the job */
     struct account *account;            /* of the client's user */
     const char *chain, *format, *input; /* copied; `input` may be NULL */
@@ -55,8 +55,6 @@ void client_job_destroy(struct client_job **job);
 
 /* True while no worker has it. */
 bool client_job_waits(const struct client_job *job);
-
-extern const struct job_source client_job_http, client_job_jobs;
 
 /* Hands a plane to the caller, who gives back its `held` bytes when the client has read it. */
 int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held);

@@ -1,5 +1,5 @@
 /* HTTP connections: accepting, counting, deadlines, closing. */
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,6 @@
 
 #define HEADER_SECONDS   5
 #define BODY_SECONDS     30
-#define IDLE_SECONDS     15
 #define BODY_RATE        1024         /* bytes a second that a client must send of a body, … */
 #define BODY_RATE_AFTER  5            /* … after so many seconds */
 #define TICK             250          /* milliseconds */
@@ -60,14 +59,6 @@ void http_cut(struct http_connection *connection, const struct problem *problem)
     http_kick(connection->http);
 }
 
-static bool body_is_slow(const struct http_connection *connection, uint64_t now)
-{
-    const struct http_request *request = connection->request;
-    uint64_t seconds = (now - connection->since) / SECOND;
-    return seconds >= BODY_RATE_AFTER && request &&
-           request->body_bytes + request->dropped_bytes < seconds * BODY_RATE;
-}
-
 static void cut_late(struct http_connection *connection)
 {
     struct problem late;
@@ -79,6 +70,7 @@ static void cut_late(struct http_connection *connection)
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
     const struct queue *queue = c->http->service->queue;
+    uint64_t seconds = (now - c->since) / SECOND;
     bool over = c->deadline != 0 && now >= c->deadline;
     switch (c->phase) {
     case HTTP_HEADER:
@@ -86,7 +78,8 @@ static void check_deadline(struct http_connection *c, uint64_t now)
             cut_late(c);
         break;
     case HTTP_BODY:
-        if (over || body_is_slow(c, now))
+        if (over || (seconds >= BODY_RATE_AFTER && c->request &&
+                     c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE))
             cut_late(c);
         break;
     case HTTP_IDLE:
@@ -194,24 +187,17 @@ static void forget(struct http_connection *connection)
     free(connection);
 }
 
-/* libmicrohttpd 1.0 starts a connection in its next turn, not within MHD_add_connection. */
-static struct http_connection *connection_of(struct http *http, struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct http_connection *connection;
-    LIST_FOREACH(connection, &http->connections, in_list)
-    if (info && connection->fd == info->connect_fd)
-        return connection;
-    return NULL;
-}
-
 static void on_connection_event(void *context, struct MHD_Connection *mhd, void **ours,
                                 enum MHD_ConnectionNotificationCode code)
 {
     struct http *http = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        struct http_connection *connection = connection_of(http, mhd);
+        /* libmicrohttpd 1.0 starts a connection in its next turn, not within MHD_add_connection */
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        struct http_connection *connection = LIST_FIRST(&http->connections);
+        while (connection && !(info && connection->fd == info->connect_fd))
+            connection = LIST_NEXT(connection, in_list);
         *ours = connection;
         if (connection)
             connection->mhd = mhd;
@@ -223,22 +209,18 @@ static void on_connection_event(void *context, struct MHD_Connection *mhd, void 
     }
 }
 
-static void refuse(struct http *http, int fd)
-{
-    struct http_connection connection = {.http = http, .fd = fd};
-    struct problem full;
-    problem_set(&full, 503, "connections",
-                "too many connections: %d, of one user half of what others leave", LISTENER_TOTAL);
-    http_cut(&connection, &full);
-    close(fd);
-}
-
 static void on_accepted(void *context, int fd, const struct peer *peer, bool full)
 {
     struct http *http = context;
     struct sockaddr address = {.sa_family = AF_UNIX};
     if (full) {
-        refuse(http, fd);
+        struct http_connection refused = {.http = http, .fd = fd};
+        struct problem problem;
+        problem_set(&problem, 503, "connections",
+                    "too many connections: %d, of one user half of what others leave",
+                    LISTENER_TOTAL);
+        http_cut(&refused, &problem);
+        close(fd);
         return;
     }
     struct http_connection *connection = calloc(1, sizeof *connection);
@@ -293,8 +275,9 @@ static int start_mhd(struct http *http, struct fault *fault)
     return 0;
 }
 
-static void release(struct http *http)
+static void release(void *context)
 {
+    struct http *http = context;
     if (--http->n_users == 0)
         free(http);
 }
@@ -302,11 +285,6 @@ static void release(struct http *http)
 static void on_closed(uv_handle_t *handle)
 {
     release(handle->data);
-}
-
-static void on_listener_closed(void *context)
-{
-    release(context);
 }
 
 static int add_handles(struct http *http, struct fault *fault)
@@ -335,19 +313,17 @@ static int add_handles(struct http *http, struct fault *fault)
 }
 
 int http_open(struct http **http, struct service *service, const struct socket_settings *settings,
-              void (*changed)(void *context), void *context, struct fault *fault)
+              struct fault *fault)
 {
     struct http *h = calloc(1, sizeof *h);
     *http = NULL;
     if (!h)
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     h->service = service;
-    h->changed = changed;
-    h->context = context;
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
     h->listener = (struct listener){
-        .type = SOCK_STREAM, .accepted = on_accepted, .closed = on_listener_closed, .context = h};
+        .type = SOCK_STREAM, .accepted = on_accepted, .closed = release, .context = h};
     int result = start_mhd(h, fault);
     if (result == 0)
         result = add_handles(h, fault);

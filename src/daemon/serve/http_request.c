@@ -1,5 +1,5 @@
 /* One HTTP request: header, body, answer. */
-#include "daemon/serve/http_internal.h"
+#include "daemon/serve/http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,48 +56,28 @@ static void answer_problem(struct http_request *request)
         MHD_add_response_header(request->response, "Allow", request->route->methods);
 }
 
-static uint64_t response_bytes(const struct http_request *request)
-{
-    return request->job && request->job->n_planes > 0
-               ? (uint64_t)lseek(request->job->planes[0].fd, 0, SEEK_END)
-               : 0;
-}
-
 /* Sends the answer, with a deadline, since an answer that is not read holds memory. */
 static enum MHD_Result send_answer(struct http_request *request)
 {
     struct http_connection *connection = request->connection;
+    const struct client_job *job = request->job;
+    uint64_t bytes = job && job->n_planes > 0 ? (uint64_t)lseek(job->planes[0].fd, 0, SEEK_END) : 0;
     if (request->problem.status != 0)
         answer_problem(request);
     if (!request->response)
         return MHD_NO;
-    http_enter(connection, HTTP_ANSWER, ANSWER_SECONDS + response_bytes(request) / ANSWER_RATE);
+    http_enter(connection, HTTP_ANSWER, ANSWER_SECONDS + bytes / ANSWER_RATE);
     return MHD_queue_response(connection->mhd, request->status, request->response);
 }
 
 /* ---- the header ---- */
 
-static struct http_connection *connection_of(struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
-/* A request line for a proxy contains the server's name too (RFC 9112, 3.2.2): returns what follows
- * it. */
-static const char *origin_form(const char *target)
-{
-    if (strncasecmp(target, "http://", 7) != 0)
-        return target;
-    const char *path = strchr(target + 7, '/');
-    return path ? path : "/";
-}
-
 void *http_request_begin(void *context, const char *target, struct MHD_Connection *mhd)
 {
     struct http *http = context;
-    struct http_connection *connection = connection_of(mhd);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct http_connection *connection = info ? info->socket_context : NULL;
     struct http_request *request = connection ? calloc(1, sizeof *request) : NULL;
     if (!request)
         return NULL;
@@ -105,20 +85,14 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     request->connection = connection;
     request->body_fd = -1;
     fault_clear(&request->query_fault);
-    query_parse(&request->query, origin_form(target), &request->query_fault);
+    /* a request line for a proxy contains the server's name too (RFC 9112, 3.2.2) */
+    if (strncasecmp(target, "http://", 7) == 0)
+        target = strchr(target + 7, '/') ? strchr(target + 7, '/') : "/";
+    query_parse(&request->query, target, &request->query_fault);
     connection->request = request;
     if (connection->phase == HTTP_IDLE)
         http_enter(connection, HTTP_HEADER, 5);
     return request;
-}
-
-static bool method_is_one_of(const char *method, const char *methods)
-{
-    size_t length = strlen(method);
-    for (const char *at = methods; (at = strstr(at, method)) != NULL; at += length)
-        if ((at == methods || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
 }
 
 static void find_route(struct http_request *request, const char *method)
@@ -130,7 +104,7 @@ static void find_route(struct http_request *request, const char *method)
     if (!request->route)
         problem_set(&request->problem, 404, "not-found",
                     "there is nothing at %.200s; GET /v1/openapi.json lists what there is", path);
-    else if (!method_is_one_of(method, request->route->methods))
+    else if (!query_is_among(method, request->route->methods))
         problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
     else if (request->query_fault.code != FAULT_NONE ||
              query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
@@ -174,13 +148,6 @@ static bool is_ambiguous(struct http_request *request)
     return what != NULL;
 }
 
-/* Content-Length; 0 without one. */
-static uint64_t announced_bytes(struct MHD_Connection *mhd)
-{
-    const char *text = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
-    return text ? strtoull(text, NULL, 10) : 0;
-}
-
 static void refuse_large(struct http_request *request)
 {
     problem_set(&request->problem, 413, "max-file", "the body is larger than max_file %s",
@@ -199,7 +166,9 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
 {
     struct http_connection *connection = request->connection;
     struct service *service = connection->http->service;
-    uint64_t announced = announced_bytes(connection->mhd);
+    const char *length =
+        MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Content-Length");
+    uint64_t announced = length ? strtoull(length, NULL, 10) : 0;
     request->begun = true;
     if (is_ambiguous(request)) { /* the end of its body is unknown, so nothing after it is read */
         http_cut(connection, &request->problem);
@@ -328,5 +297,5 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
         http_enter(request->connection, HTTP_IDLE, IDLE_SECONDS);
     free(request);
     http->n_requests--;
-    http->changed(http->context);
+    http->service->changed(http->service->context);
 }

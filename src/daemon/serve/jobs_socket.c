@@ -1,5 +1,5 @@
 /* Clients of the jobs socket: accepting, reading, writing, closing. */
-#include "daemon/serve/jobs_socket_internal.h"
+#include "daemon/serve/jobs_socket.h"
 
 #include <linux/sockios.h>
 #include <stdlib.h>
@@ -277,7 +277,6 @@ static void cut_client(struct jobs_client *client)
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
     client_cancel_all(client);
-    client_forget_questions(client);
     drop(client, &client->outgoing);
     shutdown(client->fd, SHUT_RDWR);
 }
@@ -295,7 +294,7 @@ static void on_sweep(uv_idle_t *idle)
         if (client->closed && client->held == 0)
             close_client(client);
     }
-    server->changed(server->context);
+    server->service->changed(server->service->context);
 }
 
 /* Runs while there are unread results: a client that reads none for too long is cut off. */
@@ -384,16 +383,13 @@ static void on_listener_closed(void *context)
 }
 
 int jobs_socket_open(struct jobs_socket **socket, struct service *service,
-                     const struct socket_settings *settings, void (*changed)(void *context),
-                     void *context, struct fault *fault)
+                     const struct socket_settings *settings, struct fault *fault)
 {
     struct jobs_socket *s = calloc(1, sizeof *s);
     *socket = NULL;
     if (!s)
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     s->service = service;
-    s->changed = changed;
-    s->context = context;
     LIST_INIT(&s->clients);
     receptions_init(&s->receptions, service->loop);
     service->receptions = &s->receptions;

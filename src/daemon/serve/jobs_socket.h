@@ -1,20 +1,79 @@
-/* Jobs by descriptors: a SOCK_SEQPACKET socket, one JSON object a message, files by SCM_RIGHTS
- * (docs/jobs-socket.md). All on the loop's thread. */
+/* Shared by jobs_socket.c and client.c alone. */
 #ifndef SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 #define SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 
-#include "daemon/serve/service.h"
+#include "base/text.h"
+#include "daemon/serve/client_job.h"
+#include "daemon/serve/listener.h"
+#include "daemon/serve/receptions.h"
+#include "daemon/serve/sockets.h"
+#include "worker/message.h"
 
-struct jobs_socket;
+/* Requests that one client may have under way. */
+#define CLIENT_JOBS_MAX 64
 
-int jobs_socket_open(struct jobs_socket **socket, struct service *service,
-                     const struct socket_settings *settings, void (*changed)(void *context),
-                     void *context, struct fault *fault);
+struct jobs_request;
+struct jobs_question;
 
-/* True when no client waits for an answer. */
-bool jobs_socket_is_idle(const struct jobs_socket *socket);
+/* A message to a client, kept until the client has read it. */
+struct jobs_outgoing {
+    struct text json; /* emptied when it has been sent, … */
+    int fd;           /* … and this is −1 then; owned; −1: none */
+    uint64_t held;    /* size of the result that goes with it, counted against the user's account */
+    unsigned bytes;   /* that it takes in the socket */
+    STAILQ_ENTRY(jobs_outgoing) next;
+};
 
-/* Closes everything. The loop frees the memory. Takes NULL; clears the pointer. */
-void jobs_socket_close(struct jobs_socket **socket);
+STAILQ_HEAD(jobs_messages, jobs_outgoing);
+
+struct jobs_client {
+    struct jobs_socket *server;
+    int fd;
+    struct peer peer;
+    struct account *account;
+    struct job_flow flow;
+    uv_poll_t poll;
+    int polled;  /* what the loop waits for */
+    bool broken; /* gone, or does not read its answers: to be closed from the loop */
+    bool closed; /* cut off: unread results count until it has disconnected */
+    unsigned n_requests, n_outgoing;
+    uint64_t held;               /* size of results that wait for it, or that it has not read */
+    unsigned n_unread_bytes;     /* in the socket, of messages in `unread` */
+    uint64_t read_at;            /* when it last read a message; monotonic nanoseconds */
+    struct reception *reception; /* of messages that are being received; NULL: none */
+    LIST_HEAD(, jobs_request) requests;
+    LIST_HEAD(, jobs_question) questions;
+    struct jobs_messages outgoing; /* not sent yet */
+    struct jobs_messages unread;   /* sent, and not read yet */
+    LIST_ENTRY(jobs_client) in_list;
+};
+
+struct jobs_socket {
+    struct service *service;
+    struct listener listener;
+    struct receptions receptions;
+    LIST_HEAD(, jobs_client) clients;
+    unsigned n_requests;
+    unsigned n_leaving; /* clients that are broken */
+    uv_idle_t sweep;    /* closes clients that are broken, and calls `changed` */
+    uv_timer_t tick;    /* runs while there are unread results */
+    unsigned n_users;   /* clients, requests and handles that still use this memory */
+};
+
+/* jobs_socket.c: sends a message now or later. Takes over the text, the descriptor (unless −1), and
+ * the `held` bytes of the account. */
+void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held);
+void jobs_break(struct jobs_client *client);
+void jobs_want_sweep(struct jobs_socket *server);
+void jobs_release(struct jobs_socket *server);
+
+/* client.c: handles a message, with the receipt for its descriptors (NULL: it has none).
+ * Descriptors that are taken over become −1. If the receipt says `to_copy`, calls reception_copy or
+ * reception_drop. */
+void client_take(struct jobs_client *client, const char *bytes, size_t size,
+                 struct reception *reception, const struct receipt *receipt, int fds[2]);
+void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
+                      const struct message *report);
+void client_cancel_all(struct jobs_client *client);
 
 #endif

@@ -101,15 +101,6 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 /* ---- the path ---- */
 
-static bool somebody_listens(const struct listener *listener, const struct sockaddr_un *address)
-{
-    int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool nobody = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) &&
-                  errno == ECONNREFUSED;
-    file_close(&probe);
-    return !nobody;
-}
-
 /* Removes the socket file of a daemon that was killed, at which nobody listens. A process that the
  * daemon was about to start has the socket until it becomes another program, so somebody may seem
  * to listen for a moment. */
@@ -122,7 +113,14 @@ static int remove_stale(const struct listener *listener, const struct sockaddr_u
     if (!S_ISSOCK(status.st_mode))
         return fault_set(fault, FAULT_CREATE, "%s: is there already, and no socket",
                          listener->path);
-    for (int i = 0; somebody_listens(listener, address); i++) {
+    for (int i = 0;; i++) {
+        int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        bool nobody = probe >= 0 &&
+                      connect(probe, (const struct sockaddr *)address, sizeof *address) != 0 &&
+                      errno == ECONNREFUSED;
+        file_close(&probe);
+        if (nobody)
+            break;
         if (i == PROBES)
             return fault_set(fault, FAULT_CREATE, "%s: somebody listens there already",
                              listener->path);
@@ -208,13 +206,6 @@ static bool adopt(struct listener *listener, const char *wanted)
     return true;
 }
 
-/* Byte streams need no descriptors, and closing one that came with a message may wait for ever, so
- * they are refused, for connections too. Kernels before 6.16 lack the option. */
-static void refuse_descriptors(int fd)
-{
-    (void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
-}
-
 int listener_open(struct listener *listener, uv_loop_t *loop,
                   const struct socket_settings *settings, struct fault *fault)
 {
@@ -227,7 +218,9 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
     else if (!adopted)
         result = bind_path(listener, settings, fault);
     if (result == 0 && listener->type == SOCK_STREAM)
-        refuse_descriptors(listener->fd);
+        /* Byte streams need no descriptors, and closing one that came with a message may wait for
+         * ever, so they are refused, for connections too. Kernels before 6.16 lack the option. */
+        (void)setsockopt(listener->fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
     int error = result == 0 ? uv_poll_init(loop, &listener->poll, listener->fd) : 0;
     if (error < 0)
         result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

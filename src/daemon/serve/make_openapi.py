@@ -63,5 +63,5 @@ with open(out_json, 'w', encoding='utf-8') as file:
 text = json.dumps(document, separators=(',', ':'))
 pieces = ['    "%s"' % text[i:i + 90].replace('\\', '\\\\').replace('"', '\\"') for i in range(0, len(text), 90)]
 with open(out_c, 'w', encoding='utf-8') as file:
-    file.write('/* Made by src/daemon/serve/make_openapi.py. */\n#include "daemon/serve/http_internal.h"\n\n'
+    file.write('/* Made by src/daemon/serve/make_openapi.py. */\n#include "daemon/serve/http.h"\n\n'
                'const char http_openapi[] =\n%s;\n' % '\n'.join(pieces))

@@ -7,10 +7,19 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "base/log.h"
+
+#ifdef SLUICE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#else /* as these answer where there is no manager */
+#define SD_LISTEN_FDS_START                                  3
+#define sd_listen_fds(unset)                                 0
+#define sd_watchdog_enabled(unset, microseconds)             0
+#define sd_notify(unset, text)                               0
+#define sd_is_socket_unix(fd, type, listening, path, length) ((void)(type), 0)
+#endif
 
 #define SOCKETS_MAX 16
 

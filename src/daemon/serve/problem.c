@@ -48,6 +48,8 @@ static const struct {
     {"max-file", "max_file"},     {"memory", "memory"},
 };
 
+static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
+
 void problem_set(struct problem *problem, unsigned status, const char *code, const char *format,
                  ...)
 {
@@ -56,15 +58,6 @@ void problem_set(struct problem *problem, unsigned status, const char *code, con
     va_start(arguments, format);
     vsnprintf(problem->detail, sizeof problem->detail, format, arguments);
     va_end(arguments);
-}
-
-static const char *known_step(const char *step)
-{
-    static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
-    for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++)
-        if (strcmp(step, steps[i]) == 0)
-            return steps[i];
-    return NULL;
 }
 
 void problem_of_fault(struct problem *problem, const struct fault *fault, const char *subject,
@@ -91,7 +84,9 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
                 status == 415 ? "; the body is the picture itself (curl --data-binary @FILE)" : "");
     problem->position = subject ? fault->position : -1;
     problem->length = fault->length;
-    problem->stage = known_step(step);
+    for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++)
+        if (strcmp(step, steps[i]) == 0)
+            problem->stage = steps[i];
     for (size_t i = 0; fault->code == FAULT_LIMIT && i < sizeof limits / sizeof *limits; i++)
         if (!problem->limit && strstr(fault->text, limits[i].option))
             problem->limit = limits[i].limit;

@@ -30,11 +30,11 @@ void query_finish(struct query *query)
     *query = (struct query){0};
 }
 
-static bool is_among(const char *name, const char *names)
+bool query_is_among(const char *name, const char *names)
 {
     size_t length = strlen(name);
     for (const char *at = names; (at = strstr(at, name)) != NULL; at += length)
-        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+        if ((at == names || at[-1] == ' ') && strchr(" ,", at[length]))
             return true;
     return false;
 }
@@ -42,7 +42,7 @@ static bool is_among(const char *name, const char *names)
 int query_allows(const struct query *query, const char *names, struct fault *fault)
 {
     for (size_t i = 0; i < N_PARAMETERS; i++)
-        if (*field(query, &parameters[i]) && !is_among(parameters[i].name, names))
+        if (*field(query, &parameters[i]) && !query_is_among(parameters[i].name, names))
             return fault_set(fault, FAULT_USAGE, "unknown parameter '%s'; there are: %s",
                              parameters[i].name, names[0] ? names : "none");
     return 0;
@@ -56,15 +56,6 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that an escape stands for; 0: it is damaged, or NUL. */
-static int unescape(const char *text, size_t length)
-{
-    if (length < 3)
-        return 0;
-    int high = digit(text[1]), low = digit(text[2]);
-    return high >= 0 && low >= 0 ? high * 16 + low : 0;
-}
-
 /* Returns new text; NULL for a damaged escape, a NUL, or without memory. */
 static char *decode(const char *text, size_t length, char plus)
 {
@@ -73,7 +64,9 @@ static char *decode(const char *text, size_t length, char plus)
     for (size_t i = 0; decoded && i < length; i++) {
         int c = text[i] == '+' ? plus : (unsigned char)text[i];
         if (c == '%') {
-            c = unescape(text + i, length - i);
+            int high = length - i < 3 ? -1 : digit(text[i + 1]);
+            int low = high < 0 ? -1 : digit(text[i + 2]);
+            c = low < 0 ? 0 : high * 16 + low; /* 0: a damaged escape, or NUL */
             i += 2;
         }
         if (c == 0) {
@@ -87,21 +80,16 @@ static char *decode(const char *text, size_t length, char plus)
     return decoded;
 }
 
-static char **find(struct query *query, const char *name)
-{
-    for (size_t i = 0; i < N_PARAMETERS; i++)
-        if (strcmp(parameters[i].name, name) == 0)
-            return field(query, &parameters[i]);
-    return NULL;
-}
-
 static int read_parameter(struct query *query, const char *text, size_t length, struct fault *fault)
 {
     const char *equals = memchr(text, '=', length);
     size_t name_length = equals ? (size_t)(equals - text) : length;
     char *name = decode(text, name_length, ' ');
     char *value = equals ? decode(equals + 1, length - name_length - 1, ' ') : strdup("");
-    char **to = name ? find(query, name) : NULL;
+    char **to = NULL;
+    for (size_t i = 0; name && i < N_PARAMETERS; i++)
+        if (strcmp(parameters[i].name, name) == 0)
+            to = field(query, &parameters[i]);
     int result = 0;
     if (!name || !value)
         result =

@@ -16,6 +16,9 @@ struct query {
 /* Names of the parameters that a path takes, separated by blanks. */
 #define QUERY_PROCESS "chain format input"
 
+/* Whether a name is in a list: "a b", or "A, B". */
+bool query_is_among(const char *name, const char *names);
+
 /* FAULT_USAGE when the query has another parameter. */
 int query_allows(const struct query *query, const char *names, struct fault *fault);
 

@@ -38,22 +38,18 @@ static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAG
                                             0x3153464a /* JFS */,      NILFS_SUPER_MAGIC,
                                             REISERFS_SUPER_MAGIC};
 
-static bool is_on_one_of(int fd, const unsigned long *types, size_t count, bool unknown)
-{
-    struct statfs status;
-    if (fstatfs(fd, &status) != 0)
-        return unknown;
-    for (size_t i = 0; i < count; i++)
-        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
-            return true;
-    return false;
-}
-
 static bool may_hang(int fd, bool to_write)
 {
-    if (to_write)
-        return !is_on_one_of(fd, local_types, sizeof local_types / sizeof *local_types, false);
-    return is_on_one_of(fd, far_types, sizeof far_types / sizeof *far_types, true);
+    struct statfs status;
+    const unsigned long *types = to_write ? local_types : far_types;
+    size_t count =
+        to_write ? sizeof local_types / sizeof *local_types : sizeof far_types / sizeof *far_types;
+    if (fstatfs(fd, &status) != 0)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
+            return !to_write;
+    return to_write;
 }
 
 static int check_file(int fd, bool to_write, struct stat *status, struct fault *fault)
@@ -70,17 +66,6 @@ static int check_file(int fd, bool to_write, struct stat *status, struct fault *
         return fault_set(fault, FAULT_DATA,
                          "%s: its file system may keep us waiting; hand over a memory file", what);
     return 0;
-}
-
-static void check_files(struct receipt *receipt, int input, int output)
-{
-    struct stat status;
-    if (check_file(input, false, &status, &receipt->files) == 0)
-        receipt->size = (uint64_t)status.st_size;
-    if (output >= 0 && receipt->files.code == FAULT_NONE &&
-        check_file(output, true, &status, &receipt->files) == 0 &&
-        fcntl(output, F_GET_SEALS) > F_SEAL_SEAL)
-        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
 }
 
 /* ---- orders ---- */
@@ -174,6 +159,7 @@ static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX]
 {
     struct receipt *receipt = &parcel->receipt;
     size_t size = sizeof parcel->bytes, n_fds;
+    struct stat status;
     *receipt = (struct receipt){.fault = FAULT_INIT, .files = FAULT_INIT};
     int result = message_receive_bytes(client, parcel->bytes, &size, fds, &n_fds, &receipt->fault);
     for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
@@ -183,24 +169,16 @@ static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX]
     receipt->length = result == 0 ? (uint32_t)size : 0;
     receipt->has_input = fds[0] >= 0;
     receipt->has_output = fds[1] >= 0;
-    if (receipt->has_input)
-        check_files(receipt, fds[0], fds[1]);
+    if (receipt->has_input && check_file(fds[0], false, &status, &receipt->files) == 0)
+        receipt->size = (uint64_t)status.st_size;
+    if (receipt->has_input && fds[1] >= 0 && receipt->files.code == FAULT_NONE &&
+        check_file(fds[1], true, &status, &receipt->files) == 0 &&
+        fcntl(fds[1], F_GET_SEALS) > F_SEAL_SEAL)
+        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
     if (receipt->files.code != FAULT_NONE)
         close_all(fds, MESSAGE_FDS_MAX);
     receipt->to_copy = fds[0] >= 0 && !sealed_is(fds[0]);
     receipt->going_on = result == 0 || result == FAULT_DATA;
-}
-
-static void copy_or_drop(int fds[MESSAGE_FDS_MAX], uint64_t size)
-{
-    char order;
-    int client;
-    if (get_order(&order, &client) && order == RECEIVER_COPY) {
-        do_copy(fds, size);
-        return;
-    }
-    close_all(fds, MESSAGE_FDS_MAX);
-    send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
 }
 
 /* RECEIVER_TAKE and RECEIVER_STAY. The client's socket is kept open here while messages are
@@ -224,8 +202,16 @@ static void take(int client, bool stay)
     close(client);
     receipt->going_on = false;
     send_receipt(receipt, NULL, 0);
-    if (receipt->to_copy)
-        copy_or_drop(fds, receipt->size);
+    if (!receipt->to_copy)
+        return;
+    char order;
+    int none;
+    if (get_order(&order, &none) && order == RECEIVER_COPY) {
+        do_copy(fds, receipt->size);
+        return;
+    }
+    close_all(fds, MESSAGE_FDS_MAX);
+    send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
 }
 
 int receiver_run(void)

@@ -189,17 +189,6 @@ static void give_order(struct receiver *receiver, enum receiver_order order, int
         uv_timer_start(&receiver->timer, on_timer, 0, 0);
 }
 
-static void make_idle(struct receiver *receiver)
-{
-    const struct receiver *other;
-    bool superfluous = false;
-    LIST_FOREACH(other, &receiver->all->receivers, in_list)
-    superfluous |=
-        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
-    receiver->state = RECEIVER_IDLE;
-    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
-}
-
 static void close_both(const int fds[2])
 {
     for (int i = 0; i < 2; i++)
@@ -211,6 +200,7 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
 {
     struct reception *reception = receiver->reception;
     const struct receipt *receipt = &parcel->receipt;
+    const struct receiver *other;
     uv_timer_stop(&receiver->timer);
     if (receipt->going_on) {
         uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
@@ -229,7 +219,12 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
         return;
     }
     receiver->reception = NULL;
-    make_idle(receiver);
+    receiver->state = RECEIVER_IDLE;
+    bool superfluous = false;
+    LIST_FOREACH(other, &receiver->all->receivers, in_list)
+    superfluous |=
+        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
+    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
     if (!reception)
         close_both(fds);
     else if (reception->how.order == RECEIVER_TAKE)
@@ -285,15 +280,6 @@ unsigned receptions_count(const struct receptions *receptions, const uid_t *uid,
     return n;
 }
 
-static struct receiver *find_idle(const struct receptions *all, uid_t uid)
-{
-    struct receiver *receiver;
-    LIST_FOREACH(receiver, &all->receivers, in_list)
-    if (receiver->uid == uid && receiver->state == RECEIVER_IDLE)
-        return receiver;
-    return NULL;
-}
-
 /* Gives a reception to a receiver. False if it has to wait for one, or, with a fault, if it is
  * refused. RECEIVER_CLOSE always waits. */
 static bool assign(struct reception *reception, struct fault *fault)
@@ -308,7 +294,9 @@ static bool assign(struct reception *reception, struct fault *fault)
                   "one of them answers",
                   ABANDONED_MAX);
     if (!hanging)
-        receiver = find_idle(all, how->uid);
+        receiver = LIST_FIRST(&all->receivers);
+    while (receiver && (receiver->uid != how->uid || receiver->state != RECEIVER_IDLE))
+        receiver = LIST_NEXT(receiver, in_list);
     if (!hanging && !receiver && receptions_count(all, &how->uid, false) < AT_WORK_MAX)
         start_receiver(&receiver, all, how->uid, fault);
     if (!receiver)

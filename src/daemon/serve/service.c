@@ -15,7 +15,6 @@
 #include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
-#include "version.h"
 #include "worker/json_text.h"
 
 #define DESCRIPTION_MAX (4u << 20)
@@ -197,7 +196,7 @@ int service_check_queue(const struct service *service, const struct account *acc
         return fault_set(fault, FAULT_BUSY, "the daemon is ending");
     if (account->n_jobs == 0 || account->n_jobs < queue->limit / PLACES_PART)
         return 0;
-    if (queue_client_room(queue) == 0)
+    if (queue_room(queue, true) == 0)
         return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
     if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
         return fault_set(fault, FAULT_BUSY,
@@ -207,16 +206,6 @@ int service_check_queue(const struct service *service, const struct account *acc
 }
 
 /* ---- answers about the daemon ---- */
-
-static json_t *queue_json(const struct queue *q)
-{
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)q->limit, "waiting",
-                     (int)(q->counts[JOB_QUEUED] + q->counts[JOB_OPENING] + q->counts[JOB_OPEN]),
-                     "running", (int)(q->counts[JOB_SENT] + q->counts[JOB_BEGUN]), "settling",
-                     (int)q->counts[JOB_SETTLING], "retrying", (int)q->counts[JOB_WAITING],
-                     "of_clients", (int)q->n_client_jobs, "in_quarantine",
-                     (int)queue_in_quarantine(q));
-}
 
 /* Longer chains are shortened: the beginning is enough to recognise one. */
 #define CHAIN_MAX 500
@@ -260,15 +249,6 @@ static json_t *time_json(uint64_t then)
                 : json_null();
 }
 
-static json_t *failure_json(const struct folder_failure *failure)
-{
-    if (!failure)
-        return json_null();
-    return json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(failure->name), "reason",
-                     fault_name(failure->fault.code), "message", json_text(failure->fault.text),
-                     "time", json_time(failure->time));
-}
-
 static json_t *folder_json(const struct folder *folder)
 {
     const struct watch_settings *settings = folder_settings(folder);
@@ -285,16 +265,11 @@ static json_t *folder_json(const struct folder *folder)
         "running", (json_int_t)c.running, "retrying", (json_int_t)c.retrying, "done",
         (json_int_t)c.ended_done, "failed", (json_int_t)c.ended_failed, "in_done",
         (json_int_t)c.done, "in_failed", (json_int_t)c.failed, "overflows", (json_int_t)c.overflows,
-        "last_error", failure_json(c.failure));
-}
-
-static json_t *folders_json(const struct service *service)
-{
-    json_t *list = json_array();
-    const struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
-        json_array_append_new(list, folder_json(folder));
-    return list;
+        "last_error",
+        c.failure ? json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(c.failure->name), "reason",
+                              fault_name(c.failure->fault.code), "message",
+                              json_text(c.failure->fault.text), "time", json_time(c.failure->time))
+                  : json_null());
 }
 
 static json_t *one_worker_json(const struct worker *worker)
@@ -307,17 +282,6 @@ static json_t *one_worker_json(const struct worker *worker)
                      (double)(clock_now() - worker->started) * 1e-9, "jobs",
                      (json_int_t)worker->n_jobs, "running", (int)worker->in_flight, "preparing",
                      of ? json_pack("{s:i, s:i}", "done", (int)done, "of", (int)of) : json_null());
-}
-
-static json_t *workers_json(const struct service *service)
-{
-    json_t *list = json_array();
-    const struct supervisor *s;
-    const struct worker *worker;
-    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
-        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
-            json_array_append_new(list, one_worker_json(worker));
-    return list;
 }
 
 static unsigned receivers(const struct service *service, const uid_t *uid, bool hanging)
@@ -369,17 +333,33 @@ json_t *service_status(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
-    return json_pack(
-        "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-        "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
-        "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
-        (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
-        "failed", (json_int_t)queue->n_failed, "queue", queue_json(queue), "folders",
-        folders_json(service), "worker", worker_json(queue->supervisor), "workers",
-        workers_json(service), "connections", "http", (int)service->n_http, "jobs",
-        (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
-        (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service), "receivers", "well",
-        (int)receivers(service, NULL, false), "hanging", (int)receivers(service, NULL, true));
+    json_t *folders = json_array();
+    const struct folder *folder;
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
+        json_array_append_new(folders, folder_json(folder));
+    json_t *workers = json_array();
+    const struct supervisor *s;
+    const struct worker *worker;
+    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
+        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
+            json_array_append_new(workers, one_worker_json(worker));
+    json_t *jobs = json_pack(
+        "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)queue->limit, "waiting",
+        (int)(queue->counts[JOB_QUEUED] + queue->counts[JOB_OPENING] + queue->counts[JOB_OPEN]),
+        "running", (int)(queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN]), "settling",
+        (int)queue->counts[JOB_SETTLING], "retrying", (int)queue->counts[JOB_WAITING], "of_clients",
+        (int)queue->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(queue));
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+                     "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+                     "state", service->state(service->context), "ready", (int)(trouble == NULL),
+                     "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
+                     (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
+                     jobs, "folders", folders, "worker", worker_json(queue->supervisor), "workers",
+                     workers, "connections", "http", (int)service->n_http, "jobs",
+                     (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
+                     (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
+                     "receivers", "well", (int)receivers(service, NULL, false), "hanging",
+                     (int)receivers(service, NULL, true));
 }
 
 json_t *service_chains(const struct service *service)
@@ -389,9 +369,4 @@ json_t *service_chains(const struct service *service)
     for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
         json_array_append_new(list, json_pack("{s:s?, s:s}", "name", name, "chain", text));
     return list;
-}
-
-json_t *service_version(void)
-{
-    return json_pack("{s:s, s:s}", "name", "sluice", "version", SLUICE_VERSION);
 }

@@ -42,6 +42,8 @@ struct service {
     const struct supervisor *(*supervisor)(void *context, size_t index);
     /* Updates metrics that are measured rather than counted. */
     void (*measure)(void *context);
+    /* An answer has been sent. */
+    void (*changed)(void *context);
     void *context;
 
     uint64_t started;    /* monotonic nanoseconds */
@@ -111,6 +113,5 @@ void service_measure(const struct service *service);
 /* New references; NULL without memory. */
 json_t *service_status(const struct service *service);
 json_t *service_chains(const struct service *service);
-json_t *service_version(void);
 
 #endif

@@ -73,26 +73,6 @@ static int note_origin(const struct claim *claim, int folder_fd)
     return symlinkat(from, folder_fd, NOTE_FROM);
 }
 
-/* For claims in place: an empty file in the hidden folder stands for the file that stays where it
- * is. */
-static int put_placeholder(const struct claim *claim, int folder_fd)
-{
-    int fd = openat(folder_fd, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 ? -1 : close(fd);
-}
-
-/* False when another file took the name between the look and the claim; the caller gives that one
- * back. */
-static bool is_expected(const struct claim *claim, const struct identity *expected)
-{
-    struct stat status;
-    claim_path path;
-    return fstatat(claim->spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) ==
-               0 &&
-           S_ISREG(status.st_mode) && status.st_dev == expected->device &&
-           status.st_ino == expected->inode;
-}
-
 /* Moves the file into the claim's folder. Returns 0, or −1 and errno. */
 static int move_in(const struct claim *claim)
 {
@@ -112,8 +92,13 @@ static int fill_folder(const struct claim *claim)
     if (folder < 0)
         return -1;
     int result = note_origin(claim, folder);
-    if (result == 0)
-        result = claim->spool->in_place ? put_placeholder(claim, folder) : move_in(claim);
+    if (result == 0 && claim->spool->in_place) {
+        /* an empty file stands for the one that stays where it is */
+        int fd = openat(folder, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        result = fd < 0 ? -1 : close(fd);
+    } else if (result == 0) {
+        result = move_in(claim);
+    }
     int error = errno;
     if (result != 0)
         note_remove(folder);
@@ -134,8 +119,16 @@ static int take(struct claim *claim, const struct identity *expected, struct fau
         return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
                                : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     }
-    if (spool->in_place || is_expected(claim, expected))
+    struct stat status;
+    claim_path path;
+    bool same =
+        !spool->in_place &&
+        fstatat(spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode) && status.st_dev == expected->device &&
+        status.st_ino == expected->inode;
+    if (spool->in_place || same)
         return 0;
+    /* another file took the name between the look and the claim */
     if (claim_give_back(claim, NULL) != 0)
         log_warning("%s: another file was claimed in its place, and stays claimed", claim->name);
     return fault_set(fault, FAULT_BUSY, "another file by now");
@@ -186,12 +179,6 @@ static int remove_hidden(void *context, const char *name, unsigned char kind)
     return 0;
 }
 
-static void remove_empty(int other_fd, int folder_fd, const char *folder)
-{
-    disk_list(folder_fd, remove_hidden, &folder_fd);
-    unlinkat(other_fd, folder, AT_REMOVEDIR);
-}
-
 /* Counts an interruption. Ten in a row, each while the file was the only job, fail the file; a
  * single one may have had any cause. The count is written before the mark is removed, so that it
  * may be counted twice but never lost. */
@@ -240,12 +227,6 @@ static int check_left(const struct spool *spool, const char *name, bool *left, s
     return result;
 }
 
-static void remove_placeholder(int folder_fd, const char *name)
-{
-    if (name[0])
-        unlinkat(folder_fd, name, 0);
-}
-
 int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
                 struct fault *fault)
 {
@@ -264,9 +245,10 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
         result = check_left(spool, whole, &left, fault);
     }
     if (result == 0 && !left) {
-        if (spool->in_place)
-            remove_placeholder(folder_fd, name);
-        remove_empty(other_fd, folder_fd, folder);
+        if (spool->in_place && name[0])
+            unlinkat(folder_fd, name, 0);
+        disk_list(folder_fd, remove_hidden, &folder_fd);
+        unlinkat(other_fd, folder, AT_REMOVEDIR);
     } else if (result == 0 && (*claim = create(spool, whole)) == NULL)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
     else if (result == 0)
@@ -280,15 +262,9 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
 static int open_file(const struct claim *claim)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    struct disk_place place;
     claim_path path;
-    if (!claim->spool->in_place)
-        return openat(claim->spool->instance_fd, path_of(claim, path), flags);
-    if (disk_place(&place, claim->spool->in_fd, claim->name, 0) != 0)
-        return -1;
-    int fd = openat(place.fd, place.name, flags);
-    disk_place_leave(&place);
-    return fd;
+    return claim->spool->in_place ? disk_open(claim->spool->in_fd, claim->name, flags)
+                                  : openat(claim->spool->instance_fd, path_of(claim, path), flags);
 }
 
 bool claim_identify(struct claim *claim)
@@ -425,18 +401,14 @@ struct taken {
     bool with_reason;
 };
 
-static bool exists(int directory_fd, const char *name)
-{
-    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-}
-
 static bool is_taken(void *context, unsigned number)
 {
     const struct taken *taken = context;
     name_buffer name, reason;
     name_of_original(name, claim_base(taken->claim), number);
     name_of_reason(reason, name);
-    return exists(taken->fd, name) || (taken->with_reason && exists(taken->fd, reason));
+    return disk_may_have(taken->fd, name) ||
+           (taken->with_reason && disk_may_have(taken->fd, reason));
 }
 
 /* The first free number; UINT_MAX: none is free. */

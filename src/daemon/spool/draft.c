@@ -62,13 +62,7 @@ static void make_tag(char tag[48], const struct claim *claim)
     snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
 }
 
-/* Opens the folder of OUT for the claim's results: the same one below OUT that its file had below
- * IN. */
-static int open_place(struct disk_place *place, const struct claim *claim, int out_fd)
-{
-    return disk_place(place, out_fd, claim->name, 0777);
-}
-
+/* Its folder is the same one below OUT that its file had below IN. */
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault)
 {
@@ -80,7 +74,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
     temporary_name(name, claim, tag, extension, index);
     snprintf(path, sizeof path, "%.*s%s", (int)(claim_base(claim) - claim->name), claim->name,
              name);
-    if (open_place(&place, claim, claim->spool->out_fd) != 0)
+    if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     draft->temporary = strdup(path);
     if (draft->temporary) {
@@ -175,7 +169,7 @@ static bool is_taken(void *context, unsigned number)
     for (size_t i = 0; i < note->n_results; i++) {
         name_buffer name;
         name_of_result(name, note->base, number, note->results[i].plane, note->extension);
-        if (faccessat(taken->out_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+        if (disk_may_have(taken->out_fd, name))
             return true;
     }
     return false;
@@ -200,28 +194,29 @@ static int write_verdict(struct claim *claim, int place_fd, struct fault *fault)
     return claim_write_note(claim, fault);
 }
 
-static void choose_base(struct claim *claim, const char *extension)
+void draft_base(const struct spool *spool, const char *original, const char *extension,
+                const char *day, char base[256])
 {
-    const struct watch_settings *rules = claim->spool->rules;
-    char day[NAME_DAY_MAX];
-    name_today(day);
-    struct name_parts parts = {.original = claim_base(claim),
+    const struct watch_settings *rules = spool->rules;
+    struct name_parts parts = {.original = path_name(original),
                                .chain = rules->chain_name ? rules->chain_name : rules->chain,
                                .extension = extension,
                                .day = day};
-    name_expand(claim->note.base, rules->name, &parts);
+    name_expand(base, rules->name, &parts);
 }
 
 static int commit(struct claim *claim, const char *extension, struct fault *fault)
 {
     struct note *note = &claim->note;
     struct disk_place place;
+    char day[NAME_DAY_MAX];
     note->verdict = NOTE_DONE;
     note->on_exists = claim->spool->rules->on_exists;
     snprintf(note->extension, sizeof note->extension, "%s", extension);
-    choose_base(claim, extension);
+    name_today(day);
+    draft_base(claim->spool, claim->name, extension, day, note->base);
     make_tag(note->tag, claim);
-    if (open_place(&place, claim, claim->spool->out_fd) != 0)
+    if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     int result = write_verdict(claim, place.fd, fault);
     disk_place_leave(&place);
@@ -396,7 +391,7 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
 int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
 {
     struct disk_place place;
-    if (open_place(&place, claim, out_fd) != 0)
+    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     int result = place_or_number(claim, place.fd, fault);
     disk_place_leave(&place);
@@ -406,7 +401,7 @@ int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
 void drafts_withdraw(const struct claim *claim, int out_fd)
 {
     struct disk_place place;
-    if (open_place(&place, claim, out_fd) != 0)
+    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
         return;
     remove_results(claim, place.fd);
     disk_place_leave(&place);
@@ -422,7 +417,7 @@ void drafts_void(struct claim *claim, int out_fd)
 void drafts_release(const struct claim *claim, int out_fd)
 {
     struct disk_place place;
-    if (open_place(&place, claim, out_fd) != 0)
+    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
         return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
         struct names names;

@@ -54,6 +54,10 @@ int drafts_place(struct claim *claim, int out_fd, struct fault *fault);
 /* The final name of a result, without the folders on the way. Valid once there is a verdict. */
 void draft_final_name(const struct claim *claim, size_t index, char name[256]);
 
+/* What results of this file are called by the folder's settings on that day. */
+void draft_base(const struct spool *spool, const char *original, const char *extension,
+                const char *day, char base[256]);
+
 /* Syncs the directories of OUT in which this claim's results got names. Returns 0, or −1 and errno.
  */
 int drafts_sync_names(const struct claim *claim, int out_fd);

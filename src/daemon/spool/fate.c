@@ -4,7 +4,9 @@
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/disk.h"
@@ -12,6 +14,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "daemon/spool/ledger.h"
+#include "worker/json_text.h"
 
 #define REASON_MAX  65536
 #define NUMBERS_MAX 1000 /* names like a-7.jpg that are compared with one inode */
@@ -39,20 +42,10 @@ void fate_finish(struct fate *fate)
 
 /* ---- files on disk ---- */
 
-static bool look(int root_fd, const char *name, struct stat *status)
-{
-    struct disk_place place;
-    if (disk_place(&place, root_fd, name, 0) != 0)
-        return false;
-    int result = fstatat(place.fd, place.name, status, AT_SYMLINK_NOFOLLOW);
-    disk_place_leave(&place);
-    return result == 0;
-}
-
 static bool look_for_file(int root_fd, const char *name, struct identity *identity)
 {
     struct stat status;
-    if (!look(root_fd, name, &status) || !S_ISREG(status.st_mode))
+    if (disk_stat(root_fd, name, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
     *identity = identity_of(&status);
     return true;
@@ -85,41 +78,17 @@ json_t *fate_read_reason(int failed_fd, const char *name)
     return told;
 }
 
-static bool is_told_as(const char *name, const char *told)
-{
-    struct text valid = {0};
-    text_append_utf8(&valid, name);
-    bool same = !valid.failed && strcmp(text_string(&valid), told) == 0;
-    text_finish(&valid);
-    return same;
-}
-
 void fate_name_of(const json_t *told, const char *like, char name[PATH_MAX])
 {
     const char *file = json_string_value(json_object_get(told, "file"));
     bool good = file && file[0] && file[0] != '/' && strlen(file) < PATH_MAX &&
                 strncmp(file, "../", 3) != 0 && !strstr(file, "/../") && strcmp(file, "..") != 0;
-    if (good && like && is_told_as(like, file))
+    struct text valid = {0};
+    text_append_utf8(&valid, like ? like : "");
+    if (good && like && !valid.failed && strcmp(text_string(&valid), file) == 0)
         file = like;
+    text_finish(&valid);
     snprintf(name, PATH_MAX, "%s", good ? file : "");
-}
-
-static bool is_like(const struct identity *a, const struct identity *b, bool exactly)
-{
-    return a->inode == b->inode && (!exactly || (a->size == b->size && a->mtime == b->mtime));
-}
-
-static bool search_numbered(int root_fd, const char *name, const struct identity *identity,
-                            bool exactly, char found[PATH_MAX], struct identity *there)
-{
-    for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
-        name_number_path(found, name, number);
-        if (!look_for_file(root_fd, found, there))
-            missing++;
-        else if (!identity || is_like(identity, there, exactly))
-            return true;
-    }
-    return false;
 }
 
 /* Finds the original among name, name-1, … in done or failed: the file that the ledger describes,
@@ -127,9 +96,24 @@ static bool search_numbered(int root_fd, const char *name, const struct identity
 static bool find_numbered(int root_fd, const char *name, const struct identity *identity,
                           char found[PATH_MAX], struct identity *there)
 {
-    return (identity && (search_numbered(root_fd, name, identity, true, found, there) ||
-                         search_numbered(root_fd, name, identity, false, found, there))) ||
-           search_numbered(root_fd, name, NULL, false, found, there);
+    enum likeness {
+        ANY,
+        SAME_INODE,
+        SAME
+    };
+    for (int like = identity ? SAME : ANY; like >= ANY; like--) {
+        const struct identity *wanted = like == ANY ? NULL : identity;
+        for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
+            name_number_path(found, name, number);
+            if (!look_for_file(root_fd, found, there))
+                missing++;
+            else if (!wanted || (there->inode == wanted->inode &&
+                                 (like == SAME_INODE ||
+                                  (there->size == wanted->size && there->mtime == wanted->mtime))))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* With claims in place, failed holds only reasons; each names its file. */
@@ -169,14 +153,13 @@ static void note_result(struct fate *fate, const struct spool *spool, const stru
     if (snprintf(fate->result, sizeof fate->result, "%s/%s", spool->out_path, below) >=
         (int)sizeof fate->result)
         fate->result[0] = '\0';
-    fate->result_exists = look(spool->out_fd, below, &status);
+    fate->result_exists = disk_stat(spool->out_fd, below, &status) == 0;
 }
 
 static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
     fate->attempts = row->attempts;
     fate->time = row->time;
-    snprintf(fate->name, sizeof fate->name, "%s", row->name);
     note_result(fate, spool, row);
 }
 
@@ -198,22 +181,30 @@ static void set_failed(struct fate *fate, const char *text)
     fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
 }
 
+/* Finds the original in done or failed. */
+static bool find_original(struct fate *fate, const struct spool *spool, bool failed,
+                          const char *name, const struct identity *identity)
+{
+    int root_fd = failed ? spool->failed_fd : spool->done_fd;
+    if (!find_numbered(root_fd, name, identity, fate->original, &fate->identity))
+        return false;
+    fate->where = failed ? FATE_IN_FAILED : FATE_IN_DONE;
+    if (failed)
+        fate->told = fate_read_reason(root_fd, fate->original);
+    return true;
+}
+
 /* For a row about a file that has left IN: finds where its original is. */
 static void follow_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
+    bool failed = strcmp(row->state, "failed") == 0;
     note_row(fate, spool, row);
-    if (strcmp(row->state, "failed") == 0) {
-        if (find_numbered(spool->failed_fd, row->name, &row->identity, fate->original,
-                          &fate->identity)) {
-            fate->where = FATE_IN_FAILED;
-            fate->told = fate_read_reason(spool->failed_fd, fate->original);
-        }
+    snprintf(fate->name, sizeof fate->name, "%s", row->name);
+    find_original(fate, spool, failed, row->name, &row->identity);
+    if (failed)
         set_failed(fate, row->reason);
-        return;
-    }
-    if (find_numbered(spool->done_fd, row->name, &row->identity, fate->original, &fate->identity))
-        fate->where = FATE_IN_DONE;
-    set_done(fate);
+    else
+        set_done(fate);
 }
 
 /* ---- by the place of the path ---- */
@@ -246,18 +237,6 @@ static bool is_left_alone(struct fate *fate, const struct spool *spool, const ch
     return false;
 }
 
-static void set_kind(struct fate *fate, const struct stat *status)
-{
-    const char *what = S_ISLNK(status->st_mode)   ? "link"
-                       : S_ISDIR(status->st_mode) ? "folder"
-                                                  : "special";
-    fate_set(fate, "ignored", what, "%s",
-             S_ISLNK(status->st_mode)   ? "links are left alone"
-             : S_ISDIR(status->st_mode) ? "it is a folder"
-                                        : "it is no file: pipes, sockets and devices are left "
-                                          "alone");
-}
-
 /* The file is in IN, is not ignored, and is not known as done. */
 static void explain_waiting(struct fate *fate, const struct spool *spool)
 {
@@ -274,15 +253,14 @@ static void explain_waiting(struct fate *fate, const struct spool *spool)
         fate_set(fate, "waiting", "not-seen", "it is there, and will be found");
 }
 
+/* The name stays that of the path: the file may have been renamed since. */
 static void find_kept(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
-    char named[PATH_MAX];
+    char found[PATH_MAX];
     note_row(fate, spool, row);
-    snprintf(named, sizeof named, "%s", fate->original);
-    snprintf(fate->name, sizeof fate->name, "%s", named); /* it may have been renamed since */
     fate->where = FATE_KEPT;
     if (strcmp(row->state, "failed") == 0) {
-        fate->told = find_reason_in_place(spool, row->name, named);
+        fate->told = find_reason_in_place(spool, row->name, found);
         set_failed(fate, row->reason);
     } else {
         set_done(fate);
@@ -320,29 +298,27 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
     return work->found;
 }
 
-static bool is_claimed(const struct spool *spool, const char *name)
+static void set_claimed(struct fate *fate)
 {
-    struct work work = {.name = name, .fd = spool->work_fd};
-    disk_list(spool->work_fd, visit_instance, &work);
-    return work.found;
+    fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
 }
 
 static void find_gone(struct fate *fate, const struct spool *spool)
 {
     struct ledger_row row;
-    if (!spool->in_place && is_claimed(spool, fate->name)) {
-        fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
+    struct work work = {.name = fate->name, .fd = spool->work_fd};
+    if (!spool->in_place)
+        disk_list(spool->work_fd, visit_instance, &work);
+    if (work.found) {
+        set_claimed(fate);
         return;
     }
     if (ledger_find(spool->world->ledger, spool->folder, fate->name, NULL, &row)) {
         follow_row(fate, spool, &row);
         ledger_row_finish(&row);
-    } else if (find_numbered(spool->failed_fd, fate->name, NULL, fate->original, &fate->identity)) {
-        fate->where = FATE_IN_FAILED;
-        fate->told = fate_read_reason(spool->failed_fd, fate->original);
+    } else if (find_original(fate, spool, true, fate->name, NULL)) {
         set_failed(fate, NULL);
-    } else if (find_numbered(spool->done_fd, fate->name, NULL, fate->original, &fate->identity)) {
-        fate->where = FATE_IN_DONE;
+    } else if (find_original(fate, spool, false, fate->name, NULL)) {
         set_done(fate);
     } else {
         fate->original[0] = '\0';
@@ -356,15 +332,24 @@ static void find_input(struct fate *fate, const struct spool *spool)
     struct ledger_row row;
     struct fault fault = FAULT_INIT;
     bool known = false;
-    if (!look(spool->in_fd, fate->name, &status)) {
+    if (disk_stat(spool->in_fd, fate->name, &status) != 0) {
         find_gone(fate, spool);
         return;
     }
     snprintf(fate->original, sizeof fate->original, "%s", fate->name);
     if (is_left_alone(fate, spool, fate->name))
         return;
+    if (S_ISLNK(status.st_mode)) {
+        fate_set(fate, "ignored", "link", "links are left alone");
+        return;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        fate_set(fate, "ignored", "folder", "it is a folder");
+        return;
+    }
     if (!S_ISREG(status.st_mode)) {
-        set_kind(fate, &status);
+        fate_set(fate, "ignored", "special",
+                 "it is no file: pipes, sockets and devices are left alone");
         return;
     }
     fate->identity = identity_of(&status);
@@ -401,8 +386,8 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
     if (known)
         note_row(fate, spool, &row);
     fate_name_of(fate->told, known ? row.name : fate->original, named);
-    if (named[0])
-        snprintf(fate->name, sizeof fate->name, "%s", named);
+    if (named[0] || known)
+        snprintf(fate->name, sizeof fate->name, "%s", named[0] ? named : row.name);
     if (failed)
         set_failed(fate, known ? row.reason : NULL);
     else
@@ -417,6 +402,7 @@ void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledg
     if (row->remembered && look_for_file(spool->in_fd, row->name, &identity) &&
         identity.inode == row->identity.inode && identity.mtime == row->identity.mtime) {
         snprintf(fate->original, sizeof fate->original, "%s", row->name);
+        snprintf(fate->name, sizeof fate->name, "%s", row->name);
         fate->identity = identity;
         find_kept(fate, spool, row);
     } else {
@@ -453,7 +439,7 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         find_set_aside(fate, spool, place->kind == SPOT_FAILED);
         break;
     case SPOT_WORK:
-        fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
+        set_claimed(fate);
         break;
     case SPOT_RESULT:
         find_result(fate, spool);
@@ -478,4 +464,75 @@ void fate_find_failed(struct fate *fate, const struct spool *spool, const char *
         snprintf(place.name, sizeof place.name, "%s", name);
     json_decref(told);
     fate_find(fate, spool, &place);
+}
+
+/* ---- as JSON, and NAME.error.json ---- */
+
+static void add_text(json_t *json, const char *key, const char *text)
+{
+    if (text && text[0])
+        json_object_set_new(json, key, json_text(text));
+}
+
+static void add_path(json_t *json, const char *key, const char *folder, const char *between,
+                     const char *name)
+{
+    char path[2 * PATH_MAX + 40];
+    snprintf(path, sizeof path, "%s/%s%s", strcmp(folder, "/") == 0 ? "" : folder, between, name);
+    add_text(json, key, path);
+}
+
+json_t *fate_json(const struct fate *fate, const char *folder)
+{
+    json_t *json = json_pack("{s:s}", "state", fate->state);
+    static const char *const copied[] = {"stage", "chain", "format", "time"};
+    static const char *const places[] = {[FATE_IN_PLACE] = "",
+                                         [FATE_KEPT] = "",
+                                         [FATE_IN_DONE] = SPOOL_HIDDEN "/done/",
+                                         [FATE_IN_FAILED] = SPOOL_HIDDEN "/failed/"};
+    if (!json)
+        return NULL;
+    add_text(json, "reason", fate->reason);
+    add_text(json, "message", fate->message);
+    add_text(json, "folder", folder);
+    add_text(json, "name", fate->name);
+    if (folder && fate->name[0])
+        add_path(json, "file", folder, "", fate->name);
+    if (fate->where != FATE_NOWHERE)
+        add_path(json, "original", folder ? folder : "", places[fate->where], fate->original);
+    if (fate->result[0]) {
+        add_text(json, "result_path", fate->result);
+        json_object_set_new(json, "result_exists", json_boolean(fate->result_exists));
+    }
+    if (fate->attempts > 0)
+        json_object_set_new(json, "attempts", json_integer(fate->attempts));
+    if (fate->age >= 0)
+        json_object_set_new(json, "for_s", json_real(fate->age));
+    if (fate->next >= 0)
+        json_object_set_new(json, "next_try_s", json_real(fate->next));
+    if (fate->time > 0)
+        json_object_set_new(json, "time", json_time(fate->time));
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
+        json_t *value = json_object_get(fate->told, copied[i]);
+        if (json_is_string(value))
+            json_object_set(json, copied[i], value);
+    }
+    return json;
+}
+
+char *fate_print_reason(const char *file, const struct fault *fault, const char *step,
+                        unsigned attempts, const char *chain, const char *format)
+{
+    json_t *json =
+        json_pack("{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o}", "file", json_text(file), "code",
+                  fault_name(fault->code), "message", json_text(fault->text), "stage", step,
+                  "attempts", (json_int_t)attempts, "chain", json_text(chain), "format",
+                  json_text(format), "time", json_time(time(NULL)));
+    char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    struct text line = {0};
+    if (text)
+        text_printf(&line, "%s\n", text);
+    free(text);
+    json_decref(json);
+    return line.data;
 }

@@ -4,7 +4,6 @@
 #define SLUICE_DAEMON_SPOOL_FATE_H
 
 #include "daemon/spool/spool.h"
-#include "daemon/spool/spot.h"
 #include <jansson.h>
 
 /* Where the original lies; requeuing needs it. */
@@ -52,17 +51,11 @@ void fate_set(struct fate *fate, const char *state, const char *reason, const ch
 /* As people are told; a new reference, NULL without memory. `folder`: IN as configured. */
 json_t *fate_json(const struct fate *fate, const char *folder);
 
-/* Why a file failed: NAME.error.json. */
-struct fate_reason {
-    const char *file; /* its name when it was dropped */
-    const struct fault *fault;
-    const char *step; /* what the worker did: "read", "decode", "plan", "device", … */
-    unsigned attempts;
-    const char *chain, *format;
-};
-
-/* Returns the text, which contains the present time; the caller frees it. NULL without memory. */
-char *fate_print_reason(const struct fate_reason *reason);
+/* Why a file failed, with the present time: the text of NAME.error.json, which the caller frees.
+ * NULL without memory. `file`: its name when it was dropped; `step`: what the worker did: "read",
+ * "decode", "plan", "device", … */
+char *fate_print_reason(const char *file, const struct fault *fault, const char *step,
+                        unsigned attempts, const char *chain, const char *format);
 
 /* Reads NAME.error.json, the reason of a file below failed. NULL: there is none that can be read.
  */

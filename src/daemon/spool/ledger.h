@@ -13,8 +13,35 @@
 #define SLUICE_DAEMON_SPOOL_LEDGER_H
 
 #include "base/fault.h"
-#include "daemon/spool/identity.h"
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Identifies a file and its content: device, inode, size and modification time. These must stay the
+ * same from the first look to the end of the job. The change time is left out, since our own
+ * renames change it. */
+struct identity {
+    dev_t device;
+    ino_t inode;
+    int64_t size;
+    int64_t mtime; /* nanoseconds since 1970, as the file system has it */
+};
+
+static inline struct identity identity_of(const struct stat *status)
+{
+    return (struct identity){status->st_dev, status->st_ino, status->st_size,
+                             status->st_mtim.tv_sec * INT64_C(1000000000) +
+                                 status->st_mtim.tv_nsec};
+}
+
+static inline bool identity_equal(const struct identity *a, const struct identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->mtime == b->mtime;
+}
+
+typedef bool identity_visit(void *context, const char *name, const struct identity *identity);
 
 struct ledger;
 
@@ -83,9 +110,7 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
 /* Removes old entries: those not `remembered` after 30 days (but not in the hour after the date
  * jumped), or beyond 200 000 of them; and remembered ones of this folder for which `exists` (may be
  * NULL) returns false. `exists` is called without the ledger's lock, so it may wait for a disk. */
-void ledger_prune(struct ledger *ledger, const char *folder,
-                  bool (*exists)(void *context, const char *name, const struct identity *identity),
-                  void *context);
+void ledger_prune(struct ledger *ledger, const char *folder, identity_visit *exists, void *context);
 
 /* A file in done or failed, and since when it is known to be there. */
 struct ledger_kept {

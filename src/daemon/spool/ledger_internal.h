@@ -98,15 +98,7 @@ int ledger_submit(struct ledger *ledger, struct ledger_task *task, enum ledger_w
 int ledger_enter(struct ledger *ledger, struct fault *fault);
 void ledger_leave(struct ledger *ledger);
 
-int ledger_thread_start(struct ledger *ledger, struct fault *fault);
-
-/* Called when the ledger is closed. Returns false when the thread hangs and must be left alone. */
-bool ledger_thread_end(struct ledger *ledger);
-
 /* The following are called in one's turn. */
-int ledger_open_again(struct ledger *ledger, struct fault *fault);
-
-void ledger_close_database(struct ledger *ledger);
 
 /* One step of a statement, then a reset. Returns SQLITE_DONE, SQLITE_ROW or an error. */
 int ledger_step(struct ledger *ledger, enum statement which);
@@ -114,15 +106,11 @@ int ledger_step(struct ledger *ledger, enum statement which);
 /* Handles the end of a statement: 0 for SQLITE_DONE, else a fault. A damaged database is replaced
  * here. */
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
-void ledger_bind_identity(sqlite3_stmt *statement, int first, const struct identity *identity);
 
 /* The statement's current row, if there is one, with copies of its texts. False without memory. */
 bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row);
 
 /* The date an age ago, in seconds; INT64_MIN while nothing is to be deleted. */
 int64_t ledger_date_before(struct ledger *ledger, int64_t age);
-
-/* synchronous=FULL makes each commit wait for the disk; NORMAL does not. */
-int ledger_set_durable(struct ledger *ledger, bool durable);
 
 #endif

@@ -70,23 +70,20 @@ static bool read_results(const json_t *done, struct note *note)
            read_count(done, "number", &note->number);
 }
 
-static bool read_failure(const json_t *failed, struct note *note)
-{
-    const char *reason = json_string_value(json_object_get(failed, "reason"));
-    note->reason = reason ? strdup(reason) : NULL;
-    note->verdict = NOTE_FAILED;
-    return note->reason && read_count(failed, "number", &note->number);
-}
-
 static bool read_note(const json_t *object, struct note *note)
 {
     const json_t *done = json_object_get(object, "done");
     const json_t *failed = json_object_get(object, "failed");
+    const char *reason = json_string_value(json_object_get(failed, "reason"));
+    if (failed) {
+        note->reason = reason ? strdup(reason) : NULL;
+        note->verdict = NOTE_FAILED;
+    }
     return read_count(object, "attempts", &note->attempts) &&
            read_count(object, "crashes", &note->crashes) &&
            read_count(object, "interruptions", &note->interruptions) &&
            read_count(object, "alone", &note->alone) && (!done || read_results(done, note)) &&
-           (!failed || read_failure(failed, note));
+           (!failed || (note->reason && read_count(failed, "number", &note->number)));
 }
 
 int note_read(int folder_fd, struct note *note, struct fault *fault)

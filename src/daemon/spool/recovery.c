@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,79 @@
 #include "base/name.h"
 #include "base/walk.h"
 #include "daemon/spool/draft.h"
-#include "daemon/spool/record.h"
 #include "daemon/spool/requeue.h"
+
+/* ---- entries in the ledger ---- */
+
+bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
+                         char result[256])
+{
+    const struct spool *spool = claim->spool;
+    const struct note *note = &claim->note;
+    bool done = note->verdict == NOTE_DONE;
+    result[0] = '\0';
+    if (done && note->n_results > 0)
+        draft_final_name(claim, 0, result);
+    if (!claim_identify(claim))
+        return false;
+    *entry = (struct ledger_entry){
+        .folder = spool->folder,
+        .name = claim->name,
+        .identity = claim->identity,
+        .state = done ? "done" : "failed",
+        .attempts = note->attempts,
+        .reason = reason,
+        .result = result[0] ? result : NULL,
+        .remembered = done ? spool_remembers(spool) : spool->in_place,
+    };
+    return true;
+}
+
+/* The note holds the whole NAME.error.json; the ledger stores its message only. Waits for the disk
+ * where the folder depends on the ledger. */
+static int write_entry(struct claim *claim, struct fault *fault)
+{
+    struct ledger_entry entry;
+    char result[256];
+    struct fault why = FAULT_INIT;
+    const char *reason = claim->note.reason;
+    json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
+    const char *message = json_string_value(json_object_get(told, "message"));
+    bool filled = recovery_fill_entry(&entry, claim, message ? message : reason, result);
+    bool needed = filled && entry.remembered;
+    if (filled)
+        ledger_write(claim->spool->world->ledger, &entry, 1, needed, &why);
+    json_decref(told);
+    if (needed && why.code != FAULT_NONE)
+        return fault_set(fault, why.code, "%s", why.text);
+    if (why.code != FAULT_NONE)
+        log_warning("%s: %s", claim->name, why.text);
+    return 0;
+}
+
+bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
+                      const char *extension)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    name_buffer result;
+    if (strstr(spool->rules->name, "{date}"))
+        return false; /* the day is not known */
+    draft_base(spool, name, extension, "", result);
+    snprintf(path, sizeof path, "%.*s%s", (int)(path_name(name) - name), name, result);
+    if (disk_stat(spool->out_fd, path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        identity_of(&status).mtime < identity->mtime)
+        return false;
+    struct ledger_entry entry = {.folder = spool->folder,
+                                 .name = name,
+                                 .identity = *identity,
+                                 .state = "done",
+                                 .result = result,
+                                 .remembered = true};
+    return ledger_write(spool->world->ledger, &entry, 1, false, NULL) == 0;
+}
+
+/* ---- what a verdict has decided ---- */
 
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
@@ -36,7 +108,7 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
         drafts_void(claim, out_fd);
         return 0;
     }
-    int result = record_write(claim, fault);
+    int result = write_entry(claim, fault);
     if (result == 0)
         result = claim_done(claim, fault);
     if (result == 0)
@@ -48,21 +120,18 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
 int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
     *ended = false;
-    switch (claim->note.verdict) {
-    case NOTE_DONE:
+    if (claim->note.verdict == NOTE_OPEN)
+        return 0;
+    if (claim->note.verdict == NOTE_DONE)
         return resume_done(claim, out_fd, ended, fault);
-    case NOTE_FAILED: {
-        int result = record_write(claim, fault);
-        if (result == 0)
-            result = claim_failed(claim, fault);
-        *ended = result == 0;
-        return result;
-    }
-    case NOTE_OPEN:
-        break;
-    }
-    return 0;
+    int result = write_entry(claim, fault);
+    if (result == 0)
+        result = claim_failed(claim, fault);
+    *ended = result == 0;
+    return result;
 }
+
+/* ---- work of daemons that are gone ---- */
 
 /* The folder of an instance that is gone, while we hold its lock. */
 struct remains {

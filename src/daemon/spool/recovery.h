@@ -17,4 +17,15 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
 int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
                  void *context, struct fault *fault);
 
+/* Fills an entry for the ledger from a claim with a verdict. It points to the claim, to `reason`
+ * (NULL: none) and to `result`. False when the file is gone, so that nothing can be said about it.
+ */
+bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
+                         char result[256]);
+
+/* After a ledger was set aside: enters a file as done whose result is in OUT and not older than the
+ * file. Returns true when it has entered it. */
+bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
+                      const char *extension);
+
 #endif

@@ -43,23 +43,15 @@ static void set_aside(struct aside *aside, const struct spool *spool, const char
     aside->place.fd = -1;
 }
 
-static void put_back(struct aside *aside)
+static void end_aside(struct aside *aside, bool put_back)
 {
     if (aside->place.fd < 0)
         return;
-    if (renameat(aside->place.fd, aside->hidden, aside->place.fd, aside->reason) != 0)
+    if (!put_back)
+        unlinkat(aside->place.fd, aside->hidden, 0);
+    else if (renameat(aside->place.fd, aside->hidden, aside->place.fd, aside->reason) != 0)
         log_warning("%s: %s", aside->reason, strerror(errno));
     disk_place_leave(&aside->place);
-    aside->place.fd = -1;
-}
-
-static void remove_aside(struct aside *aside)
-{
-    if (aside->place.fd < 0)
-        return;
-    unlinkat(aside->place.fd, aside->hidden, 0);
-    disk_place_leave(&aside->place);
-    aside->place.fd = -1;
 }
 
 /* True for the hidden name of a reason whose file is being requeued, and gives the reason's own
@@ -112,7 +104,7 @@ static bool is_taken(void *context, unsigned number)
     const struct disk_place *to = context;
     name_buffer name;
     name_of_original(name, to->name, number);
-    return faccessat(to->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+    return disk_may_have(to->fd, name);
 }
 
 /* Moves a file from done or failed into IN, under its name or, if a new file has that, with a
@@ -148,23 +140,10 @@ static int out_of_failed(const struct spool *spool, const struct fate *fate, cha
     struct aside aside;
     set_aside(&aside, spool, fate->original);
     int result = move_into(spool, spool->failed_fd, fate, name, fault);
-    if (result != 0) {
-        put_back(&aside);
-        return result;
-    }
-    remove_aside(&aside);
-    ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, false, NULL);
-    return 0;
-}
-
-/* Removes the file from the ledger first: one that the ledger knows as done would not be taken from
- * IN. */
-static int out_of_done(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
-                       struct fault *fault)
-{
-    int result =
-        ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
-    return result ? result : move_into(spool, spool->done_fd, fate, name, fault);
+    end_aside(&aside, result != 0);
+    if (result == 0)
+        ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, false, NULL);
+    return result;
 }
 
 /* The file stays where it is; its reason and its entry in the ledger are removed. */
@@ -179,10 +158,7 @@ static int forget_kept(const struct spool *spool, const struct fate *fate, char 
         set_aside(&aside, spool, reason);
     int result =
         ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
-    if (result == 0)
-        remove_aside(&aside);
-    else
-        put_back(&aside);
+    end_aside(&aside, result != 0);
     return result;
 }
 
@@ -192,8 +168,12 @@ static int put_back_one(const struct spool *spool, const struct fate *fate, char
     switch (fate->where) {
     case FATE_IN_FAILED:
         return out_of_failed(spool, fate, name, fault);
-    case FATE_IN_DONE:
-        return out_of_done(spool, fate, name, fault);
+    case FATE_IN_DONE: {
+        /* the ledger first: a file that it knows as done would not be taken from IN */
+        int result =
+            ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
+        return result ? result : move_into(spool, spool->done_fd, fate, name, fault);
+    }
     case FATE_KEPT:
         return forget_kept(spool, fate, name, fault);
     case FATE_IN_PLACE:
@@ -245,14 +225,6 @@ struct slice {
     char **names; /* below failed; owned */
 };
 
-static bool is_skipped(const struct slice *slice, const char *name)
-{
-    for (size_t i = 0; i < slice->requeued->n_skipped; i++)
-        if (strcmp(slice->requeued->skipped[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* With claims in place there are only reasons; each stands for its file. */
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
@@ -265,7 +237,11 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_ON;
     size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
     snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-    if (!is_skipped(slice, path))
+    size_t skipped = 0;
+    while (skipped < slice->requeued->n_skipped &&
+           strcmp(slice->requeued->skipped[skipped], path) != 0)
+        skipped++;
+    if (skipped == slice->requeued->n_skipped)
         add_name(&slice->names, &slice->count, path);
     return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
 }

@@ -1,4 +1,5 @@
-#include "daemon/spool/retention.h"
+/* Removes old files from done and failed. */
+#include "daemon/spool/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +23,6 @@ struct tidying {
     uint64_t total;
 };
 
-static int64_t changed(const struct stat *status)
-{
-    return status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec;
-}
-
 static int64_t blocks(const struct stat *status)
 {
     return (int64_t)status->st_blocks * 512;
@@ -45,17 +41,12 @@ static bool keep(struct tidying *t, const char *path, const struct stat *status,
     char *copy = strdup(path);
     if (!copy)
         return false;
-    t->files[t->count++] = (struct ledger_kept){copy, size, changed(status), 0};
+    t->files[t->count++] = (struct ledger_kept){
+        .path = copy,
+        .size = size,
+        .changed = status->st_ctim.tv_sec * INT64_C(1000000000) + status->st_ctim.tv_nsec};
     t->total += (uint64_t)size;
     return true;
-}
-
-/* A reason beside its file is removed with the file. */
-static bool has_file(int directory_fd, const char *reason)
-{
-    name_buffer name;
-    snprintf(name, sizeof name, "%.*s", (int)name_reason_stem(reason), reason);
-    return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Without memory the remaining files are left to a later call. */
@@ -63,13 +54,17 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct tidying *t = context;
     struct stat status, reason;
-    name_buffer reason_name;
+    name_buffer reason_name, file;
     int fd = entry->directory_fd;
     if (entry->name[0] == '.')
         return WALK_PAST;
-    if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
-        (name_is_reason(entry->name) && has_file(fd, entry->name)))
+    if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return WALK_ON;
+    if (name_is_reason(entry->name)) { /* one beside its file is removed with it */
+        snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(entry->name), entry->name);
+        if (faccessat(fd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            return WALK_ON;
+    }
     int64_t size = blocks(&status);
     name_of_reason(reason_name, entry->name);
     if (fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
@@ -121,8 +116,12 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, int64
                  number_size(bytes));
 }
 
-void retention_apply(int directory_fd, const struct retention *rule, struct ledger *ledger,
-                     const char *label)
+/* Removes files below the directory that are older than the rule's age, then the oldest until the
+ * rest takes no more than the rule's size on disk (in blocks). A reason (NAME.error.json) is
+ * removed with its file, and its size counts with the file's. `label` names the directory in the
+ * ledger and in log lines. */
+static void apply(int directory_fd, const struct retention *rule, struct ledger *ledger,
+                  const char *label)
 {
     struct ledger_now now;
     struct fault fault = FAULT_INIT;
@@ -142,4 +141,14 @@ void retention_apply(int directory_fd, const struct retention *rule, struct ledg
         free((char *)(uintptr_t)t->files[i].path);
     free(t->files);
     free(t);
+}
+
+void spool_tidy(const struct spool *spool)
+{
+    struct ledger *ledger = spool->world->ledger;
+    char label[PATH_MAX + 20];
+    snprintf(label, sizeof label, "%s: done", spool->folder);
+    apply(spool->done_fd, &spool->rules->done, ledger, label);
+    snprintf(label, sizeof label, "%s: failed", spool->folder);
+    apply(spool->failed_fd, &spool->rules->failed, ledger, label);
 }

@@ -19,7 +19,6 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/walk.h"
-#include "daemon/spool/ledger.h"
 
 static int open_watched(const char *path, enum fault_code missing, struct fault *fault)
 {
@@ -87,18 +86,8 @@ static int check_owner(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* Opens the directory that holds our hidden folder: IN or, for a folder that must not be written
- * to, the state directory, which is made if it is missing. */
-static int open_root(const struct spool *spool)
-{
-    struct fault fault = FAULT_INIT;
-    if (!spool->in_place)
-        return fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
-    path_make_directories(spool->world->state_path, 0700, &fault);
-    return open(spool->world->state_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Opens the hidden folder in the state directory, whose name is made from the watched path. */
+/* Opens the hidden folder: in IN or, for a folder that must not be written to, in the state
+ * directory, which is made if it is missing, under a name that is made from the watched path. */
 static int open_hidden(struct spool *spool)
 {
     struct disk_place place;
@@ -110,7 +99,10 @@ static int open_hidden(struct spool *spool)
     const char *name = spool->in_place ? apart : SPOOL_HIDDEN;
     text_printf(&path, "%s/%s", root, name);
     spool->hidden_path = path.data;
-    int fd = -1, root_fd = open_root(spool);
+    if (spool->in_place)
+        path_make_directories(root, 0700, NULL);
+    int fd = -1, root_fd = spool->in_place ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                           : fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
     if (!path.failed && root_fd >= 0 && disk_place(&place, root_fd, name, 0777) == 0) {
         fd = disk_open_directory(place.fd, place.name, 0777);
         disk_place_leave(&place);
@@ -139,20 +131,15 @@ static int open_own(struct spool *spool, struct fault *fault)
                                 : check_owner(spool, fault);
 }
 
-static bool make_id(char id[SPOOL_INSTANCE_ID + 1])
-{
-    uint64_t random;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        return false;
-    snprintf(id, SPOOL_INSTANCE_ID + 1, "%016" PRIx64, random);
-    return true;
-}
-
 /* Makes the instance's folder and locks it. Another daemon that looks for abandoned work may remove
  * the folder in between; then this returns false, and the caller makes another. */
 static bool make_instance(struct spool *spool)
 {
-    if (!make_id(spool->instance) || mkdirat(spool->work_fd, spool->instance, 0700) != 0)
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(spool->instance, sizeof spool->instance, "%016" PRIx64, random);
+    if (mkdirat(spool->work_fd, spool->instance, 0700) != 0)
         return false;
     spool->instance_fd = disk_open_directory(spool->work_fd, spool->instance, 0);
     if (spool->instance_fd < 0)
@@ -335,12 +322,7 @@ static enum spool_sight sight_of(int error)
 enum spool_sight spool_look(const struct spool *spool, const char *name, struct identity *identity)
 {
     struct stat status;
-    struct disk_place place;
-    if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return sight_of(errno);
-    int result = fstatat(place.fd, place.name, &status, AT_SYMLINK_NOFOLLOW);
-    disk_place_leave(&place);
-    if (result != 0)
+    if (disk_stat(spool->in_fd, name, &status) != 0)
         return sight_of(errno);
     if (!S_ISREG(status.st_mode))
         return SPOOL_NO_FILE;
@@ -350,32 +332,23 @@ enum spool_sight spool_look(const struct spool *spool, const char *name, struct 
 
 /* Tries a read lease, which the kernel grants only while nobody has the file open for writing, and
  * gives it back at once. Whoever opens the file for writing in between waits for that moment. */
-static enum spool_writer probe_writer(int fd)
-{
-    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
-        fcntl(fd, F_SETLEASE, F_UNLCK);
-        return SPOOL_NOT_WRITTEN;
-    }
-    return errno == EAGAIN ? SPOOL_WRITTEN : SPOOL_WRITER_UNKNOWN;
-}
-
 enum spool_sight spool_probe(const struct spool *spool, const char *name, enum spool_writer *writer)
 {
     struct stat status;
-    struct disk_place place;
     *writer = SPOOL_WRITER_UNKNOWN;
-    if (disk_place(&place, spool->in_fd, name, 0) != 0)
-        return sight_of(errno);
     int fd =
-        openat(place.fd, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    disk_place_leave(&place);
+        disk_open(spool->in_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return sight_of(errno);
     enum spool_sight sight = SPOOL_UNREADABLE;
     if (fstat(fd, &status) == 0)
         sight = S_ISREG(status.st_mode) ? SPOOL_FILE : SPOOL_NO_FILE;
-    if (sight == SPOOL_FILE)
-        *writer = probe_writer(fd);
+    if (sight == SPOOL_FILE && fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+        *writer = SPOOL_NOT_WRITTEN;
+    } else if (sight == SPOOL_FILE && errno == EAGAIN) {
+        *writer = SPOOL_WRITTEN;
+    }
     close(fd);
     return sight;
 }
@@ -383,7 +356,7 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name, enum s
 struct scan {
     const struct spool *spool;
     const char *const *ignore;
-    bool (*found)(void *context, const char *name, const struct identity *identity);
+    identity_visit *found;
     void *context;
     struct fault *fault;
 };
@@ -416,8 +389,7 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     return scan->found(scan->context, entry->path, &identity) ? WALK_ON : WALK_STOP;
 }
 
-int spool_scan(const struct spool *spool, const char *const *ignore,
-               bool (*found)(void *context, const char *name, const struct identity *identity),
+int spool_scan(const struct spool *spool, const char *const *ignore, identity_visit *found,
                void *context, struct fault *fault)
 {
     struct scan scan = {
@@ -446,4 +418,73 @@ size_t spool_count(int directory_fd, bool reasons)
     struct count count = {.reasons = reasons};
     walk(directory_fd, visit_counted, NULL, &count);
     return count.files;
+}
+
+/* ---- what a path means ---- */
+
+bool spot_normalise(const char *path, char normal[PATH_MAX])
+{
+    size_t length = 0;
+    if (path[0] != '/')
+        return false;
+    while (*(path += strspn(path, "/"))) {
+        size_t part = strcspn(path, "/");
+        if (part == 2 && memcmp(path, "..", 2) == 0) {
+            while (length > 0 && normal[--length] != '/')
+                ;
+        } else if (part != 1 || path[0] != '.') {
+            if (length + part + 2 > PATH_MAX)
+                return false;
+            normal[length++] = '/';
+            memcpy(normal + length, path, part);
+            length += part;
+        }
+        path += part;
+    }
+    if (length == 0)
+        normal[length++] = '/';
+    normal[length] = '\0';
+    return true;
+}
+
+/* The part of `path` below `folder`, both normalised; NULL: it is elsewhere. */
+static const char *path_below(const char *path, const char *folder)
+{
+    size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+    if (strncmp(path, folder, length) != 0 || path[length] != '/' || path[length + 1] == '\0')
+        return NULL;
+    return path + length + 1;
+}
+
+static void set(struct spot *place, enum spot_kind kind, const char *name)
+{
+    place->kind = kind;
+    snprintf(place->name, sizeof place->name, "%s", name);
+}
+
+void spot_in(struct spot *place, const char *path, const char *in)
+{
+    const char *name = path_below(path, in), *at;
+    place->kind = SPOT_NONE;
+    if (!name)
+        return;
+    if ((at = path_below(name - 1, "/" SPOOL_HIDDEN "/done")) != NULL) {
+        set(place, SPOT_DONE, at);
+    } else if ((at = path_below(name - 1, "/" SPOOL_HIDDEN "/failed")) != NULL) {
+        set(place, SPOT_FAILED, at);
+        if (name_is_reason(place->name))
+            *strrchr(place->name, '.') = '\0', *strrchr(place->name, '.') = '\0';
+    } else if (path_below(name - 1, "/" SPOOL_HIDDEN "/work") != NULL) {
+        set(place, SPOT_WORK, path_name(name));
+    } else {
+        set(place, SPOT_INPUT, name);
+    }
+}
+
+void spot_out(struct spot *place, const char *path, const char *out)
+{
+    const char *name = path_below(path, out);
+    place->kind = SPOT_NONE;
+    if (name)
+        set(place, SPOT_RESULT, name);
 }

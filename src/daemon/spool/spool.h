@@ -22,15 +22,14 @@
 
 #include "base/fault.h"
 #include "config/settings.h"
-#include "daemon/spool/identity.h"
+#include "daemon/spool/ledger.h"
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #define SPOOL_HIDDEN      ".sluice"
 #define SPOOL_LOCK        "lock"
 #define SPOOL_INSTANCE_ID 16 /* hexadecimal digits */
-
-struct ledger;
 
 /* What all spools share. */
 struct spool_world {
@@ -111,12 +110,42 @@ enum spool_sight spool_probe(const struct spool *spool, const char *name,
  * (spool_remembers), until it returns false. A file that cannot be looked at has an identity of
  * zeros.
  */
-int spool_scan(const struct spool *spool, const char *const *ignore,
-               bool (*found)(void *context, const char *name, const struct identity *identity),
+int spool_scan(const struct spool *spool, const char *const *ignore, identity_visit *found,
                void *context, struct fault *fault);
+
+/* Removes from done and failed what is older, or more, than the settings say (retention.c). A
+ * file's age is the machine's running time since the file was first seen there, which the ledger
+ * stores; without a ledger nothing is removed. */
+void spool_tidy(const struct spool *spool);
 
 /* How many files are below a directory; in failed that is the files or, with `reasons`, the reasons
  * (NAME.error.json). */
 size_t spool_count(int directory_fd, bool reasons);
+
+/* A spot: what a path means to a watched folder, by its text alone: a file in IN, done, failed or
+ * work, or a result. Pure. */
+enum spot_kind {
+    SPOT_NONE,
+    SPOT_INPUT,  /* IN/NAME */
+    SPOT_DONE,   /* IN/.sluice/done/NAME */
+    SPOT_FAILED, /* IN/.sluice/failed/NAME, or its reason */
+    SPOT_WORK,   /* IN/.sluice/work/INSTANCE/SERIAL/NAME */
+    SPOT_RESULT, /* OUT/NAME */
+};
+
+struct spot {
+    enum spot_kind kind;
+    char name[PATH_MAX]; /* below that folder; for a reason the name of its file */
+};
+
+/* Makes the path absolute text without empty, "." and ".." components. False: it is not absolute,
+ * or too long. */
+bool spot_normalise(const char *path, char normal[PATH_MAX]);
+
+/* The path as one of a file below IN. */
+void spot_in(struct spot *place, const char *path, const char *in);
+
+/* The path as one of a result in OUT. */
+void spot_out(struct spot *place, const char *path, const char *out);
 
 #endif

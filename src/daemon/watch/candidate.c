@@ -170,23 +170,6 @@ void candidates_move(struct candidates *candidates, struct candidate *candidate,
     candidates->counts[state]++;
 }
 
-/* True when the file will stay in the folder after this event, so that its name has to be kept. */
-static bool is_of_a_file_to_come(enum candidate_news news)
-{
-    return news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
-}
-
-static void note(struct candidate_heard *heard, enum candidate_news news, uint64_t now)
-{
-    if (news == NEWS_CREATED || news == NEWS_RENAMED) /* a new file of that name */
-        *heard = (struct candidate_heard){.whole = news == NEWS_RENAMED};
-    heard->touched = now;
-    heard->created = news == NEWS_CREATED || (heard->created && news == NEWS_CHANGED);
-    heard->closed |= news == NEWS_CLOSED;
-    if (news == NEWS_OPENED || news == NEWS_CLOSED || news == NEWS_LEFT)
-        heard->open = news == NEWS_OPENED;
-}
-
 /* True when the file may be complete after `settle`. */
 static bool settles(const struct candidates *candidates, const struct candidate *c)
 {
@@ -198,7 +181,8 @@ static bool settles(const struct candidates *candidates, const struct candidate 
 void candidates_hear(struct candidates *candidates, const char *name, enum candidate_news news,
                      uint64_t now)
 {
-    bool comes = is_of_a_file_to_come(news);
+    /* the file will stay in the folder after this, so its name has to be kept */
+    bool comes = news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
     struct candidate *c =
         comes ? add_candidate(candidates, name) : candidates_find(candidates, name);
     if (!c)
@@ -207,7 +191,14 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
         c->returned--;
         return;
     }
-    note(&c->heard, news, now);
+    struct candidate_heard *heard = &c->heard;
+    if (news == NEWS_CREATED || news == NEWS_RENAMED) /* a new file of that name */
+        *heard = (struct candidate_heard){.whole = news == NEWS_RENAMED};
+    heard->touched = now;
+    heard->created = news == NEWS_CREATED || (heard->created && news == NEWS_CHANGED);
+    heard->closed |= news == NEWS_CLOSED;
+    if (news == NEWS_OPENED || news == NEWS_CLOSED || news == NEWS_LEFT)
+        heard->open = news == NEWS_OPENED;
     c->facts.written &= news != NEWS_CLOSED;
     if (c->state == CANDIDATE_LOOKING || c->state == CANDIDATE_TAKEN)
         c->hinted |= comes;

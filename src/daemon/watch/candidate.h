@@ -15,7 +15,6 @@
 #ifndef SLUICE_DAEMON_WATCH_CANDIDATE_H
 #define SLUICE_DAEMON_WATCH_CANDIDATE_H
 
-#include "daemon/spool/identity.h"
 #include "daemon/spool/spool.h"
 #include <stddef.h>
 #include <sys/queue.h>

@@ -160,7 +160,8 @@ static void begin(struct folder *folder, struct reopening *r)
     folder->well_since = clock_now();
     folder->n_tries = 0;
     if (r->watch_fd >= 0)
-        watch_open(&folder->watch, folder->loop, r->watch_fd, &watch_events, folder, &r->unwatched);
+        watch_open(&folder->watch, folder->world->loop, r->watch_fd, &watch_events, folder,
+                   &r->unwatched);
     if (settings->mode == MODE_POLL)
         log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
                  number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
@@ -274,22 +275,16 @@ void folder_lose(struct folder *folder, const char *path, const char *why)
 
 static void abandon(struct folder *folder);
 
-/* True when a job of the folder has been opening for too long. */
-static bool is_stalled(const struct folder *folder, uint64_t now)
-{
-    const struct job *job;
-    TAILQ_FOREACH(job, &folder->queue->lists[JOB_OPENING], in_list)
-    if (job->owner == folder)
-        return now - job->since > STALLS_AFTER;
-    return false;
-}
-
 /* Looks at how long the folder's threads have made no progress. */
 static void check_threads(struct folder *folder)
 {
     uint64_t now = clock_now(), since = errands_since(folder->errands);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
-    bool stalled = is_stalled(folder, now), hanging = waits > FOLDER_HANGS_AFTER;
+    bool hanging = waits > FOLDER_HANGS_AFTER;
+    const struct job *job = TAILQ_FIRST(&folder->queue->lists[JOB_OPENING]);
+    while (job && job->owner != folder)
+        job = TAILQ_NEXT(job, in_list);
+    bool stalled = job && now - job->since > STALLS_AFTER;
     if (folder->stalled != stalled)
         queue_hold(folder->queue, folder->queue->held); /* has the queue take a turn: jobs of this
                                                            or another folder may be opened now */
@@ -379,7 +374,6 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
     if (!f)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     *f = (struct folder){.world = world,
-                         .loop = world->loop,
                          .queue = world->queue,
                          .settings = settings,
                          .share = UINT_MAX,
@@ -389,9 +383,6 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
         &f->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
     if (result == 0)
         result = errands_create(&f->errands, world->loop, fault);
-    int error = result == 0 ? uv_timer_init(world->loop, &f->timer) : 0;
-    if (error < 0)
-        result = fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     if (result != 0) {
         candidates_finish(&f->candidates);
         errands_destroy(&f->errands);
@@ -399,6 +390,7 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
         return result;
     }
     f->book = rulebook_use(book);
+    uv_timer_init(world->loop, &f->timer);
     f->timer.data = f;
     *folder = f;
     return 0;
@@ -474,16 +466,13 @@ void folder_check_stopped(struct folder *folder)
 static void abandon(struct folder *folder)
 {
     struct queue *queue = folder->queue;
+    struct job *job, *next;
     log_warning("%s: it hangs, and is left behind", folder->settings->input);
     folder->state = FOLDER_ABANDONED;
-    for (int i = 0; i < JOB_LANES + JOB_STATES; i++) {
-        struct job *job, *next;
-        struct job_list *list = i < JOB_LANES ? &queue->queued[i] : &queue->lists[i - JOB_LANES];
-        for (job = TAILQ_FIRST(list); job; job = next) {
-            next = TAILQ_NEXT(job, in_list);
-            if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
-                folder_lay_down(folder_job_of(job));
-        }
+    for (job = TAILQ_FIRST(&queue->all); job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
+            folder_lay_down(folder_job_of(job));
     }
     uv_timer_stop(&folder->timer);
     folder->world->events->stopped(folder->world->context, folder);

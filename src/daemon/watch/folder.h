@@ -105,20 +105,26 @@ struct rulebook *folder_use_book(const struct folder *folder);
  * when nothing else need be asked, because a job has the file. */
 bool folder_explain(const struct folder *folder, struct fate *fate);
 
-/* A file was put back into the folder: look at it now. */
-void folder_look_again(struct folder *folder, const char *name);
+/* A file was put back into the folder: looks at it now. `counted`: it was moved out of done, or of
+ * failed, which has one less. */
+void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed);
 
-/* A file was moved out of failed, or out of done: count one less. */
-void folder_count_requeued(struct folder *folder, bool failed);
-
-/* Lists up to `limit` files that have not ended, in the order of their names, after the name
- * `after`; in the state `state`, or in any for NULL. The names are valid until the loop runs again.
- * Returns how many. */
-struct folder_file {
-    const char *name, *state;
-    unsigned attempts;
+/* The first `limit` names after the name `after`, in order. */
+struct folder_files {
+    const char *after;
+    size_t limit, count;
+    struct folder_file {
+        const char *name, *state;
+        unsigned attempts;
+    } * files;
 };
-size_t folder_list(const struct folder *folder, const char *state, const char *after, size_t limit,
-                   struct folder_file *files);
+
+/* Makes room for the name at its place, which may push the last one out, and returns it, to be
+ * filled; NULL: the name is not among the first ones. */
+struct folder_file *folder_files_offer(struct folder_files *files, const char *name);
+
+/* Adds the files that have not ended, in the state `state` or in any for NULL. The names are valid
+ * until the loop runs again. */
+void folder_list(const struct folder *folder, const char *state, struct folder_files *files);
 
 #endif

@@ -39,29 +39,7 @@ static const char *const job_words[JOB_STATES] = {
     [JOB_WAITING] = "retrying",
 };
 
-/* Calls `visit` for each of the folder's jobs until it returns false. */
-static void each_job(const struct folder *folder, bool (*visit)(void *context, const struct job *),
-                     void *context)
-{
-    const struct queue *queue = folder->queue;
-    const struct job *job;
-    for (int i = 0; i < JOB_LANES + JOB_STATES; i++) {
-        const struct job_list *list =
-            i < JOB_LANES ? &queue->queued[i] : &queue->lists[i - JOB_LANES];
-        TAILQ_FOREACH(job, list, in_list)
-        if (job->owner == folder && !visit(context, job))
-            return;
-    }
-}
-
 /* ---- the folder ---- */
-
-/* True for faults of a directory, as opposed to those of the device or the worker. */
-static bool is_directory_fault(enum fault_code code)
-{
-    return code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
-           code == FAULT_PERMISSION;
-}
 
 /* The folder's worst trouble: its code and its text; NULL: there is none. */
 static const char *trouble_of(const struct folder *folder, const char **text)
@@ -79,15 +57,6 @@ static const char *trouble_of(const struct folder *folder, const char **text)
            : trouble == &folder->unread   ? "folder-unreadable"
            : folder->unusable             ? "folder-unusable"
                                           : "folder-gone";
-}
-
-static void tell_hanging(const struct folder *folder, struct folder_census *census)
-{
-    uint64_t now = clock_now(), since = errands_since(folder->errands);
-    census->since = since ? since : now;
-    snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
-             folder->settings->input, folder->settings->output,
-             number_duration((now - census->since) / SECOND * SECOND));
 }
 
 /* True when the folder depends on the ledger, which does not answer, so that no file can end. */
@@ -122,8 +91,12 @@ static void judge(const struct folder *folder, const struct job *stuck,
         census->next_try = folder->no_space.since ? folder->next_check : folder->next_scan;
         snprintf(census->message, sizeof census->message, "%s", text);
         if (folder->hanging) {
+            uint64_t now = clock_now(), since = errands_since(folder->errands);
             census->next_try = 0;
-            tell_hanging(folder, census);
+            census->since = since ? since : now;
+            snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
+                     folder->settings->input, folder->settings->output,
+                     number_duration((now - census->since) / SECOND * SECOND));
         }
     } else if (stuck) {
         census->state = "degraded";
@@ -134,28 +107,10 @@ static void judge(const struct folder *folder, const struct job *stuck,
     }
 }
 
-struct tally {
-    struct folder_census *census;
-    const struct job *stuck; /* of those that wait for a directory: the one that is next */
-};
-
-static bool count_job(void *context, const struct job *job)
-{
-    struct tally *tally = context;
-    struct folder_census *census = tally->census;
-    ++*(job->state < JOB_SENT      ? &census->queued
-        : job->state < JOB_WAITING ? &census->running
-                                   : &census->retrying);
-    if (job->state == JOB_WAITING && is_directory_fault(job->trouble.code) &&
-        (!tally->stuck || job->not_before < tally->stuck->not_before))
-        tally->stuck = job;
-    return true;
-}
-
 void folder_count(const struct folder *folder, struct folder_census *census)
 {
     const struct candidates *c = &folder->candidates;
-    struct tally tally = {.census = census};
+    const struct job *job, *stuck = NULL; /* of those that wait for a directory the next one */
     *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
                                      .done = folder->n_done,
                                      .failed = folder->n_failed,
@@ -167,10 +122,24 @@ void folder_count(const struct folder *folder, struct folder_census *census)
                                      .overflows = folder->n_overflows,
                                      .state = "ok",
                                      .since = folder->well_since};
-    each_job(folder, count_job, &tally);
+    TAILQ_FOREACH(job, &folder->queue->all, in_all)
+    {
+        enum fault_code code = job->trouble.code;
+        if (job->owner != folder)
+            continue;
+        ++*(job->state < JOB_SENT      ? &census->queued
+            : job->state < JOB_WAITING ? &census->running
+                                       : &census->retrying);
+        /* a fault of a directory, as opposed to those of the device or the worker */
+        if (job->state == JOB_WAITING &&
+            (code == FAULT_CREATE || code == FAULT_IO || code == FAULT_NO_SPACE ||
+             code == FAULT_PERMISSION) &&
+            (!stuck || job->not_before < stuck->not_before))
+            stuck = job;
+    }
     if (folder->failure.name[0])
         census->failure = &folder->failure;
-    judge(folder, tally.stuck, census);
+    judge(folder, stuck, census);
 }
 
 void folder_log_state(const struct folder *folder)
@@ -187,20 +156,6 @@ void folder_log_state(const struct folder *folder)
 }
 
 /* ---- a file ---- */
-
-struct search {
-    const char *name;
-    const struct job *job;
-};
-
-static bool has_name(void *context, const struct job *job)
-{
-    struct search *search = context;
-    if (strcmp(job->label, search->name) != 0)
-        return true;
-    search->job = job;
-    return false;
-}
 
 static double seconds_between(uint64_t from, uint64_t to)
 {
@@ -297,11 +252,12 @@ static void explain_trouble(const struct folder *folder, struct fate *fate)
 
 bool folder_explain(const struct folder *folder, struct fate *fate)
 {
-    struct search search = {.name = fate->name};
-    each_job(folder, has_name, &search);
-    if (search.job) {
-        explain_job(folder, search.job, fate);
-        if (folder->hanging && search.job->state != JOB_SENT && search.job->state != JOB_BEGUN)
+    const struct job *job = TAILQ_FIRST(&folder->queue->all);
+    while (job && (job->owner != folder || strcmp(job->label, fate->name) != 0))
+        job = TAILQ_NEXT(job, in_all);
+    if (job) {
+        explain_job(folder, job, fate);
+        if (folder->hanging && job->state != JOB_SENT && job->state != JOB_BEGUN)
             explain_trouble(folder, fate);
         return true;
     }
@@ -318,35 +274,23 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
     return false;
 }
 
-void folder_look_again(struct folder *folder, const char *name)
+void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed)
 {
+    size_t *count = failed ? &folder->n_failed : &folder->n_done;
+    *count -= counted && *count > 0;
     if (!folder_is_live(folder))
         return;
     candidates_hear(&folder->candidates, name, NEWS_RENAMED, clock_now());
     folder_pump(folder);
 }
 
-void folder_count_requeued(struct folder *folder, bool failed)
-{
-    size_t *count = failed ? &folder->n_failed : &folder->n_done;
-    *count -= *count > 0;
-}
-
 /* ---- lists ---- */
 
-struct listing {
-    const char *state, *after;
-    size_t limit, count;
-    struct folder_file *files; /* in the order of names */
-};
-
-/* Keeps the first names in order. */
-static void offer(struct listing *l, const char *name, const char *state, unsigned attempts)
+struct folder_file *folder_files_offer(struct folder_files *l, const char *name)
 {
-    if ((l->state && strcmp(l->state, state) != 0) || strcmp(name, l->after) <= 0)
-        return;
-    if (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0)
-        return;
+    if (strcmp(name, l->after) <= 0 ||
+        (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0))
+        return NULL;
     size_t low = 0, high = l->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -357,24 +301,27 @@ static void offer(struct listing *l, const char *name, const char *state, unsign
     }
     l->count += l->count < l->limit;
     memmove(&l->files[low + 1], &l->files[low], (l->count - low - 1) * sizeof *l->files);
-    l->files[low] = (struct folder_file){name, state, attempts};
+    return &l->files[low];
 }
 
-static bool offer_job(void *context, const struct job *job)
+static void offer(struct folder_files *files, const char *wanted, struct folder_file file)
 {
-    offer(context, job->label, job_words[job->state], job->attempts);
-    return true;
+    if (wanted && strcmp(wanted, file.state) != 0)
+        return;
+    struct folder_file *place = folder_files_offer(files, file.name);
+    if (place)
+        *place = file;
 }
 
-size_t folder_list(const struct folder *folder, const char *state, const char *after, size_t limit,
-                   struct folder_file *files)
+void folder_list(const struct folder *folder, const char *state, struct folder_files *files)
 {
-    struct listing listing = {.state = state, .after = after, .limit = limit, .files = files};
     const struct candidate *c;
-    each_job(folder, offer_job, &listing);
+    const struct job *job;
+    TAILQ_FOREACH(job, &folder->queue->all, in_all)
+    if (job->owner == folder)
+        offer(files, state, (struct folder_file){job->label, job_words[job->state], job->attempts});
     for (int i = 0; i < CANDIDATE_STATES; i++)
         TAILQ_FOREACH(c, &folder->candidates.lists[i], in_state)
     if (i != CANDIDATE_TAKEN)
-        offer(&listing, c->name, "waiting", 0);
-    return listing.count;
+        offer(files, state, (struct folder_file){c->name, "waiting", 0});
 }

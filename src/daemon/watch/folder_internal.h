@@ -35,8 +35,7 @@ STAILQ_HEAD(folder_jobs, folder_job);
 
 struct folder {
     const struct folder_world *world;
-    uv_loop_t *loop; /* of the world, as is `queue` */
-    struct queue *queue;
+    struct queue *queue;   /* of the world */
     struct rulebook *book; /* counted reference */
     const struct watch_settings *settings;
     char extension[24];
@@ -84,9 +83,10 @@ struct folder {
 /* The step of a job for which an errand runs. */
 enum folder_step {
     STEP_NONE,
-    STEP_OPEN,
+    STEP_BEGUN, /* these in the order in which wanted ones are taken */
     STEP_OUTPUT,
-    STEP_BEGUN,
+    STEP_OPEN,
+    STEPS
 };
 
 /* How a try of a job ends. docs/spool.md has the steps on disk. */
@@ -115,9 +115,7 @@ struct folder_job {
 
     struct errand errand;
     enum folder_step at; /* the step for which an errand runs */
-    bool begun_wanted;   /* this step is to run when the present one has ended */
-    bool output_wanted;  /* as above */
-    bool open_wanted;    /* as above */
+    bool wanted[STEPS];  /* these steps are to run when the present one has ended */
     char plane[32];      /* name of the plane for which an output is wanted */
     bool settling;       /* an errand ends the job */
     bool laid_down;      /* it has left the queue because the folder was abandoned */

@@ -37,18 +37,6 @@ static int add_draft(struct folder_job *fj, struct fault *fault)
     return result;
 }
 
-/* Writes down the attempts and crashes so far, before the next try. */
-static int update_note(struct folder_job *fj, struct fault *fault)
-{
-    struct note *note = &fj->claim->note;
-    bool crashed = note->crashes != fj->job.crashes;
-    note->attempts = fj->job.attempts;
-    note->crashes = fj->job.crashes;
-    if (fj->job.attempts > 0)
-        claim_clear_begun(fj->claim);
-    return crashed ? claim_write_note(fj->claim, fault) : 0;
-}
-
 static void do_open(struct folder_job *fj)
 {
     struct fault *fault = &fj->step_fault;
@@ -56,7 +44,14 @@ static void do_open(struct folder_job *fj)
     file_close(&fj->job.in_fd);
     fj->job.out_fd = -1;
     folder_discard_drafts(fj);
-    int result = update_note(fj, fault);
+    /* attempts and crashes so far are written down before the next try */
+    struct note *note = &claim->note;
+    bool crashed = note->crashes != fj->job.crashes;
+    note->attempts = fj->job.attempts;
+    note->crashes = fj->job.crashes;
+    if (fj->job.attempts > 0)
+        claim_clear_begun(claim);
+    int result = crashed ? claim_write_note(claim, fault) : 0;
     if (result == 0 && claim->note.verdict != NOTE_OPEN)
         result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);
     if (result == 0 && !fj->ended_on_disk)
@@ -77,20 +72,12 @@ static struct folder_job *job_of_errand(struct errand *errand)
 static void do_step(struct errand *errand)
 {
     struct folder_job *fj = job_of_errand(errand);
-    switch (fj->at) {
-    case STEP_OPEN:
+    if (fj->at == STEP_OPEN)
         do_open(fj);
-        break;
-    case STEP_OUTPUT:
-        if (add_draft(fj, &fj->step_fault) == 0)
-            snprintf(fj->drafts[fj->n_drafts - 1].plane, sizeof fj->drafts->plane, "%s", fj->plane);
-        break;
-    case STEP_BEGUN:
+    else if (fj->at == STEP_BEGUN)
         claim_mark_begun(fj->claim, fj->job.lane == JOB_LAST, &fj->step_fault);
-        break;
-    case STEP_NONE:
-        break;
-    }
+    else if (add_draft(fj, &fj->step_fault) == 0) /* STEP_OUTPUT */
+        snprintf(fj->drafts[fj->n_drafts - 1].plane, sizeof fj->drafts->plane, "%s", fj->plane);
 }
 
 /* ---- their ends, on the loop ---- */
@@ -149,37 +136,28 @@ static void after_step(struct errand *errand)
         next_step(fj);
 }
 
-static void start_step(struct folder_job *fj, enum folder_step step)
-{
-    fj->at = step;
-    fault_clear(&fj->step_fault);
-    errands_add(fj->folder->errands, &fj->errand, do_step, after_step);
-}
-
-/* Starts the next step: the mark of the beginning first, then a further output, then opening again,
- * and the end when nothing else is left. */
+/* Starts the next step, and the end when no other is left. */
 static void next_step(struct folder_job *fj)
 {
     if (fj->folder->state == FOLDER_ABANDONED) {
         fault_set(&fj->step_fault, FAULT_IO, "the folder does not answer");
-        if (fj->output_wanted)
+        if (fj->wanted[STEP_OUTPUT])
             queue_give_output(fj->folder->queue, &fj->job, fj->plane, -1, &fj->step_fault);
-        fj->output_wanted = false;
-        if (fj->open_wanted || fj->end != END_NONE) /* the worker no longer has it */
+        fj->wanted[STEP_OUTPUT] = false;
+        if (fj->wanted[STEP_OPEN] || fj->end != END_NONE) /* the worker no longer has it */
             folder_lay_down(fj);
         return;
     }
     if (fj->at != STEP_NONE)
         return;
-    if (fj->begun_wanted) {
-        fj->begun_wanted = false;
-        start_step(fj, STEP_BEGUN);
-    } else if (fj->output_wanted) {
-        fj->output_wanted = false;
-        start_step(fj, STEP_OUTPUT);
-    } else if (fj->open_wanted) {
-        fj->open_wanted = false;
-        start_step(fj, STEP_OPEN);
+    enum folder_step step = STEP_BEGUN;
+    while (step < STEPS && !fj->wanted[step])
+        step++;
+    if (step < STEPS) {
+        fj->wanted[step] = false;
+        fj->at = step;
+        fault_clear(&fj->step_fault);
+        errands_add(fj->folder->errands, &fj->errand, do_step, after_step);
     } else if (fj->end != END_NONE) {
         STAILQ_INSERT_TAIL(&fj->folder->to_settle, fj, next_to_settle);
         folder_settle(fj->folder);
@@ -188,26 +166,28 @@ static void next_step(struct folder_job *fj)
 
 /* ---- what the queue asks ---- */
 
-static void open_job(struct job *job)
+static void want(struct job *job, enum folder_step step)
 {
     struct folder_job *fj = folder_job_of(job);
-    fj->open_wanted = true;
+    fj->wanted[step] = true;
     next_step(fj);
+}
+
+static void open_job(struct job *job)
+{
+    want(job, STEP_OPEN);
 }
 
 static void need_output(struct job *job, const char *plane)
 {
     struct folder_job *fj = folder_job_of(job);
     snprintf(fj->plane, sizeof fj->plane, "%s", plane);
-    fj->output_wanted = true;
-    next_step(fj);
+    want(job, STEP_OUTPUT);
 }
 
 static void began(struct job *job)
 {
-    struct folder_job *fj = folder_job_of(job);
-    fj->begun_wanted = true;
-    next_step(fj);
+    want(job, STEP_BEGUN);
 }
 
 static bool keep_planes(struct folder_job *fj, const struct message *report)
@@ -250,19 +230,18 @@ static void job_done(struct job *job, const struct message *report)
     snprintf(fj->step, sizeof fj->step, "%s", report && report->step ? report->step : "worker");
     if (report && !keep_planes(fj, report))
         fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
-    fj->output_wanted = false;
+    fj->wanted[STEP_OUTPUT] = false;
     folder_end_job(fj, end_for(fj));
 }
 
 static void give_back(struct job *job)
 {
     struct folder_job *fj = folder_job_of(job);
-    fj->output_wanted = fj->open_wanted = false;
+    fj->wanted[STEP_OUTPUT] = fj->wanted[STEP_OPEN] = false;
     folder_end_job(fj, END_GIVEN_BACK);
 }
 
-static const struct job_source source = {.name = "watch",
-                                         .open = open_job,
+static const struct job_source source = {.open = open_job,
                                          .need_output = need_output,
                                          .began = began,
                                          .done = job_done,
@@ -275,13 +254,6 @@ void folder_end_job(struct folder_job *fj, enum folder_end end)
 }
 
 /* ---- life ---- */
-
-static enum job_lane lane_for(const struct note *note)
-{
-    if (note->interruptions >= INTERRUPTIONS_UNTIL_LAST)
-        return JOB_LAST;
-    return note->crashes > 0 ? JOB_SUSPECT : JOB_NORMAL;
-}
 
 /* The first picture that vanishes from a folder surprises people, so the log says once where it
  * goes. */
@@ -307,6 +279,7 @@ static void tell_first(struct folder *folder, const struct claim *claim)
 void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance)
 {
     struct folder_job *fj = calloc(1, sizeof *fj);
+    const struct note *note = &claim->note;
     if (!fj) { /* its file stays claimed, and the next start finds it */
         log_error("%s: no memory for a job", claim->name);
         claim_destroy(&claim);
@@ -318,6 +291,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
     fj->last_chance = last_chance;
     fault_clear(&fj->end_fault);
     fj->job = (struct job){.source = &source,
+                           .origin = "watch",
                            .owner = folder,
                            .label = claim->name,
                            .folder = folder->settings->input,
@@ -326,9 +300,11 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                            .input = folder->settings->reading,
                            .counted = folder->settings->chain_name,
                            .stalled = &folder->stalled,
-                           .lane = lane_for(&claim->note),
-                           .attempts = claim->note.attempts,
-                           .crashes = claim->note.crashes};
+                           .lane = note->interruptions >= INTERRUPTIONS_UNTIL_LAST ? JOB_LAST
+                                   : note->crashes > 0                             ? JOB_SUSPECT
+                                                                                   : JOB_NORMAL,
+                           .attempts = note->attempts,
+                           .crashes = note->crashes};
     folder->n_jobs++;
     tell_first(folder, claim);
     queue_add(folder->queue, &fj->job);

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/fate.h"
-#include "daemon/spool/record.h"
+#include "daemon/spool/recovery.h"
 
 struct settling {
     struct errand errand;
@@ -27,12 +27,6 @@ struct settling {
 };
 
 /* ---- the errand, on a thread ---- */
-
-/* True when somebody wrote to the file while it was read, so that its results mean nothing. */
-static bool has_changed(const struct folder_job *fj)
-{
-    return fj->job.in_fd >= 0 && !claim_is_unchanged(fj->claim, fj->job.in_fd);
-}
 
 /* Gives the drafts the names of the planes that the worker reported. They must be those for which
  * it asked. */
@@ -53,30 +47,18 @@ static int name_drafts(struct folder_job *fj)
  * steps. */
 static void commit(struct folder_job *fj)
 {
-    struct claim *claim = fj->claim;
-    claim->note.attempts = fj->job.attempts;
-    int result = name_drafts(fj);
-    if (result == 0)
-        result =
-            drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
-    if (result == 0)
+    if (name_drafts(fj) == 0 && drafts_commit(fj->drafts, fj->n_drafts, fj->claim,
+                                              fj->folder->extension, &fj->end_fault) == 0)
         fj->n_drafts = 0;
-    folder_discard_drafts(fj);
 }
 
 /* Writes down that the file failed: the commit point. */
 static void fail(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    struct fate_reason reason = {.file = claim->name,
-                                 .fault = &fj->job.fault,
-                                 .step = fj->step,
-                                 .attempts = fj->job.attempts,
-                                 .chain = fj->job.chain,
-                                 .format = fj->job.format};
-    folder_discard_drafts(fj);
-    claim->note.attempts = fj->job.attempts;
-    char *text = fate_print_reason(&reason);
+    const struct job *job = &fj->job;
+    char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts, job->chain,
+                                   job->format);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
     else
@@ -110,47 +92,30 @@ static void place(struct folder_job *fj)
     fail_if_it_exists(fj);
 }
 
-/* True when the note beside the file has to be kept, so that the file stays claimed. */
-static bool has_history(const struct claim *claim)
-{
-    const struct note *note = &claim->note;
-    return note->verdict != NOTE_OPEN || note->crashes > 0 || note->interruptions > 0;
-}
-
-static void give_back(struct folder_job *fj)
-{
-    folder_discard_drafts(fj);
-    claim_clear_begun(fj->claim); /* an orderly end of the daemon is no interruption */
-    if (!has_history(fj->claim))
-        claim_give_back(fj->claim, NULL); /* otherwise the next start finds it */
-}
-
 static void settle_one(struct folder_job *fj)
 {
-    if ((fj->end == END_DONE || fj->end == END_FAILED) && has_changed(fj))
+    struct claim *claim = fj->claim;
+    struct note *note = &claim->note;
+    /* somebody wrote to the file while it was read, so its results mean nothing */
+    if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->job.in_fd >= 0 &&
+        !claim_is_unchanged(claim, fj->job.in_fd))
         fj->end = END_CHANGED;
     file_close(&fj->job.in_fd);
-    switch (fj->end) {
-    case END_DONE:
+    note->attempts = fj->job.attempts;
+    if (fj->end == END_DONE)
         commit(fj);
-        fail_if_it_exists(fj);
-        break;
-    case END_FAILED:
+    folder_discard_drafts(fj); /* those that were committed are no drafts any more */
+    if (fj->end == END_FAILED)
         fail(fj);
-        break;
-    case END_RETURNED:
-        folder_discard_drafts(fj);
-        claim_give_back(fj->claim, &fj->end_fault);
-        break;
-    case END_GIVEN_BACK:
-        give_back(fj);
-        break;
-    case END_CHANGED:
-    case END_RETRIED:
-    case END_NONE:
-        folder_discard_drafts(fj);
-        break;
+    if (fj->end == END_RETURNED)
+        claim_give_back(claim, &fj->end_fault);
+    if (fj->end == END_GIVEN_BACK) {
+        claim_clear_begun(claim); /* an orderly end of the daemon is no interruption */
+        /* a file whose note has to be kept stays claimed, and the next start finds it */
+        if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
+            claim_give_back(claim, NULL);
     }
+    fail_if_it_exists(fj);
 }
 
 /* A failed sync undoes the verdict of every job that it was to cover. */
@@ -211,16 +176,16 @@ static void sync_names(struct settling *settling)
 static void enter_in_ledger(struct settling *settling)
 {
     struct ledger_entry *entries = NULL;
-    struct record *records = NULL;
+    char(*results)[256] = NULL;
     struct folder_job *fj;
     struct fault fault = FAULT_INIT;
     size_t count = 0, most = 0;
     bool needed = false;
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     most++;
-    records = calloc(most, sizeof *records);
+    results = calloc(most, sizeof *results);
     entries = calloc(most, sizeof *entries);
-    if (!records || !entries) {
+    if (!results || !entries) {
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
         needed = true; /* every job of this errand */
     }
@@ -229,10 +194,9 @@ static void enter_in_ledger(struct settling *settling)
         if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
             continue;
         bool failed = fj->end == END_FAILED;
-        if (!record_fill(&records[count], fj->claim, failed ? fj->job.fault.text : NULL))
-            continue;
-        entries[count] = records[count].entry;
-        needed |= entries[count++].remembered;
+        if (recovery_fill_entry(&entries[count], fj->claim, failed ? fj->job.fault.text : NULL,
+                                results[count]))
+            needed |= entries[count++].remembered;
     }
     if (count > 0)
         ledger_write(settling->folder->world->spools.ledger, entries, count, needed, &fault);
@@ -241,7 +205,7 @@ static void enter_in_ledger(struct settling *settling)
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     if (fault.code != FAULT_NONE && needed && (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
         fault_set(&fj->end_fault, fault.code, "%s", fault.text);
-    free(records);
+    free(results);
     free(entries);
 }
 
@@ -288,17 +252,10 @@ static void log_done(const struct folder_job *fj, const char *times)
         job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
 }
 
-static void note_failure(struct folder *folder, const struct job *job)
-{
-    struct folder_failure *failure = &folder->failure;
-    snprintf(failure->name, sizeof failure->name, "%s", job->label);
-    failure->fault = job->fault;
-    failure->time = (int64_t)time(NULL);
-}
-
 static void finish_well(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
+    struct folder_failure *failure = &fj->folder->failure;
     char times[JOB_TIMES_MAX];
     job_print_times(&fj->job, times);
     switch (fj->end) {
@@ -313,7 +270,9 @@ static void finish_well(struct folder_job *fj)
         queue_count_end(queue, &fj->job, false);
         fj->folder->n_ended_failed++;
         fj->folder->n_failed++;
-        note_failure(fj->folder, &fj->job);
+        snprintf(failure->name, sizeof failure->name, "%s", fj->job.label);
+        failure->fault = fj->job.fault;
+        failure->time = (int64_t)time(NULL);
         job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
                 fault_name(fj->job.fault.code), fj->job.fault.text, times);
         break;
@@ -326,15 +285,6 @@ static void finish_well(struct folder_job *fj)
         break;
     }
     folder_drop_job(fj);
-}
-
-/* The candidate must exist before the file appears in the folder again. */
-static void return_file(struct folder_job *fj)
-{
-    struct folder *folder = fj->folder;
-    if (folder_is_live(folder) && fj->claim->spool == folder->spool)
-        candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
-                          fj->job.fault.code == FAULT_TRUNCATED, clock_now());
 }
 
 static void settled(struct folder_job *fj)
@@ -397,8 +347,10 @@ void folder_settle(struct folder *folder)
     STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
     {
         fj->settling = true;
-        if (fj->end == END_RETURNED)
-            return_file(fj);
+        /* the candidate must exist before the file appears in the folder again */
+        if (fj->end == END_RETURNED && folder_is_live(folder) && fj->claim->spool == folder->spool)
+            candidates_return(&folder->candidates, fj->claim->name, &fj->claim->identity,
+                              fj->job.fault.code == FAULT_TRUNCATED, clock_now());
     }
     folder->settling = true;
     errands_add(folder->errands, &settling->errand, do_settle, after_settle);

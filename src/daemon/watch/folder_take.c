@@ -9,9 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/spool/record.h"
 #include "daemon/spool/recovery.h"
-#include "daemon/spool/retention.h"
 
 #define MINUTE (60 * SECOND)
 
@@ -31,8 +29,7 @@ struct scan {
     bool prune; /* prune the ledger */
     bool rebuild;
     const char *short_of_space; /* of the spool */
-    bool counted;               /* the files in done and failed were counted */
-    size_t n_done, n_failed;
+    size_t n_done, n_failed;    /* files in done and failed, if they were tidied */
     size_t n_rebuilt;
     const char *lost_path; /* NULL: the paths lead to the open directories */
     struct fault lost;
@@ -63,7 +60,7 @@ static bool keep_found(void *context, const char *name, const struct identity *i
     struct scan *scan = context;
     errand_moves(&scan->errand);
     if (scan->rebuild && identity->size > 0 &&
-        record_rebuild(scan->spool, name, identity, scan->folder->extension)) {
+        recovery_rebuild(scan->spool, name, identity, scan->folder->extension)) {
         scan->n_rebuilt++;
         return true;
     }
@@ -90,26 +87,6 @@ static void keep_claim(void *context, struct claim *claim)
         claim_destroy(&claim);
 }
 
-static void tidy(const struct spool *spool)
-{
-    struct ledger *ledger = spool->world->ledger;
-    char label[PATH_MAX + 20];
-    snprintf(label, sizeof label, "%s: done", spool->folder);
-    retention_apply(spool->done_fd, &spool->rules->done, ledger, label);
-    snprintf(label, sizeof label, "%s: failed", spool->folder);
-    retention_apply(spool->failed_fd, &spool->rules->failed, ledger, label);
-}
-
-/* Counts files in failed without the reasons beside them. Where originals stay in place, failed has
- * only reasons. */
-static void count_files(struct scan *scan)
-{
-    const struct spool *spool = scan->spool;
-    scan->counted = true;
-    scan->n_done = spool_count(spool->done_fd, false);
-    scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
-}
-
 /* Files of another device belong to another removable disk, which may come back. */
 static bool is_there(void *context, const char *name, const struct identity *identity)
 {
@@ -130,8 +107,10 @@ static void do_scan(struct errand *errand)
     if (scan->lost_path)
         return;
     if (scan->tidy) {
-        tidy(spool);
-        count_files(scan);
+        spool_tidy(spool);
+        /* of those in failed the files or, where originals stay in place, the reasons */
+        scan->n_done = spool_count(spool->done_fd, false);
+        scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
     }
     scan->short_of_space = spool_short_of_space(spool);
     if (!scan->whole)
@@ -141,16 +120,6 @@ static void do_scan(struct errand *errand)
                      spool);
     recovery_run(spool, keep_claim, scan, &scan->fault);
     spool_scan(scan->spool, scan->folder->settings->ignore, keep_found, scan, &scan->fault);
-}
-
-static void destroy_scan(struct scan *scan)
-{
-    for (size_t i = 0; i < scan->n_found; i++)
-        free(scan->found[i].name);
-    free(scan->found);
-    free(scan->claims);
-    spool_leave(&scan->spool);
-    free(scan);
 }
 
 static void take_findings(struct folder *folder, const struct scan *scan)
@@ -209,7 +178,7 @@ static void after_scan(struct errand *errand)
             note_space(folder, scan->short_of_space);
         if (scan->whole)
             note_unread(folder, &scan->fault);
-        if (scan->counted) {
+        if (scan->tidy && !scan->lost_path) {
             folder->n_done = scan->n_done;
             folder->n_failed = scan->n_failed;
         }
@@ -217,7 +186,12 @@ static void after_scan(struct errand *errand)
             folder_lose(folder, scan->lost_path, scan->lost.text);
     }
     folder->scanned |= scan->whole;
-    destroy_scan(scan);
+    for (size_t i = 0; i < scan->n_found; i++)
+        free(scan->found[i].name);
+    free(scan->found);
+    free(scan->claims);
+    spool_leave(&scan->spool);
+    free(scan);
     if (folder->scanned)
         folder_tell_scanned(folder);
     folder_pump(folder);
@@ -240,20 +214,10 @@ static bool tidy_is_due(struct folder *folder, uint64_t now)
     return true;
 }
 
-/* True when the ledger was lost and begun anew, so that it has to be told again what is in done and
- * failed. */
-static bool rebuild_is_due(struct folder *folder, bool whole)
-{
-    unsigned generation = ledger_generation(folder->world->spools.ledger);
-    if (!whole || generation == folder->generation)
-        return false;
-    folder->generation = generation;
-    return spool_remembers(folder->spool);
-}
-
 void folder_scan(struct folder *folder, bool whole)
 {
     uint64_t now = clock_now();
+    unsigned generation = ledger_generation(folder->world->spools.ledger);
     struct scan *scan = calloc(1, sizeof *scan);
     if (!scan)
         return; /* the next one comes as usual */
@@ -261,7 +225,11 @@ void folder_scan(struct folder *folder, bool whole)
     scan->whole = whole;
     scan->spool = spool_use(folder->spool);
     scan->tidy = tidy_is_due(folder, now);
-    scan->rebuild = rebuild_is_due(folder, whole);
+    if (whole && generation != folder->generation) {
+        /* the ledger was lost and begun anew: it is told again what is in done and failed */
+        folder->generation = generation;
+        scan->rebuild = spool_remembers(folder->spool);
+    }
     scan->prune = whole && now >= folder->next_prune;
     if (scan->prune)
         folder->next_prune = now + 60 * MINUTE;
@@ -434,19 +402,13 @@ static void choose(struct folder *folder, struct look *look)
     }
 }
 
-/* How many files may be claimed: as many as the queue and the folder's share have room for, none
- * without disk space. */
-static unsigned room_of(const struct folder *folder)
-{
-    unsigned room = queue_room(folder->queue);
-    unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
-    return folder->no_space.since ? 0 : own < room ? own : room;
-}
-
 void folder_look(struct folder *folder)
 {
     const struct candidates *c = &folder->candidates;
-    unsigned room = room_of(folder);
+    /* as many files as the queue and the folder's share have room for, none without disk space */
+    unsigned room = queue_room(folder->queue, false);
+    unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
+    room = folder->no_space.since ? 0 : own < room ? own : room;
     if (folder->looking ||
         (c->counts[CANDIDATE_HINTED] == 0 && (c->counts[CANDIDATE_READY] == 0 || room == 0)))
         return;

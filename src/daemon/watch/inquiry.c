@@ -28,6 +28,11 @@ static void answer_without(struct inquiry *inquiry);
 
 /* ---- which question is answered next ---- */
 
+static bool is_about_a_file(enum inquiry_kind kind)
+{
+    return kind == INQUIRY_WHY || kind == INQUIRY_REQUEUE;
+}
+
 static size_t asked_target(const struct inquiry *inquiry)
 {
     return inquiry->kind == INQUIRY_LIST ? inquiry->cursor.target : inquiry->at;
@@ -88,17 +93,6 @@ void inquiries_close(struct inquiries *inquiries)
 }
 
 /* ---- targets: the watched folders that may know the answer ---- */
-
-static void leave_targets(struct inquiry *inquiry)
-{
-    for (size_t i = 0; i < inquiry->n_targets; i++) {
-        spool_leave(&inquiry->targets[i].spool);
-        rulebook_leave(&inquiry->targets[i].book);
-    }
-    free(inquiry->targets);
-    inquiry->targets = NULL;
-    inquiry->n_targets = 0;
-}
 
 static bool take_targets(struct inquiry *inquiry)
 {
@@ -165,40 +159,32 @@ static bool find_next_place(struct inquiry *inquiry)
     }
 }
 
-static void put_one_back(struct inquiry *inquiry)
-{
-    if (inquiry->busy || inquiry->fate.where == FATE_IN_PLACE ||
-        strcmp(inquiry->fate.state, "unknown") == 0)
-        return;
-    inquiry->put_back = requeue_one(inquiry->targets[inquiry->at].spool, &inquiry->fate,
-                                    inquiry->name, &inquiry->fault) == 0;
-}
-
 /* Runs as an errand of the target's folder. */
 static void ask_disk(struct errand *errand)
 {
     struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
-    switch (inquiry->kind) {
-    case INQUIRY_WHY:
-    case INQUIRY_REQUEUE:
-        fate_find(&inquiry->fate, inquiry->targets[inquiry->at].spool, &inquiry->place);
-        if (inquiry->kind == INQUIRY_REQUEUE)
-            put_one_back(inquiry);
-        break;
-    case INQUIRY_REQUEUE_FAILED:
-        inquiry->more = requeue_failed(inquiry->targets[inquiry->at].spool, &inquiry->requeued);
-        break;
-    case INQUIRY_LIST:
+    const struct spool *spool = inquiry->targets[asked_target(inquiry)].spool;
+    struct fate *fate = &inquiry->fate;
+    if (is_about_a_file(inquiry->kind))
+        fate_find(fate, spool, &inquiry->place);
+    if (inquiry->kind == INQUIRY_REQUEUE && !inquiry->busy && fate->where != FATE_IN_PLACE &&
+        strcmp(fate->state, "unknown") != 0)
+        inquiry->put_back = requeue_one(spool, fate, inquiry->name, &inquiry->fault) == 0;
+    if (inquiry->kind == INQUIRY_REQUEUE_FAILED)
+        inquiry->more = requeue_failed(spool, &inquiry->requeued);
+    if (inquiry->kind == INQUIRY_LIST)
         inquiry_list_ended(inquiry);
-        break;
-    }
 }
 
 /* ---- on the loop ---- */
 
 static void destroy(struct inquiry *inquiry)
 {
-    leave_targets(inquiry);
+    for (size_t i = 0; i < inquiry->n_targets; i++) {
+        spool_leave(&inquiry->targets[i].spool);
+        rulebook_leave(&inquiry->targets[i].book);
+    }
+    free(inquiry->targets);
     fate_finish(&inquiry->fate);
     requeued_finish(&inquiry->requeued);
     json_decref(inquiry->files);
@@ -214,17 +200,22 @@ static void leave_turn(struct inquiry *inquiry)
         inquiries->running = NULL;
 }
 
+static void answer_with(struct inquiry *inquiry, json_t *answer, const struct fault *fault)
+{
+    leave_turn(inquiry);
+    inquiry->all->count--;
+    if (inquiry->ended)
+        inquiry->ended(inquiry->user, fault->code ? NULL : json_incref(answer), fault);
+    inquiry->ended = NULL;
+    json_decref(answer);
+}
+
 static void end(struct inquiry *inquiry, json_t *answer)
 {
     struct inquiries *inquiries = inquiry->all;
-    leave_turn(inquiry);
-    inquiries->count--;
     if (!answer)
         fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
-    if (inquiry->ended)
-        inquiry->ended(inquiry->user, inquiry->fault.code ? NULL : json_incref(answer),
-                       &inquiry->fault);
-    json_decref(answer);
+    answer_with(inquiry, answer, &inquiry->fault);
     destroy(inquiry);
     pump(inquiries);
 }
@@ -242,7 +233,6 @@ static json_t *explanation(const struct inquiry *inquiry, const struct fate *fat
 static void answer_without(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
-    struct inquiries *inquiries = inquiry->all;
     struct fault fault = FAULT_INIT;
     json_t *answer = NULL;
     if (inquiry->kind == INQUIRY_WHY) {
@@ -254,13 +244,8 @@ static void answer_without(struct inquiry *inquiry)
     } else {
         fault_set(&fault, FAULT_IO, "%s does not answer", target->settings->input);
     }
-    leave_turn(inquiry);
-    inquiries->count--;
     inquiry->answered = true;
-    if (inquiry->ended)
-        inquiry->ended(inquiry->user, json_incref(answer), &fault);
-    inquiry->ended = NULL;
-    json_decref(answer);
+    answer_with(inquiry, answer, &fault);
 }
 
 static const char *input_of(const struct inquiry *inquiry)
@@ -273,25 +258,16 @@ static void go_on(struct inquiry *inquiry);
 
 /* Looks at the jobs again: while the disk was read the file may have become a job, or its job may
  * have ended. */
-static bool explain(struct inquiry *inquiry)
-{
-    struct folder *folder =
-        inquiry->chosen < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
-    bool in_input = inquiry->place.kind == SPOT_INPUT || inquiry->place.kind == SPOT_WORK;
-    return folder && in_input && folder_explain(folder, &inquiry->fate);
-}
-
-static bool is_unsettled(const struct fate *fate)
-{
-    return strcmp(fate->state, "unknown") == 0 ||
-           (fate->reason && strcmp(fate->reason, "claimed") == 0);
-}
-
 static void after_why(struct inquiry *inquiry)
 {
-    bool whole = explain(inquiry);
-    if (!whole && is_unsettled(&inquiry->fate) && ++inquiry->tries < TRIES_MAX &&
-        inquiry->chosen < inquiry->n_targets) {
+    const struct fate *fate = &inquiry->fate;
+    bool known = inquiry->chosen < inquiry->n_targets;
+    struct folder *folder = known ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
+    bool in_input = inquiry->place.kind == SPOT_INPUT || inquiry->place.kind == SPOT_WORK;
+    bool whole = folder && in_input && folder_explain(folder, &inquiry->fate);
+    bool unsettled = strcmp(fate->state, "unknown") == 0 ||
+                     (fate->reason && strcmp(fate->reason, "claimed") == 0);
+    if (!whole && unsettled && ++inquiry->tries < TRIES_MAX && known) {
         inquiry->at = 0;
         inquiry->as_result = false;
         inquiry->chosen = inquiry->n_targets;
@@ -314,11 +290,9 @@ static void after_requeue(struct inquiry *inquiry)
                                json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
                                "was", inquiry->fate.state, "folder",
                                json_text(input_of(inquiry) ? input_of(inquiry) : ""));
-    if (folder) {
-        if (inquiry->fate.where != FATE_KEPT || failed)
-            folder_count_requeued(folder, failed);
-        folder_look_again(folder, inquiry->name);
-    }
+    bool counted = failed || inquiry->fate.where != FATE_KEPT; /* among those in done or failed */
+    if (folder)
+        folder_take_back(folder, inquiry->name, counted, failed);
     end(inquiry, answer);
 }
 
@@ -328,10 +302,8 @@ static void look_at_requeued(struct inquiry *inquiry)
     struct folder *folder =
         inquiry->at < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->at) : NULL;
     for (size_t i = 0; i < requeued->n_names; i++) {
-        if (folder) {
-            folder_count_requeued(folder, true);
-            folder_look_again(folder, requeued->names[i]);
-        }
+        if (folder)
+            folder_take_back(folder, requeued->names[i], true, true);
         free(requeued->names[i]);
     }
     free(requeued->names);
@@ -380,25 +352,22 @@ static void conclude(struct inquiry *inquiry)
 /* On the loop: the errand has ended, or none was needed. */
 static void take_answer(struct inquiry *inquiry)
 {
-    switch (inquiry->kind) {
-    case INQUIRY_WHY:
-    case INQUIRY_REQUEUE:
-        inquiry->chosen = inquiry->at;
-        if (strcmp(inquiry->fate.state, "unknown") == 0) {
-            inquiry->at++;
-            go_on(inquiry);
-        } else {
-            conclude(inquiry);
-        }
-        break;
-    case INQUIRY_REQUEUE_FAILED:
+    if (inquiry->kind == INQUIRY_REQUEUE_FAILED) {
         after_requeue_failed(inquiry);
-        break;
-    case INQUIRY_LIST:
+        return;
+    }
+    if (inquiry->kind == INQUIRY_LIST) {
         inquiry_list_live(inquiry);
         go_on(inquiry);
-        break;
+        return;
     }
+    inquiry->chosen = inquiry->at;
+    if (strcmp(inquiry->fate.state, "unknown") != 0) {
+        conclude(inquiry);
+        return;
+    }
+    inquiry->at++;
+    go_on(inquiry);
 }
 
 static void after_disk(struct errand *errand)
@@ -417,30 +386,22 @@ static void answer_for_target(struct inquiry *inquiry)
     const struct target *target = &inquiry->targets[asked_target(inquiry)];
     const struct folder *folder = inquiry_folder(inquiry, asked_target(inquiry));
     bool hangs = folder && folder_hangs(folder);
-    switch (inquiry->kind) {
-    case INQUIRY_WHY:
-    case INQUIRY_REQUEUE:
+    if (is_about_a_file(inquiry->kind))
         fate_set(&inquiry->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
                  hangs ? HANGS : "its folder is not there; it is taken up again when it returns");
-        break;
-    case INQUIRY_REQUEUE_FAILED:
-        inquiry->more = false;
-        if (hangs)
-            fault_set(&inquiry->requeued.fault, FAULT_IO, "%s does not answer",
-                      target->settings->input);
-        break;
-    case INQUIRY_LIST:
+    else if (inquiry->kind == INQUIRY_LIST)
         inquiry_list_ended(inquiry);
-        break;
-    }
+    inquiry->more = false;
+    if (inquiry->kind == INQUIRY_REQUEUE_FAILED && hangs)
+        fault_set(&inquiry->requeued.fault, FAULT_IO, "%s does not answer",
+                  target->settings->input);
     take_answer(inquiry);
 }
 
 /* Asks the next target, or ends the inquiry. */
 static void go_on(struct inquiry *inquiry)
 {
-    bool file = inquiry->kind == INQUIRY_WHY || inquiry->kind == INQUIRY_REQUEUE;
-    if (file) {
+    if (is_about_a_file(inquiry->kind)) {
         if (!find_next_place(inquiry)) {
             conclude(inquiry);
             return;
@@ -448,7 +409,8 @@ static void go_on(struct inquiry *inquiry)
         fate_finish(&inquiry->fate);
         fate_init(&inquiry->fate);
         snprintf(inquiry->fate.name, sizeof inquiry->fate.name, "%s", inquiry->place.name);
-    } else if (inquiry->kind == INQUIRY_LIST && !inquiry_list_goes_on(inquiry)) {
+    } else if (inquiry->kind == INQUIRY_LIST &&
+               (inquiry->full || asked_target(inquiry) >= inquiry->n_targets)) {
         end(inquiry, inquiry_list_answer(inquiry));
         return;
     } else if (asked_target(inquiry) >= inquiry->n_targets) {
@@ -497,23 +459,11 @@ static void begin(struct inquiry *inquiry)
     go_on(inquiry);
 }
 
-static int set_state(struct inquiry *inquiry, const char *state, struct fault *fault)
+static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct fault *fault)
 {
     static const char *const states[] = {"waiting",  "queued", "running",
                                          "retrying", "failed", "done"};
-    for (size_t i = 0; state && i < sizeof states / sizeof *states; i++)
-        if (strcmp(states[i], state) == 0)
-            inquiry->state = states[i];
-    if (state && !inquiry->state)
-        return fault_set(
-            fault, FAULT_USAGE,
-            "state '%.40s' is none of waiting, queued, running, retrying, failed, done", state);
-    return 0;
-}
-
-static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct fault *fault)
-{
-    bool file = ask->kind == INQUIRY_WHY || ask->kind == INQUIRY_REQUEUE;
+    bool file = is_about_a_file(ask->kind);
     inquiry->asked = strdup(file ? ask->file : "");
     if (!inquiry->asked)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
@@ -527,7 +477,15 @@ static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct f
         return fault_set(fault, FAULT_USAGE, "after is no 'next' of an earlier page");
     inquiry->limit = ask->limit;
     inquiry->files = json_array();
-    return set_state(inquiry, ask->state, fault);
+    for (size_t i = 0; ask->state && i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i], ask->state) == 0)
+            inquiry->state = states[i];
+    if (ask->state && !inquiry->state)
+        return fault_set(
+            fault, FAULT_USAGE,
+            "state '%.40s' is none of waiting, queued, running, retrying, failed, done",
+            ask->state);
+    return 0;
 }
 
 int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,

@@ -80,11 +80,9 @@ struct folder *inquiry_folder(const struct inquiry *inquiry, size_t index);
 bool inquiry_read_cursor(const char *text, struct cursor *cursor);
 
 /* inquiry_list_live, on the loop, lists files under way. If the page has room left, the rest runs
- * as an errand of the cursor's target, or at once where that has no spool. inquiry_list_goes_on, on
- * the loop: true when there is more to list. */
+ * as an errand of the cursor's target, or at once where that has no spool. */
 void inquiry_list_live(struct inquiry *inquiry);
 void inquiry_list_ended(struct inquiry *inquiry);
-bool inquiry_list_goes_on(const struct inquiry *inquiry);
 json_t *inquiry_list_answer(struct inquiry *inquiry);
 
 #endif

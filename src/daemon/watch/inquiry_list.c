@@ -78,69 +78,53 @@ static const struct target *target_of(const struct inquiry *inquiry)
     return &inquiry->targets[inquiry->cursor.target];
 }
 
-static bool is_at(struct inquiry *inquiry, enum part part)
-{
-    skip_parts(inquiry);
-    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets &&
-           inquiry->cursor.part == part;
-}
-
 /* ---- files under way, on the loop ---- */
 
 void inquiry_list_live(struct inquiry *inquiry)
 {
-    if (!is_at(inquiry, PART_LIVE))
+    skip_parts(inquiry);
+    if (inquiry->full || inquiry->cursor.target >= inquiry->n_targets ||
+        inquiry->cursor.part != PART_LIVE)
         return;
-    size_t wanted = room(inquiry);
-    struct folder_file *files = calloc(wanted, sizeof *files);
     const struct folder *folder = inquiry_folder(inquiry, inquiry->cursor.target);
     char after[PATH_MAX];
+    struct folder_files list = {.after = after, .limit = room(inquiry)};
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
-    size_t count = folder && files ? folder_list(folder, inquiry->state, after, wanted, files) : 0;
-    for (size_t i = 0; i < count; i++) {
+    list.files = calloc(list.limit, sizeof *list.files);
+    if (folder && list.files)
+        folder_list(folder, inquiry->state, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct folder_file *file = &list.files[i];
         struct fate fate;
         fate_init(&fate);
-        fate_set(&fate, files[i].state, NULL, "%s", "");
-        fate.attempts = files[i].attempts;
-        snprintf(fate.name, sizeof fate.name, "%s", files[i].name);
-        add(inquiry, fate_json(&fate, target_of(inquiry)->settings->input), files[i].name);
+        fate_set(&fate, file->state, NULL, "%s", "");
+        fate.attempts = file->attempts;
+        snprintf(fate.name, sizeof fate.name, "%s", file->name);
+        add(inquiry, fate_json(&fate, target_of(inquiry)->settings->input), file->name);
     }
-    free(files);
+    free(list.files);
     if (!inquiry->full)
         next_part(inquiry);
 }
 
 /* ---- failed, as an errand ---- */
 
-/* The first names after `after`, in order. */
 struct names {
     const struct spool *spool;
-    const char *after;
-    size_t limit, count;
-    char **names; /* owned */
+    struct folder_files list; /* owned, with the names */
 };
 
-static void offer(struct names *n, const char *name)
+static void offer(struct folder_files *list, const char *name)
 {
-    if (strcmp(name, n->after) <= 0 ||
-        (n->count == n->limit && strcmp(name, n->names[n->count - 1]) >= 0))
-        return;
     char *copy = strdup(name);
-    size_t low = 0, high = n->count;
-    if (!copy)
+    const char *last = list->count == list->limit ? list->files[list->count - 1].name : NULL;
+    struct folder_file *place = copy ? folder_files_offer(list, name) : NULL;
+    if (!place) {
+        free(copy);
         return;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (strcmp(n->names[middle], name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
     }
-    if (n->count == n->limit)
-        free(n->names[--n->count]);
-    memmove(&n->names[low + 1], &n->names[low], (n->count - low) * sizeof *n->names);
-    n->names[low] = copy;
-    n->count++;
+    free((char *)(uintptr_t)last);
+    place->name = copy;
 }
 
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
@@ -153,56 +137,38 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     if (entry->kind != DT_DIR && name_is_reason(entry->name) == in_place) {
         size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
         snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-        offer(n, path);
+        offer(&n->list, path);
     }
     return WALK_ON;
-}
-
-static json_t *failed_json(const struct target *target, const char *name)
-{
-    struct fate fate;
-    fate_find_failed(&fate, target->spool, name);
-    json_t *json =
-        strcmp(fate.state, "failed") == 0 ? fate_json(&fate, target->settings->input) : NULL;
-    fate_finish(&fate);
-    return json;
 }
 
 /* Files that have gone since are left out; the cursor moves past them. */
 static void list_failed(struct inquiry *inquiry)
 {
     const struct target *target = target_of(inquiry);
-    struct names n = {0};
     char after[PATH_MAX];
-    size_t wanted = room(inquiry);
+    struct names n = {target->spool, {.after = after, .limit = room(inquiry)}};
+    struct folder_files *list = &n.list;
     snprintf(after, sizeof after, "%s", inquiry->cursor.key);
-    char **names = calloc(wanted + 1, sizeof *names);
-    if (names) {
-        n = (struct names){.spool = target->spool, .after = after, .limit = wanted, .names = names};
+    list->files = calloc(list->limit, sizeof *list->files);
+    if (list->files)
         walk(target->spool->failed_fd, visit, NULL, &n);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = list->files[i].name;
+        struct fate fate;
+        fate_find_failed(&fate, target->spool, name);
+        snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", name);
+        if (strcmp(fate.state, "failed") == 0)
+            add(inquiry, fate_json(&fate, target->settings->input), name);
+        fate_finish(&fate);
+        free((char *)(uintptr_t)name);
     }
-    for (size_t i = 0; i < n.count; i++) {
-        snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", names[i]);
-        add(inquiry, failed_json(target, names[i]), names[i]);
-        free(names[i]);
-    }
-    bool last = !names || n.count < wanted;
-    free(names);
-    if (last && !inquiry->full)
+    free(list->files);
+    if (list->count < list->limit && !inquiry->full)
         next_part(inquiry);
 }
 
 /* ---- done, as an errand ---- */
-
-static json_t *done_json(const struct target *target, const struct ledger_row *row)
-{
-    struct fate fate;
-    fate_init(&fate);
-    fate_of_row(&fate, target->spool, row);
-    json_t *json = fate_json(&fate, target->settings->input);
-    fate_finish(&fate);
-    return json;
-}
 
 static void list_done(struct inquiry *inquiry)
 {
@@ -214,8 +180,12 @@ static void list_done(struct inquiry *inquiry)
                             strtoll(inquiry->cursor.key, NULL, 10), wanted, rows);
     for (size_t i = 0; i < count; i++) {
         char key[32];
+        struct fate fate;
+        fate_init(&fate);
+        fate_of_row(&fate, target->spool, &rows[i]);
         snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
-        add(inquiry, done_json(target, &rows[i]), key);
+        add(inquiry, fate_json(&fate, target->settings->input), key);
+        fate_finish(&fate);
         ledger_row_finish(&rows[i]);
     }
     free(rows);
@@ -238,13 +208,6 @@ void inquiry_list_ended(struct inquiry *inquiry)
         else
             list_done(inquiry);
     }
-}
-
-/* ---- */
-
-bool inquiry_list_goes_on(const struct inquiry *inquiry)
-{
-    return !inquiry->full && inquiry->cursor.target < inquiry->n_targets;
 }
 
 json_t *inquiry_list_answer(struct inquiry *inquiry)

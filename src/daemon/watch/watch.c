@@ -124,20 +124,6 @@ bool watch_catch_up(struct watch *watch)
     return !more && !watch->closing && !watch->overflowed;
 }
 
-/* Turns errno into a fault. Two of inotify's error codes have a text that does not say what is
- * meant. */
-static int refused(struct fault *fault)
-{
-    if (errno == EMFILE)
-        return fault_set(fault, FAULT_IO,
-                         "inotify: no instance left for this user "
-                         "(fs.inotify.max_user_instances)");
-    if (errno == ENOSPC)
-        return fault_set(fault, FAULT_IO,
-                         "inotify: no watch left for this user (fs.inotify.max_user_watches)");
-    return fault_set_errno(fault, FAULT_IO, "inotify");
-}
-
 int watch_descriptor(const char *path, bool insist, struct fault *fault)
 {
     const char *kind = insist ? NULL : file_remote_kind(path);
@@ -148,7 +134,12 @@ int watch_descriptor(const char *path, bool insist, struct fault *fault)
     int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (fd >= 0 && inotify_add_watch(fd, path, MASK) >= 0)
         return fd;
-    refused(fault);
+    if (errno == EMFILE || errno == ENOSPC) /* whose own texts do not say what is meant */
+        fault_set(fault, FAULT_IO, "inotify: no %s left for this user (fs.inotify.max_user_%s)",
+                  errno == EMFILE ? "instance" : "watch",
+                  errno == EMFILE ? "instances" : "watches");
+    else
+        fault_set_errno(fault, FAULT_IO, "inotify");
     file_close(&fd);
     return -1;
 }

@@ -165,17 +165,6 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
     child->events->ended(child->context, &end);
 }
 
-static int make_sockets(int sockets[2], struct fault *fault)
-{
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-        return fault_set_errno(fault, FAULT_IO, "socketpair");
-    if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) == 0)
-        return 0;
-    close(sockets[0]);
-    close(sockets[1]);
-    return fault_set_errno(fault, FAULT_IO, "fcntl");
-}
-
 /* Our own environment without the variables of the service manager's notify socket: only the front
  * may talk to systemd. The caller frees the array. NULL without memory; the child then inherits our
  * environment unchanged. */
@@ -245,11 +234,14 @@ int child_start(struct child **child, uv_loop_t *loop, const struct child_events
     w->context = context;
     w->socket = -1;
     w->exited = true; /* until uv_spawn succeeds */
-    if (find_program("worker", "SLUICE_WORKER", program, sizeof program, fault) != 0 ||
-        make_sockets(sockets, fault) != 0) {
+    int result = find_program("worker", "SLUICE_WORKER", program, sizeof program, fault);
+    if (result == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "socketpair");
+    if (result != 0) {
         free(w);
-        return fault->code;
+        return result;
     }
+    fcntl(sockets[0], F_SETFL, O_NONBLOCK);
     w->socket = sockets[0];
     int error = open_poll(w, loop);
     if (error == 0)
@@ -268,21 +260,15 @@ int child_pid(const struct child *child)
     return child->process.pid;
 }
 
-static bool copy_fds(struct outgoing *later, const struct message *message)
-{
-    for (; later->n_fds < message->n_fds; later->n_fds++) {
-        int copy = fcntl(message->fds[later->n_fds], F_DUPFD_CLOEXEC, 3);
-        if (copy < 0)
-            return false;
-        later->fds[later->n_fds] = copy;
-    }
-    return true;
-}
-
 static void keep_for_later(struct child *child, struct text *json, const struct message *message)
 {
     struct outgoing *later = calloc(1, sizeof *later);
-    if (!later || !copy_fds(later, message)) {
+    for (int copy = 0; later && copy >= 0 && later->n_fds < message->n_fds;) {
+        copy = fcntl(message->fds[later->n_fds], F_DUPFD_CLOEXEC, 3);
+        if (copy >= 0)
+            later->fds[later->n_fds++] = copy;
+    }
+    if (!later || later->n_fds < message->n_fds) {
         if (later)
             free_outgoing(later);
         blame(child, "no memory or descriptors for a message to it");

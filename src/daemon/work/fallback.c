@@ -27,15 +27,9 @@ bool fallback_is_below(const struct fallback *fallback, unsigned rung)
     return rung > fallback->first;
 }
 
-static uint64_t pause_after(unsigned troubles)
-{
-    static const uint64_t seconds[] = {30, 120, 600};
-    unsigned last = sizeof seconds / sizeof *seconds - 1;
-    return seconds[troubles - 1 < last ? troubles - 1 : last] * SECOND;
-}
-
 bool fallback_step_down(struct fallback *fallback, unsigned rung, uint64_t now)
 {
+    static const uint64_t seconds[] = {30, 120, 600};
     if (rung == fallback->first) {
         bool proven = fallback->good_since && now - fallback->good_since >= PROVEN_AFTER;
         fallback->troubles = proven ? 1 : fallback->troubles + 1;
@@ -43,8 +37,10 @@ bool fallback_step_down(struct fallback *fallback, unsigned rung, uint64_t now)
     }
     if (rung + 1 >= fallback->n_rungs)
         return false;
-    if (rung == fallback->first)
-        fallback->retry_at = now + pause_after(fallback->troubles);
+    if (rung == fallback->first) {
+        unsigned last = sizeof seconds / sizeof *seconds - 1, again = fallback->troubles - 1;
+        fallback->retry_at = now + seconds[again < last ? again : last] * SECOND;
+    }
     if (fallback->rung <= rung)
         fallback->rung = rung + 1;
     return true;

@@ -39,7 +39,7 @@ enum job_lane {
 /* Jobs that take turns with others: those of one client and, above that, those of all clients of
  * one user. */
 struct job_flow {
-    uint64_t served; /* number of the turn in which one of its jobs was last taken (turns.c) */
+    uint64_t served;       /* number of the turn in which one of its jobs was last taken */
     struct job_flow *user; /* for a client's flow: the flow of its user; NULL for a user's */
 };
 
@@ -47,7 +47,6 @@ struct job_flow {
  * queue.h that is named here, on the loop's thread, at once or later. Within these functions it
  * must not change other jobs. */
 struct job_source {
-    const char *name; /* as metrics call the source */
     /* Opens in_fd and out_fd anew, whatever an earlier try left. Answer: queue_opened. */
     void (*open)(struct job *job);
     /* Opens one more output, for a further plane. Answer: queue_give_output. */
@@ -64,6 +63,7 @@ struct job_source {
 
 struct job {
     const struct job_source *source;
+    const char *origin;    /* as metrics call the source: "watch", "http", "jobs" */
     const void *owner;     /* who owns it, for queue_withdraw */
     struct job_flow *flow; /* of a client that waits for the answer; NULL for jobs of folders */
     const char *label;     /* its name in log lines; owned by the source, as are those below */
@@ -94,7 +94,7 @@ struct job {
     unsigned retries;     /* tries again after faults that may pass by themselves */
     struct fault fault;   /* how the latest try ended */
     struct fault trouble; /* why it waits to be tried again */
-    TAILQ_ENTRY(job) in_list;
+    TAILQ_ENTRY(job) in_list, in_all;
 };
 
 TAILQ_HEAD(job_list, job);

@@ -1,11 +1,18 @@
 #include "daemon/work/metrics.h"
 
+#include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/disk.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "worker/message.h"
 
@@ -227,27 +234,23 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     static const struct {
         enum metric metric;
         const char *labels, *figure;
-    } sums[] =
-        {
-            {METRIC_BYTES_READ, NULL, "bytes_in"},
-            {METRIC_BYTES_WRITTEN, NULL, "bytes_out"},
-            /* what the front copied for the worker is added elsewhere */
-            {METRIC_BYTES_COPIED, NULL, "bytes_copied"},
-            {METRIC_CROSSINGS, "direction=\"in\"", "crossings_in"},
-            {METRIC_CROSSINGS, "direction=\"out\"", "crossings_out"},
-        },
-      spans[] = {
-          {METRIC_SPAN_DURATION, "span=\"read\"", "read_s"},
-          {METRIC_SPAN_DURATION, "span=\"decode\"", "decode_s"},
-          {METRIC_SPAN_DURATION, "span=\"device\"", "device_s"},
-          {METRIC_SPAN_DURATION, "span=\"encode\"", "encode_s"},
-          {METRIC_SPAN_DURATION, "span=\"write\"", "write_s"},
-      };
+    } sums[] = {
+        {METRIC_BYTES_READ, NULL, "bytes_in"},
+        {METRIC_BYTES_WRITTEN, NULL, "bytes_out"},
+        /* what the front copied for the worker is added elsewhere */
+        {METRIC_BYTES_COPIED, NULL, "bytes_copied"},
+        {METRIC_CROSSINGS, "direction=\"in\"", "crossings_in"},
+        {METRIC_CROSSINGS, "direction=\"out\"", "crossings_out"},
+    };
+    static const char *const spans[] = {"read", "decode", "device", "encode", "write"};
     const json_t *in = json_object_get(report->report, "in");
     metrics_observe(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
-        metrics_observe(metrics, spans[i].metric, spans[i].labels,
-                        message_figure(report, spans[i].figure));
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        char labels[40], figure[40];
+        snprintf(labels, sizeof labels, "span=\"%s\"", spans[i]);
+        snprintf(figure, sizeof figure, "%s_s", spans[i]);
+        metrics_observe(metrics, METRIC_SPAN_DURATION, labels, message_figure(report, figure));
+    }
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         metrics_add(metrics, sums[i].metric, sums[i].labels,
                     message_figure(report, sums[i].figure));
@@ -310,5 +313,101 @@ void metrics_print(const struct metrics *metrics, struct text *text)
             if ((int)s->metric == metric)
                 print_series(s, kinds[metric].name, kinds[metric].kind, text);
         }
+    }
+}
+
+/* ---- this process, from /proc, which needs no disk ---- */
+
+/* Seconds, bytes, counts and Unix time; −1 where it could not be read. */
+struct process_figures {
+    double cpu_seconds, resident, virtual, open_fds, max_fds, start_time;
+};
+
+/* descriptors that counting opens for /proc/self/fd */
+#define OWN 2
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Reads /proc/self/statm: emulators make up most of /proc/self/stat. */
+static void measure_memory(struct process_figures *figures)
+{
+    char text[256];
+    unsigned long virtual, resident;
+    double page = (double)sysconf(_SC_PAGESIZE);
+    if (!file_read_text("/proc/self/statm", text, sizeof text) ||
+        sscanf(text, "%lu %lu", &virtual, &resident) != 2)
+        return;
+    figures->virtual = (double)virtual * page;
+    figures->resident = (double)resident * page;
+}
+
+/* Finds the start time, once, since the clock may be set later. The kernel gives it from the
+ * machine's start. Field numbers are those of proc(5); the second field, the program's name, may
+ * hold any character. */
+static void find_start(struct process_figures *figures)
+{
+    static double started;
+    char text[1024];
+    unsigned long long ticks;
+    if (started == 0) {
+        const char *from =
+            file_read_text("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+        if (!from || sscanf(from + 1,
+                            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                            "%*d %*d %llu",
+                            &ticks) != 1)
+            return;
+        started = seconds_of(CLOCK_REALTIME) - seconds_of(CLOCK_BOOTTIME) +
+                  (double)ticks / (double)sysconf(_SC_CLK_TCK);
+        started = round(started * 100) / 100;
+    }
+    figures->start_time = started;
+}
+
+static int count_entry(void *context, const char *name, unsigned char kind)
+{
+    (void)name;
+    (void)kind;
+    ++*(double *)context;
+    return 0;
+}
+
+static void count_descriptors(struct process_figures *figures)
+{
+    struct rlimit limit;
+    double entries = 0;
+    int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && disk_list(fd, count_entry, &entries) == 0)
+        figures->open_fds = entries - OWN;
+    file_close(&fd);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        figures->max_fds = (double)limit.rlim_cur;
+}
+
+void metrics_measure_process(struct metrics *metrics)
+{
+    struct process_figures figures = {-1, -1, -1, -1, -1, -1};
+    figures.cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    measure_memory(&figures);
+    find_start(&figures);
+    count_descriptors(&figures);
+    const struct {
+        enum metric metric;
+        double value;
+    } rows[] = {
+        {METRIC_CPU_SECONDS, figures.cpu_seconds}, {METRIC_RESIDENT_MEMORY, figures.resident},
+        {METRIC_VIRTUAL_MEMORY, figures.virtual},  {METRIC_OPEN_FDS, figures.open_fds},
+        {METRIC_MAX_FDS, figures.max_fds},         {METRIC_START_TIME, figures.start_time},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].value >= 0)
+            metrics_set(metrics, rows[i].metric, NULL, rows[i].value);
+        else
+            metrics_clear(metrics, rows[i].metric);
     }
 }

@@ -4,9 +4,6 @@
 #ifndef SLUICE_DAEMON_WORK_METRICS_H
 #define SLUICE_DAEMON_WORK_METRICS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct text;
 struct message;
 
@@ -48,6 +45,9 @@ void metrics_observe(struct metrics *metrics, enum metric metric, const char *la
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result);
 void metrics_count_report(struct metrics *metrics, const struct message *report);
+
+/* Sets the gauges of this process, from /proc, which needs no disk. */
+void metrics_measure_process(struct metrics *metrics);
 
 /* Returns 0 for a series that is not there. */
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels);

@@ -1,4 +1,4 @@
-#include "daemon/work/queue_internal.h"
+#include "daemon/work/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,12 @@
 
 /* A job of JOB_LAST runs beside others after so long, if nothing quiet has come before. */
 #define LAST_WAITS (30 * SECOND)
+
+/* After so many jobs of clients in a row a folder gets a turn, so that it never starves. */
+#define AHEAD_MAX 7
+
+#define CRASHES_MAX 2
+#define TAKEN_MAX   2 /* after so many it waits between tries, and runs in quarantine */
 
 /* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
 static unsigned under_way(const struct queue *queue, bool quarantine)
@@ -40,20 +46,6 @@ static struct job_list *list_of(struct queue *queue, const struct job *job)
     return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
 }
 
-static bool is_move_of_a_job(enum job_state from, enum job_state to)
-{
-    static const unsigned allowed[JOB_STATES] = {
-        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
-        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
-        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
-        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
-        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
-        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
-        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
-    };
-    return (allowed[from] >> to & 1) != 0;
-}
-
 double job_queue_seconds(const struct job *job)
 {
     return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
@@ -67,9 +59,18 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
 }
 
 /* The one place where a job's state changes. */
-void queue_enter(struct queue *queue, struct job *job, enum job_state state)
+static void enter(struct queue *queue, struct job *job, enum job_state state)
 {
-    if (!is_move_of_a_job(job->state, state)) {
+    static const unsigned allowed[JOB_STATES] = {
+        [JOB_QUEUED] = 1u << JOB_OPENING | 1u << JOB_SETTLING,
+        [JOB_OPENING] = 1u << JOB_OPEN | 1u << JOB_WAITING | 1u << JOB_SETTLING,
+        [JOB_OPEN] = 1u << JOB_SENT | 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+        [JOB_SENT] = 1u << JOB_BEGUN | 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_BEGUN] = 1u << JOB_SETTLING | 1u << JOB_QUEUED,
+        [JOB_SETTLING] = 1u << JOB_WAITING | 1u << JOB_QUEUED,
+        [JOB_WAITING] = 1u << JOB_QUEUED | 1u << JOB_SETTLING,
+    };
+    if ((allowed[job->state] >> state & 1) == 0) {
         log_error("%s: a job cannot go from state %d to %d", job->label, (int)job->state,
                   (int)state);
         abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
@@ -82,14 +83,225 @@ void queue_enter(struct queue *queue, struct job *job, enum job_state state)
     queue->counts[state]++;
 }
 
-/* ---- once a turn of the loop ---- */
-
-static struct job *next_of_the_last(struct queue *queue)
+static void on_idle(uv_idle_t *idle)
 {
-    struct job *job = first_not_stalled(&queue->queued[JOB_LAST]);
-    bool now = job && (clock_now() >= job->not_before || queue->events.is_quiet(queue->context));
-    return now ? job : NULL;
+    (void)idle;
 }
+
+/* Asks for a turn of the loop, in which jobs are sent and `changed` is called, so that nothing
+ * happens within the call that caused it. */
+static void want_turn(struct queue *queue)
+{
+    if (queue->turn_wanted)
+        return;
+    queue->turn_wanted = true;
+    uv_idle_start(&queue->idle, on_idle);
+}
+
+/* The worker has finished with the job, has died, or never gets it: its source has to end it. */
+static void settle(struct queue *queue, struct job *job, const struct message *report)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->done(job, report);
+    want_turn(queue);
+}
+
+static void give_back_one(struct queue *queue, struct job *job)
+{
+    enter(queue, job, JOB_SETTLING);
+    job->source->give_back(job);
+}
+
+/* The job has to run once more, in its turn, before jobs that never ran. */
+static void put_back(struct queue *queue, struct job *job)
+{
+    queue_try_again(queue, job);
+    TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
+}
+
+/* ---- whose job is next ---- */
+
+static uint64_t user_served(const struct job *job)
+{
+    return job->flow->user ? job->flow->user->served : 0;
+}
+
+struct job *turns_next(const struct turns *turns, const struct job_list *list)
+{
+    struct job *job, *client = NULL, *backlog = NULL;
+    TAILQ_FOREACH(job, list, in_list)
+    {
+        if (job_is_stalled(job))
+            continue;
+        if (!job->flow)
+            backlog = backlog ? backlog : job;
+        else if (!client || user_served(job) < user_served(client) ||
+                 (user_served(job) == user_served(client) &&
+                  job->flow->served < client->flow->served))
+            client = job;
+    }
+    if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
+        return backlog;
+    return client;
+}
+
+void turns_took(struct turns *turns, struct job *job)
+{
+    turns->n_ahead = job->flow ? turns->n_ahead + 1 : 0;
+    if (job->flow)
+        job->flow->served = ++turns->turn;
+    if (job->flow && job->flow->user)
+        job->flow->user->served = turns->turn;
+}
+
+/* ---- what is sent to workers, what they say of jobs, and the jobs of one that died ---- */
+
+static void on_changed(void *context)
+{
+    want_turn(context);
+}
+
+static void send_job(struct queue *queue, struct job *job, struct worker *worker)
+{
+    struct message message;
+    message_init(&message, MESSAGE_JOB);
+    message.id = job->id;
+    message.chain = job->chain;
+    message.format = job->format;
+    message.input = job->input;
+    message.time = (int64_t)queue->job_time;
+    message.say_began = job->source->began != NULL;
+    message.fds[0] = job->in_fd;
+    message.fds[1] = job->out_fd;
+    message.n_fds = 2;
+    job->worker = worker;
+    worker->in_flight++;
+    worker_send(worker, &message);
+    if (!job->source->began)
+        enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
+}
+
+static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
+
+/* Answers a request for one more output. A worker that asks for more outputs than a picture can
+ * have planes gets no answer. */
+static void need_output(struct job *job, const char *plane)
+{
+    if (++job->n_outputs < MESSAGE_PLANES_MAX) {
+        job->source->need_output(job, plane);
+    } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
+        log_error("the worker asks for more than %d outputs of one job: it is killed",
+                  MESSAGE_PLANES_MAX);
+        worker_kill(job->worker, WORKER_CRASHED);
+    }
+}
+
+/* From now on the job runs in the quarantine worker, where it harms no other job. */
+static void put_in_quarantine(struct queue *queue, struct job *job)
+{
+    if (job->lane != JOB_SUSPECT)
+        metrics_add(queue->metrics, METRIC_JOB_QUARANTINES, NULL, 1);
+    job->lane = JOB_SUSPECT;
+}
+
+/* True when the job had the worker to itself. Otherwise others may have made it late. */
+static bool was_alone(const struct job *job)
+{
+    return job->lane != JOB_NORMAL || job->worker->in_flight == 1;
+}
+
+static void job_done(struct queue *queue, struct job *job, const struct message *message)
+{
+    bool alone = was_alone(job);
+    worker_end_job(job->worker, message);
+    message_get_fault(message, &job->fault);
+    if (job->fault.code == FAULT_TIME && !alone) {
+        put_in_quarantine(queue, job);
+        queue_try_again(queue, job);
+        return;
+    }
+    /* clients get their warnings in the answer */
+    enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(message, i)) != NULL; i++)
+        job_log(job, level, "%s: warning: %s", job->label, warning);
+    if (job->fault.code == FAULT_NONE)
+        metrics_count_report(queue->metrics, message);
+    settle(queue, job, message);
+}
+
+static void on_said(void *context, struct worker *worker, const struct message *message)
+{
+    struct queue *queue = context;
+    struct job *job = TAILQ_FIRST(&queue->all);
+    while (job && (job->id != message->id || job->worker != worker ||
+                   (job->state != JOB_SENT && job->state != JOB_BEGUN)))
+        job = TAILQ_NEXT(job, in_all);
+    if (!job) {
+        log_error("the worker said '%s' about job %lld, which it does not have",
+                  message_kind_name(message->kind), (long long)message->id);
+    } else if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
+        enter(queue, job, JOB_BEGUN);
+        job->source->began(job);
+    } else if (message->kind == MESSAGE_NEED_OUTPUT) {
+        need_output(job, message->plane);
+    } else if (message->kind == MESSAGE_DONE) {
+        job_done(queue, job, message);
+    }
+}
+
+/* Decides what happens to a job whose worker has ended. The job is not to blame when it had not
+ * begun, or when the worker was killed for another reason. If that happens to it again and again it
+ * may be the reason after all, for instance why memory runs out, and it is treated as a suspect. */
+static void judge(struct queue *queue, struct job *job)
+{
+    enum worker_cause cause = job->worker->cause;
+    bool alone = was_alone(job), begun = job->state == JOB_BEGUN;
+    bool guilty = begun && (cause == WORKER_LATE ? job->late : cause == WORKER_CRASHED);
+    /* A worker that had to be killed may hang in a driver's call, and the picture may do well in
+     * another. Where even SIGKILL has no effect the next try could cost the next device, too. */
+    bool last = job->lane != JOB_NORMAL || (alone && job->worker->state == WORKER_LOST);
+    bool unlucky = begun ? cause == WORKER_TAKEN : job->late;
+    if (queue->cancelled) {
+        give_back_one(queue, job);
+        return;
+    }
+    if (guilty && cause == WORKER_LATE && last)
+        fault_set(&job->fault, FAULT_TIME, "took longer than job_time %s (--job-time)",
+                  number_duration(queue->job_time));
+    else if (guilty && cause == WORKER_CRASHED && alone && ++job->crashes >= CRASHES_MAX)
+        fault_set(&job->fault, FAULT_CRASHED,
+                  "the worker died at this file %u times while it did nothing else", job->crashes);
+    else if (unlucky && ++job->taken > TAKEN_MAX)
+        fault_set(&job->fault, FAULT_BUSY,
+                  "the worker was killed %u times while it had this file, by somebody else or for "
+                  "want of memory",
+                  job->taken);
+    if (job->fault.code == FAULT_BUSY || (guilty && job->fault.code == FAULT_NONE))
+        put_in_quarantine(queue, job);
+    if (job->fault.code != FAULT_NONE)
+        settle(queue, job, NULL);
+    else
+        put_back(queue, job);
+}
+
+static void on_died(void *context, struct worker *worker)
+{
+    struct queue *queue = context;
+    struct job *job, *next;
+    for (int i = 1; i >= 0; i--) {
+        for (job = TAILQ_LAST(&queue->lists[with_worker[i]], job_list); job; job = next) {
+            next = TAILQ_PREV(job, job_list, in_list);
+            if (job->worker == worker)
+                judge(queue, job);
+        }
+    }
+}
+
+const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};
+
+/* ---- once a turn of the loop ---- */
 
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue)
@@ -107,7 +319,11 @@ static struct job *next_to_open(struct queue *queue)
         return suspect;
     if (normal)
         return busy < queue->slots + AHEAD ? normal : NULL;
-    return suspect || busy + quarantined > 0 ? NULL : next_of_the_last(queue);
+    struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
+    if (suspect || busy + quarantined > 0 || !last)
+        return NULL;
+    bool now = clock_now() >= last->not_before || queue->events.is_quiet(queue->context);
+    return now ? last : NULL;
 }
 
 static void open_jobs(struct queue *queue)
@@ -115,35 +331,25 @@ static void open_jobs(struct queue *queue)
     struct job *job;
     while (!queue->draining && (job = next_to_open(queue)) != NULL) {
         turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
-        queue_enter(queue, job, JOB_OPENING);
+        enter(queue, job, JOB_OPENING);
         job->source->open(job);
     }
-}
-
-/* A job that is late by this much ends with its worker. The worker stops late jobs by itself, where
- * it can. */
-static uint64_t grace(const struct queue *queue)
-{
-    uint64_t part = queue->job_time / 10;
-    return part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
-}
-
-static struct worker *worker_for(struct queue *queue, const struct job *job)
-{
-    struct worker *worker = job->lane == JOB_SUSPECT ? supervisor_quarantine(queue->supervisor)
-                                                     : supervisor_main(queue->supervisor);
-    unsigned room = job->lane == JOB_SUSPECT ? 1 : queue->slots;
-    return worker && worker->in_flight < room ? worker : NULL;
 }
 
 static void send_jobs(struct queue *queue)
 {
     struct job *job, *next;
+    /* a job that is late by so much more ends with its worker, which stops late jobs where it can
+     */
+    uint64_t part = queue->job_time / 10;
+    uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
     for (job = TAILQ_FIRST(&queue->lists[JOB_OPEN]); job; job = next) {
-        struct worker *worker = worker_for(queue, job);
+        bool suspect = job->lane == JOB_SUSPECT;
+        struct worker *worker =
+            suspect ? supervisor_quarantine(queue->supervisor) : supervisor_main(queue->supervisor);
         uint64_t now = clock_now();
         next = TAILQ_NEXT(job, in_list);
-        if (!worker)
+        if (!worker || worker->in_flight >= (suspect ? 1 : queue->slots))
             continue;
         if (job->attempts++ == 0)
             metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
@@ -151,24 +357,14 @@ static void send_jobs(struct queue *queue)
         job->late = false;
         job->n_outputs = 0;
         job->sent = now;
-        job->deadline = now + queue->job_time + grace(queue);
-        queue_enter(queue, job, JOB_SENT);
-        queue_send(queue, job, worker);
-    }
-}
-
-static void wake_jobs(struct queue *queue, uint64_t now)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (job->not_before <= now)
-            queue_enter(queue, job, JOB_QUEUED);
+        job->deadline = now + queue->job_time + grace;
+        enter(queue, job, JOB_SENT);
+        send_job(queue, job, worker);
     }
 }
 
 /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
- * end it than to end the worker. queue_worker.c sorts out the rest. */
+ * end it than to end the worker. `judge` sorts out the rest. */
 static void check_deadlines(struct queue *queue, uint64_t now)
 {
     struct job *job;
@@ -193,7 +389,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static void on_timer(uv_timer_t *timer)
 {
-    queue_want_turn(timer->data);
+    want_turn(timer->data);
 }
 
 static void arm_timer(struct queue *queue, uint64_t now)
@@ -202,9 +398,8 @@ static void arm_timer(struct queue *queue, uint64_t now)
     const struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     due = earlier(due, job->not_before);
-    TAILQ_FOREACH(job, &queue->lists[JOB_SENT], in_list)
-    due = earlier(due, job->deadline);
-    TAILQ_FOREACH(job, &queue->lists[JOB_BEGUN], in_list)
+    for (int i = JOB_SENT; i <= JOB_BEGUN; i++)
+        TAILQ_FOREACH(job, &queue->lists[i], in_list)
     due = earlier(due, job->deadline);
     job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
     if (job && job->not_before > now)
@@ -215,34 +410,22 @@ static void arm_timer(struct queue *queue, uint64_t now)
         uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
-void queue_give_back(struct queue *queue, struct job *job)
-{
-    queue_enter(queue, job, JOB_SETTLING);
-    job->source->give_back(job);
-}
-
-static void give_back_from(struct queue *queue, struct job_list *list, const void *owner)
-{
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(list); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (!owner || job->owner == owner)
-            queue_give_back(queue, job);
-    }
-}
-
 /* Gives back the jobs that no worker has: those of one owner or, for NULL, all. */
 static void give_back(struct queue *queue, const void *owner)
 {
-    for (int lane = 0; lane < JOB_LANES; lane++)
-        give_back_from(queue, &queue->queued[lane], owner);
-    give_back_from(queue, &queue->lists[JOB_OPEN], owner);
-    give_back_from(queue, &queue->lists[JOB_WAITING], owner);
+    struct job *job, *next;
+    for (job = TAILQ_FIRST(&queue->all); job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if ((!owner || job->owner == owner) &&
+            (job->state == JOB_QUEUED || job->state == JOB_OPEN || job->state == JOB_WAITING))
+            give_back_one(queue, job);
+    }
 }
 
 static void on_turn(uv_check_t *check)
 {
     struct queue *queue = check->data;
+    struct job *job, *next;
     uint64_t now = clock_now();
     if (!queue->turn_wanted)
         return;
@@ -252,7 +435,11 @@ static void on_turn(uv_check_t *check)
     if (queue->draining) {
         give_back(queue, NULL);
     } else {
-        wake_jobs(queue, now);
+        for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
+            next = TAILQ_NEXT(job, in_list);
+            if (job->not_before <= now)
+                enter(queue, job, JOB_QUEUED);
+        }
         if (!queue->held) {
             open_jobs(queue);
             send_jobs(queue);
@@ -262,34 +449,18 @@ static void on_turn(uv_check_t *check)
     queue->events.changed(queue->context);
 }
 
-static void on_idle(uv_idle_t *idle)
-{
-    (void)idle;
-}
-
-void queue_want_turn(struct queue *queue)
-{
-    if (queue->turn_wanted)
-        return;
-    queue->turn_wanted = true;
-    uv_idle_start(&queue->idle, on_idle);
-}
-
-int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault)
+void queue_init(struct queue *queue, uv_loop_t *loop)
 {
     for (int i = 0; i < JOB_LANES; i++)
         TAILQ_INIT(&queue->queued[i]);
     for (int i = 0; i < JOB_STATES; i++)
         TAILQ_INIT(&queue->lists[i]);
+    TAILQ_INIT(&queue->all);
     queue->timer.data = queue->check.data = queue->idle.data = queue;
-    int error = uv_timer_init(loop, &queue->timer);
-    if (error == 0)
-        error = uv_check_init(loop, &queue->check);
-    if (error == 0)
-        error = uv_idle_init(loop, &queue->idle);
-    if (error == 0)
-        error = uv_check_start(&queue->check, on_turn);
-    return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+    uv_timer_init(loop, &queue->timer);
+    uv_check_init(loop, &queue->check);
+    uv_idle_init(loop, &queue->idle);
+    uv_check_start(&queue->check, on_turn);
 }
 
 void queue_close(struct queue *queue)
@@ -299,19 +470,10 @@ void queue_close(struct queue *queue)
     uv_close((uv_handle_t *)&queue->idle, NULL);
 }
 
-static unsigned room_beside(const struct queue *queue, unsigned held)
+unsigned queue_room(const struct queue *queue, bool of_clients)
 {
+    unsigned held = of_clients ? queue->n_client_jobs : queue->n_jobs - queue->n_client_jobs;
     return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
-}
-
-unsigned queue_room(const struct queue *queue)
-{
-    return room_beside(queue, queue->n_jobs - queue->n_client_jobs);
-}
-
-unsigned queue_client_room(const struct queue *queue)
-{
-    return room_beside(queue, queue->n_client_jobs);
 }
 
 unsigned queue_in_quarantine(const struct queue *queue)
@@ -323,11 +485,6 @@ unsigned queue_in_quarantine(const struct queue *queue)
     return waiting + under_way(queue, true);
 }
 
-bool queue_is_empty(const struct queue *queue)
-{
-    return queue->n_jobs == 0;
-}
-
 void queue_add(struct queue *queue, struct job *job)
 {
     job->id = ++queue->last_id;
@@ -336,19 +493,20 @@ void queue_add(struct queue *queue, struct job *job)
     job->added = job->since = clock_now();
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
+    TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[JOB_QUEUED]++;
     queue->n_jobs++;
     queue->n_client_jobs += job->flow != NULL;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 /* ---- answers of the source ---- */
 
 void queue_opened(struct queue *queue, struct job *job)
 {
-    queue_enter(queue, job, JOB_OPEN);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_OPEN);
+    want_turn(queue);
 }
 
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
@@ -369,17 +527,18 @@ void queue_give_output(struct queue *queue, struct job *job, const char *plane, 
 
 void queue_remove(struct queue *queue, struct job *job)
 {
+    TAILQ_REMOVE(&queue->all, job, in_all);
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
     queue->counts[job->state]--;
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
 {
     *(done ? &queue->n_done : &queue->n_failed) += 1;
-    metrics_count_job(queue->metrics, job->source->name, job->counted ? job->counted : job->chain,
+    metrics_count_job(queue->metrics, job->origin, job->counted ? job->counted : job->chain,
                       done ? "done" : "failed");
 }
 
@@ -395,8 +554,8 @@ void queue_retry(struct queue *queue, struct job *job)
             number_duration(wait * SECOND));
     job->trouble = job->fault;
     fault_clear(&job->fault);
-    queue_enter(queue, job, JOB_WAITING);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_WAITING);
+    want_turn(queue);
 }
 
 void queue_hurry(struct queue *queue)
@@ -404,33 +563,19 @@ void queue_hurry(struct queue *queue)
     struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     job->not_before = 0;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_try_again(struct queue *queue, struct job *job)
 {
     fault_clear(&job->fault);
-    queue_enter(queue, job, JOB_QUEUED);
-    queue_want_turn(queue);
-}
-
-void queue_put_back(struct queue *queue, struct job *job)
-{
-    queue_try_again(queue, job);
-    TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
-}
-
-void queue_settle(struct queue *queue, struct job *job, const struct message *report)
-{
-    queue_enter(queue, job, JOB_SETTLING);
-    job->source->done(job, report);
-    queue_want_turn(queue);
+    enter(queue, job, JOB_QUEUED);
+    want_turn(queue);
 }
 
 void queue_give_up(struct queue *queue, struct job *job)
 {
-    queue_settle(queue, job, NULL);
+    settle(queue, job, NULL);
 }
 
 /* ---- the end ---- */
@@ -438,24 +583,19 @@ void queue_give_up(struct queue *queue, struct job *job)
 void queue_drain(struct queue *queue)
 {
     queue->draining = true;
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_withdraw(struct queue *queue, const void *owner)
 {
     give_back(queue, owner);
-    queue_want_turn(queue);
+    want_turn(queue);
 }
 
 void queue_hold(struct queue *queue, bool hold)
 {
     queue->held = hold;
-    queue_want_turn(queue);
-}
-
-bool queue_is_idle(const struct queue *queue)
-{
-    return queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN] == 0;
+    want_turn(queue);
 }
 
 void queue_cancel(struct queue *queue)

@@ -4,12 +4,26 @@
 #define SLUICE_DAEMON_WORK_QUEUE_H
 
 #include "daemon/work/job.h"
-#include "daemon/work/turns.h"
 #include <uv.h>
 
 struct metrics;
 struct supervisor;
 struct worker_jobs;
+
+/* Whose job is next. Clients go before folders, which still get every eighth turn. Among clients,
+ * the user who was served longest ago comes first, and among that user's clients the one who was
+ * served longest ago. Pure. */
+struct turns {
+    uint64_t turn;
+    unsigned n_ahead; /* jobs of clients in a row since the last job of a folder */
+};
+
+/* Returns the next job of the list to take, leaving out stalled ones; NULL: there is none. Jobs of
+ * one flow keep their order. */
+struct job *turns_next(const struct turns *turns, const struct job_list *list);
+
+/* Notes that the job was taken. */
+void turns_took(struct turns *turns, struct job *job);
 
 struct queue_events {
     /* A job has left, or there is room again. Called from the loop, not from within the call that
@@ -28,6 +42,7 @@ struct queue {
     void *context;
     struct metrics *metrics; /* may be NULL */
 
+    struct job_list all;
     struct job_list queued[JOB_LANES];
     struct job_list lists[JOB_STATES]; /* by state; JOB_QUEUED jobs are in the lists above */
     unsigned counts[JOB_STATES];
@@ -45,15 +60,14 @@ struct queue {
 };
 
 /* The caller sets the members above the blank line first. */
-int queue_init(struct queue *queue, uv_loop_t *loop, struct fault *fault);
+void queue_init(struct queue *queue, uv_loop_t *loop);
 
 /* Closes the handles; the loop must run once more. There must be no jobs left. */
 void queue_close(struct queue *queue);
 
 /* How many more jobs of folders, or of clients, may be added; 0 while draining. Jobs of folders
  * never use the room that is kept for clients. */
-unsigned queue_room(const struct queue *queue);
-unsigned queue_client_room(const struct queue *queue);
+unsigned queue_room(const struct queue *queue, bool of_clients);
 
 /* Adds a job whose members are filled in down to `crashes`. Work that was found at a start may be
  * added beyond the limit. The job stays the source's memory, and must live until queue_remove. */
@@ -88,14 +102,8 @@ void queue_withdraw(struct queue *queue, const void *owner);
 /* While held nothing is opened or sent to a worker. */
 void queue_hold(struct queue *queue, bool hold);
 
-/* True when no worker has a job. */
-bool queue_is_idle(const struct queue *queue);
-
 /* As queue_drain; jobs that a worker has are given back when it ends, which the caller sees to. */
 void queue_cancel(struct queue *queue);
-
-/* True when every job has left. */
-bool queue_is_empty(const struct queue *queue);
 
 /* Of all jobs those that wait for the worker in quarantine, or are with it. */
 unsigned queue_in_quarantine(const struct queue *queue);

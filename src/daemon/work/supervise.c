@@ -267,17 +267,6 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     s->events->refused(s->context, NULL, NULL, &faults);
 }
 
-/* A call of the device's driver may never return, so jobs are tried again on the next device. */
-static void avoid_in_quarantine(struct supervisor *s, const struct worker *worker)
-{
-    struct slot *slot = &s->slots[SLOT_QUARANTINE];
-    if (worker->rung + 1 >= s->fallback.n_rungs || slot->rung > worker->rung)
-        return;
-    slot->rung = worker->rung + 1;
-    retire(s, &slot->worker);
-    retire(s, &slot->next);
-}
-
 /* The worker in the slot has ended. A quarantine worker is started again when a job needs one. */
 static void lose(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
@@ -289,8 +278,13 @@ static void lose(struct supervisor *s, struct slot *slot, const struct worker *w
         slot->failures++;
         return;
     }
-    if (late)
-        avoid_in_quarantine(s, worker);
+    struct slot *quarantine = &s->slots[SLOT_QUARANTINE];
+    if (late && worker->rung + 1 < s->fallback.n_rungs && quarantine->rung <= worker->rung) {
+        /* a call of the device's driver may never return: jobs are tried again on the next one */
+        quarantine->rung = worker->rung + 1;
+        retire(s, &quarantine->worker);
+        retire(s, &quarantine->next);
+    }
     if ((crashed || late) && (slot->failures + 1) % FAILURES_MAX == 0 &&
         s->fallback.rung == worker->rung)
         step_down(s, worker, "crash", "workers die at one job after the other");
@@ -387,11 +381,6 @@ static void on_moved(struct worker *worker, const struct worker_check *check)
               check->chain, tier->kind, tier->why);
 }
 
-static bool is_device_fault(enum fault_code code, const char *subject)
-{
-    return !subject && (code == FAULT_DEVICE || code == FAULT_VERIFY || code == FAULT_NO_DEVICE);
-}
-
 /* A device that was asked for by name and is missing at the very first start is a mistake in the
  * configuration and ends the start. One that fails or disappears later is replaced by the next
  * device. */
@@ -412,8 +401,10 @@ static void on_refused(struct worker *worker, const struct worker_check *check, 
             slot->failures++;
         return;
     }
-    bool other = is_device_fault(fault->code, subject) && !strict &&
-                 step_down(s, worker, missing ? "missing" : "start", fault->text);
+    bool of_device =
+        !subject && (missing || fault->code == FAULT_DEVICE || fault->code == FAULT_VERIFY);
+    bool other =
+        of_device && !strict && step_down(s, worker, missing ? "missing" : "start", fault->text);
     if (is_ready(slot->worker)) {
         log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
         put_off_recycling(s);
@@ -524,9 +515,8 @@ static void on_timer(uv_timer_t *timer)
     arm(s);
 }
 
-int supervisor_init(struct supervisor *supervisor, struct fault *fault)
+int supervisor_init(struct supervisor *s, struct fault *fault)
 {
-    struct supervisor *s = supervisor;
     LIST_INIT(&s->others);
     fallback_init(&s->fallback, s->settings->device, s->settings->fallback);
     s->timer.data = s;
@@ -552,9 +542,8 @@ void supervisor_start(struct supervisor *supervisor)
     arm(supervisor);
 }
 
-void supervisor_stop(struct supervisor *supervisor)
+void supervisor_stop(struct supervisor *s)
 {
-    struct supervisor *s = supervisor;
     s->stopping = true;
     for (int i = 0; i < SLOTS; i++) {
         s->slots[i].start_at = 0;
@@ -580,9 +569,8 @@ bool supervisor_is_sound(const struct supervisor *supervisor)
     return !worker || worker_is_sound(worker);
 }
 
-bool supervisor_is_ready(const struct supervisor *supervisor)
+bool supervisor_is_ready(const struct supervisor *s)
 {
-    const struct supervisor *s = supervisor;
     bool soon = s->ever_ready && !s->stopping && s->slots[SLOT_MAIN].failures <= 1;
     return soon || supervisor_main(s);
 }
@@ -648,9 +636,8 @@ void supervisor_describe(struct supervisor *supervisor, int fd)
     worker_send(supervisor_main(supervisor), &message);
 }
 
-void supervisor_log_state(const struct supervisor *supervisor)
+void supervisor_log_state(const struct supervisor *s)
 {
-    const struct supervisor *s = supervisor;
     const struct worker *worker = supervisor_at_work(s);
     log_info("worker %d (%s): starts: %u, jobs: %" PRIu64 ", programs compiled: %" PRIu64
              ", from the cache: %" PRIu64,

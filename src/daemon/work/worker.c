@@ -32,33 +32,21 @@
 
 enum worker_state worker_next(enum worker_state state, enum worker_event event)
 {
-    switch (event) {
-    case WORKER_PASSED:
-        return state == WORKER_STARTING ? WORKER_READY : state;
-    case WORKER_REFUSED:
-        return state == WORKER_STARTING ? WORKER_LEAVING : state;
-    case WORKER_FAILED:
-        return state == WORKER_READY ? WORKER_SPOILED : state;
-    case WORKER_UNWANTED:
-        return state == WORKER_STARTING ? WORKER_LEAVING
-               : state == WORKER_READY  ? WORKER_RETIRING
-                                        : state;
-    case WORKER_IDLE:
-        return state == WORKER_SPOILED || state == WORKER_RETIRING ? WORKER_LEAVING : state;
-    case WORKER_HUNG_UP:
-        return state < WORKER_LEAVING ? WORKER_LEAVING : state;
-    case WORKER_KILL:
-        return state < WORKER_KILLED ? WORKER_KILLED : state;
-    case WORKER_TIME_OVER:
-        return state == WORKER_STARTING || state == WORKER_LEAVING ? WORKER_KILLED
-               : state == WORKER_KILLED                            ? WORKER_LOST
-                                                                   : state;
-    case WORKER_EXITED:
-        return WORKER_ENDED;
-    case WORKER_EVENTS:
-        break;
-    }
-    return state;
+    static const enum worker_state next[WORKER_EVENTS][WORKER_STATES] = {
+        [WORKER_PASSED] = {[WORKER_STARTING] = WORKER_READY},
+        [WORKER_REFUSED] = {[WORKER_STARTING] = WORKER_LEAVING},
+        [WORKER_FAILED] = {[WORKER_READY] = WORKER_SPOILED},
+        [WORKER_UNWANTED] = {[WORKER_STARTING] = WORKER_LEAVING, [WORKER_READY] = WORKER_RETIRING},
+        [WORKER_IDLE] = {[WORKER_SPOILED] = WORKER_LEAVING, [WORKER_RETIRING] = WORKER_LEAVING},
+        [WORKER_HUNG_UP] = {[WORKER_STARTING... WORKER_RETIRING] = WORKER_LEAVING},
+        [WORKER_KILL] = {[WORKER_STARTING... WORKER_LEAVING] = WORKER_KILLED},
+        [WORKER_TIME_OVER] = {[WORKER_STARTING] = WORKER_KILLED,
+                              [WORKER_LEAVING] = WORKER_KILLED,
+                              [WORKER_KILLED] = WORKER_LOST},
+        [WORKER_EXITED] = {[WORKER_STARTING... WORKER_ENDED] = WORKER_ENDED},
+    };
+    /* nothing leads back to starting, which is 0: where the table has no entry the state stays */
+    return next[event][state] != WORKER_STARTING ? next[event][state] : state;
 }
 
 const char *worker_state_name(enum worker_state state)
@@ -178,16 +166,6 @@ static uint64_t resident_bytes(const struct worker *worker)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Logs the sandbox's level; as a warning where it is not the one that was asked for. */
-static void say_sandbox(const struct worker *worker)
-{
-    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
-    if (whole || worker->settings->sandbox == SANDBOX_OFF)
-        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
-    else
-        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
-}
-
 /* Its device cannot be opened: it ends the jobs that it has on native. */
 static void give_up_device(struct worker *worker)
 {
@@ -207,7 +185,12 @@ static void become_ready(struct worker *worker)
              worker->pid, number_duration(now - worker->started),
              worker->name[0] ? worker->name : "no device", worker->builds, worker->cache_hits,
              worker->quarantine ? "; it is the one in quarantine" : "");
-    say_sandbox(worker);
+    /* a warning where the sandbox is not the one that was asked for */
+    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
+    if (whole || worker->settings->sandbox == SANDBOX_OFF)
+        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
+    else
+        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
     take(worker, WORKER_PASSED);
     if (worker->trouble.code)
         give_up_device(worker);
@@ -287,16 +270,6 @@ static void take_moved(struct worker *worker, const struct message *message)
     worker->events->moved(worker, &worker->checks[message->id]);
 }
 
-static void take_progress(struct worker *worker, const struct message *message)
-{
-    worker->prepared = (unsigned)message->prepared;
-    worker->to_prepare = (unsigned)message->to_prepare;
-    log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid, worker->prepared,
-              worker->to_prepare, worker->n_passed + 1);
-    if (worker->state == WORKER_STARTING)
-        limit_state(worker); /* the time limit for the next program begins */
-}
-
 /* ---- events of its process ---- */
 
 static void on_said(void *context, const struct message *message)
@@ -313,7 +286,12 @@ static void on_said(void *context, const struct message *message)
         take_answer(worker, message);
         break;
     case MESSAGE_WORKING:
-        take_progress(worker, message);
+        worker->prepared = (unsigned)message->prepared;
+        worker->to_prepare = (unsigned)message->to_prepare;
+        log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid,
+                  worker->prepared, worker->to_prepare, worker->n_passed + 1);
+        if (worker->state == WORKER_STARTING)
+            limit_state(worker); /* the time limit for the next program begins */
         break;
     case MESSAGE_MOVED:
         take_moved(worker, message);
@@ -372,12 +350,11 @@ int worker_start(struct worker **worker, const struct worker *how, struct fault 
     made->started = clock_now();
     fault_clear(&made->trouble);
     made->tiers = calloc(made->n_checks + 1, sizeof *made->tiers);
-    int error = made->tiers ? uv_timer_init(made->loop, &made->timer) : UV_ENOMEM;
-    if (error < 0) {
-        free(made->tiers);
+    if (!made->tiers) {
         free(made);
-        return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
+        return fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     }
+    uv_timer_init(made->loop, &made->timer);
     made->timer.data = made;
     if (child_start(&made->child, made->loop, &child_events, made, fault) != 0) {
         worker_destroy(&made);

@@ -1,6 +1,0 @@
-/* For builds without libsystemd: log lines go to stderr. */
-#include "daemon/front/journal.h"
-
-void journal_attach(void)
-{
-}

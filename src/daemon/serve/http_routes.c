@@ -1,0 +1,407 @@
+/* What each path answers: the table is at the end. */
+#include "daemon/serve/http.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/sealed.h"
+#include "base/text.h"
+#include "daemon/work/metrics.h"
+#include "version.h"
+#include "worker/message.h"
+
+#define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
+#define FORMAT_MAX 1000
+
+void http_resume(struct http_request *request)
+{
+    http_watch_hangup(request->connection, false);
+    MHD_resume_connection(request->connection->mhd);
+    http_kick(request->connection->http);
+}
+
+/* Takes over the document. */
+static void answer_json(struct http_request *request, json_t *json)
+{
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(json);
+    if (text)
+        http_answer_text(request, 200, "application/json", text);
+    else
+        problem_set(&request->problem, 500, "internal", "no answer could be made");
+    free(text);
+}
+
+/* ---- POST /v1/process: runs the body through a chain and answers with the result ---- */
+
+static void add_span(struct text *text, const char *name, double seconds)
+{
+    text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, seconds * 1e3);
+}
+
+/* Names of metrics must be tokens of RFC 9110, as names of stages are. */
+static void add_stages(struct text *text, const struct message *report)
+{
+    size_t i;
+    json_t *stage;
+    json_array_foreach(json_object_get(report->report, "stages"), i, stage)
+    {
+        const char *name = json_string_value(json_object_get(stage, "stage"));
+        if (message_is_stage_label(name))
+            add_span(text, name, json_number_value(json_object_get(stage, "run_s")));
+    }
+}
+
+/* Adds the header Sluice-Counts, a dictionary of RFC 9651. */
+static void add_figures(struct MHD_Response *response, const struct client_job *job,
+                        const struct message *report)
+{
+    static const char *const spans[] = {"read",   "decode", "prepare", "device",
+                                        "encode", "write",  "total"};
+    struct text timing = {0}, counts = {0};
+    add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        char figure[20];
+        snprintf(figure, sizeof figure, "%s_s", spans[i]);
+        add_span(&timing, spans[i], message_figure(report, figure));
+        if (strcmp(spans[i], "device") == 0)
+            add_stages(&timing, report);
+    }
+    MHD_add_response_header(response, "Server-Timing", text_string(&timing));
+    text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
+                message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
+                message_figure(report, "bytes_copied"));
+    MHD_add_response_header(response, "Sluice-Counts", text_string(&counts));
+    text_finish(&timing);
+    text_finish(&counts);
+}
+
+/* Adds Warning headers. RFC 7234, 5.5: code 299 is for warnings without a code of their own. */
+static void add_warnings(struct MHD_Response *response, const struct message *report)
+{
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++) {
+        struct text text = {0};
+        text_append(&text, "299 sluice \"");
+        for (const char *c = warning; *c; c++)
+            text_printf(&text, "%s%c", strchr("\"\\", *c) ? "\\" : "", *c);
+        text_append(&text, "\"");
+        MHD_add_response_header(response, "Warning", text_string(&text));
+        text_finish(&text);
+    }
+}
+
+/* Answers with the result, which libmicrohttpd sends from its file. */
+static void answer_result(struct http_request *request, const struct message *report)
+{
+    struct client_job *job = request->job;
+    /* owned by the response, if there is one */
+    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3);
+    off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
+    struct MHD_Response *response =
+        size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;
+    if (!response) {
+        file_close(&fd);
+        problem_set(&request->problem, 503, "memory", "no memory for an answer");
+        return;
+    }
+    MHD_add_response_header(response, "Content-Type",
+                            report->media_type ? report->media_type : "application/octet-stream");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    add_figures(response, job, report);
+    add_warnings(response, report);
+    http_answer(request, 200, response);
+}
+
+static void explain_job(struct http_request *request, const struct message *report)
+{
+    const struct client_job *job = request->job;
+    struct service *service = request->connection->http->service;
+    struct problem *problem = &request->problem;
+    problem_of_fault(problem, &job->job.fault, report ? report->subject : NULL,
+                     report ? report->step : NULL);
+    if (report)
+        request->faults = report->faults;
+    if (job->several_refused)
+        problem_set(problem, 422, "several-planes",
+                    "several planes do not fit one file of this format; ask for format=npz");
+    else if (job->job.fault.code == FAULT_BUSY && service->queue->draining)
+        problem_set(problem, 503, "draining", "the daemon is ending");
+    else if (problem->status == 429 || problem->status == 503)
+        problem->retry_after = service_retry_after(service);
+}
+
+static void on_job_ended(struct client_job *job, const struct message *report)
+{
+    struct http_request *request = job->how.user;
+    request->job_ended = true;
+    if (job->job.fault.code == FAULT_NONE && report && job->n_planes > 0)
+        answer_result(request, report);
+    else
+        explain_job(request, report);
+    http_resume(request);
+}
+
+static bool check(struct http_request *request)
+{
+    const struct query *q = &request->query;
+    struct problem *problem = &request->problem;
+    if (q->chain && strlen(q->chain) > CHAIN_MAX)
+        problem_set(problem, 400, "chain", "a chain has at most %d bytes", CHAIN_MAX);
+    else if (q->format && strlen(q->format) > FORMAT_MAX)
+        problem_set(problem, 400, "format", "a format has at most %d bytes", FORMAT_MAX);
+    else if (q->input && strlen(q->input) > FORMAT_MAX)
+        problem_set(problem, 400, "input", "input options have at most %d bytes", FORMAT_MAX);
+    return problem->status == 0;
+}
+
+static void process(struct http_request *request)
+{
+    struct service *service = request->connection->http->service;
+    struct fault fault = FAULT_INIT;
+    const struct query *q = &request->query;
+    if (!check(request))
+        return;
+    sealed_finish(request->body_fd);
+    struct client_job_how how = {.origin = "http",
+                                 .flow = &request->connection->flow,
+                                 .account = request->connection->account,
+                                 .chain = q->chain ? q->chain : "",
+                                 .format = q->format && q->format[0] ? q->format : "auto",
+                                 .input = q->input && q->input[0] ? q->input : NULL,
+                                 .in_fd = request->body_fd,
+                                 .out_fd = -1,
+                                 .bytes = request->body_taken,
+                                 .ended = on_job_ended,
+                                 .user = request};
+    request->body_fd = -1;
+    request->body_taken = 0;
+    if (client_job_start(&request->job, service, &how, &fault) == 0)
+        return;
+    problem_of_fault(&request->problem, &fault, NULL, NULL);
+    request->problem.retry_after = service_retry_after(service);
+    if (service->queue->draining)
+        problem_set(&request->problem, 503, "draining", "the daemon is ending");
+}
+
+void http_process_cancel(struct http_request *request)
+{
+    client_job_cancel(&request->job);
+    inquiry_cancel(&request->inquiry);
+    http_cut(request->connection, NULL);
+    http_resume(request);
+}
+
+void http_process_give_up(struct http_request *request)
+{
+    client_job_cancel(&request->job);
+    problem_set(&request->problem, 503, "no-device", "no worker with a device comes up");
+    request->problem.retry_after = service_retry_after(request->connection->http->service);
+    http_resume(request);
+}
+
+/* ---- questions about files ---- */
+
+#define BODY_MAX 65536
+
+static void explain_question(struct http_request *request, const struct fault *fault)
+{
+    struct problem *problem = &request->problem;
+    if (fault->code == FAULT_NO_INPUT)
+        problem_set(problem, 404, "no-file", "%s", fault->text);
+    else if (fault->code == FAULT_USAGE)
+        problem_set(problem, 400, "query", "%s", fault->text);
+    else if (fault->code == FAULT_BUSY)
+        problem_set(problem, 429, "busy", "%s", fault->text);
+    else
+        problem_of_fault(problem, fault, NULL, NULL);
+    problem->retry_after = fault->code == FAULT_BUSY;
+}
+
+static void on_answer(void *user, json_t *answer, const struct fault *fault)
+{
+    struct http_request *request = user;
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    const char *message = json_string_value(json_object_get(answer, "message"));
+    request->inquiry = NULL;
+    if (state && strcmp(state, "unknown") == 0) {
+        problem_set(&request->problem, 404, "no-file", "%s", message);
+        json_decref(answer);
+    } else if (answer) {
+        answer_json(request, answer);
+    } else {
+        explain_question(request, fault);
+    }
+    http_resume(request);
+}
+
+static void start_question(struct http_request *request, struct inquiry_ask *ask)
+{
+    struct fault fault = FAULT_INIT;
+    ask->ended = on_answer;
+    ask->user = request;
+    if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask,
+                      &fault) != 0)
+        explain_question(request, &fault);
+}
+
+static void files(struct http_request *request)
+{
+    const struct query *q = &request->query;
+    struct inquiry_ask ask = {.kind = INQUIRY_LIST,
+                              .state = q->state && q->state[0] ? q->state : NULL,
+                              .after = q->after && q->after[0] ? q->after : NULL,
+                              .limit = INQUIRY_LIMIT};
+    if (q->limit) {
+        int64_t limit;
+        bool good = number_parse_integer(q->limit, strlen(q->limit), &limit) && limit > 0 &&
+                    limit <= INQUIRY_LIMIT_MAX;
+        ask.limit = good ? (unsigned)limit : 0;
+    }
+    if (q->file) {
+        ask.kind = INQUIRY_WHY;
+        ask.file = q->file;
+    }
+    start_question(request, &ask);
+}
+
+/* Reads the body: `{"file": PATH}` or `{"failed": true}`; the query may say the same. */
+static json_t *read_body(struct http_request *request)
+{
+    struct bytes bytes = {0};
+    struct fault fault = FAULT_INIT;
+    json_t *body = NULL;
+    const char *key;
+    json_t *value;
+    if (request->body_bytes == 0)
+        return json_object();
+    if (file_read(request->body_fd, BODY_MAX, &bytes, &fault) == 0)
+        body = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, NULL);
+    bytes_finish(&bytes);
+    bool good = json_is_object(body);
+    json_object_foreach(body, key, value)
+    {
+        good &= (strcmp(key, "file") == 0 && json_is_string(value)) ||
+                (strcmp(key, "failed") == 0 && json_is_true(value));
+    }
+    if (good)
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+static void requeue(struct http_request *request)
+{
+    const struct query *q = &request->query;
+    json_t *body = read_body(request);
+    const char *file = q->file ? q->file : json_string_value(json_object_get(body, "file"));
+    bool failed =
+        (q->failed && strcmp(q->failed, "1") == 0) || json_is_true(json_object_get(body, "failed"));
+    if (!body || !file == !failed || (q->failed && !failed)) {
+        problem_set(&request->problem, 400, "query",
+                    "say which: file=PATH or failed=1, or {\"file\": PATH} or {\"failed\": true}");
+    } else {
+        struct inquiry_ask ask = {.kind = failed ? INQUIRY_REQUEUE_FAILED : INQUIRY_REQUEUE,
+                                  .file = file};
+        start_question(request, &ask);
+    }
+    json_decref(body);
+}
+
+/* ---- pages ---- */
+
+static const struct service *service_of(const struct http_request *request)
+{
+    return request->connection->http->service;
+}
+
+/* That this answers means that the loop runs; it says nothing more. */
+static void livez(struct http_request *request)
+{
+    http_answer_text(request, 200, "text/plain; charset=utf-8", "ok\n");
+}
+
+static void readyz(struct http_request *request)
+{
+    const char *trouble = service_trouble(service_of(request));
+    if (!trouble) {
+        answer_json(request, service_status(service_of(request)));
+        return;
+    }
+    problem_set(&request->problem, 503, trouble, "not ready: %s",
+                strcmp(trouble, "no-device") == 0 ? "no worker is up" : trouble);
+    request->problem.retry_after = strcmp(trouble, "draining") == 0 ? 0 : 1;
+}
+
+static void metrics(struct http_request *request)
+{
+    const struct service *service = service_of(request);
+    struct text text = {0};
+    service->measure(service->context);
+    metrics_print(service->metrics, &text);
+    http_answer_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", text_string(&text));
+    text_finish(&text);
+}
+
+static void version(struct http_request *request)
+{
+    answer_json(request, json_pack("{s:s, s:s}", "name", "sluice", "version", SLUICE_VERSION));
+}
+
+static void answer_described(struct http_request *request, const char *what)
+{
+    json_t *list = json_object_get(service_of(request)->description, what);
+    if (list) {
+        answer_json(request, json_incref(list));
+        return;
+    }
+    problem_set(&request->problem, 503, "starting", "the worker has not said yet");
+    request->problem.retry_after = 1;
+}
+
+static void stages(struct http_request *request)
+{
+    answer_described(request, "stages");
+}
+
+static void devices(struct http_request *request)
+{
+    answer_described(request, "devices");
+}
+
+static void chains(struct http_request *request)
+{
+    answer_json(request, service_chains(service_of(request)));
+}
+
+static void status(struct http_request *request)
+{
+    answer_json(request, service_status(service_of(request)));
+}
+
+static void openapi(struct http_request *request)
+{
+    http_answer_text(request, 200, "application/json", http_openapi);
+}
+
+#define PAGE "GET, HEAD"
+const struct http_route http_routes[] = {
+    {"/v1/process", "POST", QUERY_PROCESS, true, process},
+    {"/v1/files", PAGE, "state limit after file", false, files},
+    {"/v1/files/requeue", "POST", "file failed", true, requeue},
+    {"/v1/stages", PAGE, "", false, stages},
+    {"/v1/devices", PAGE, "", false, devices},
+    {"/v1/chains", PAGE, "", false, chains},
+    {"/v1/status", PAGE, "", false, status},
+    {"/v1/openapi.json", PAGE, "", false, openapi},
+    {"/livez", PAGE, "", false, livez},
+    {"/readyz", PAGE, "", false, readyz},
+    {"/metrics", PAGE, "", false, metrics},
+    {"/version", PAGE, "", false, version},
+    {0},
+};
