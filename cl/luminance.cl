@@ -120,6 +120,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
     int end = SPAN_END(x);
 #ifdef WIDE_BYTES
     for (; x + 32 <= end; x += 32) {
+        FETCH_AHEAD(in + 3 * x + src_stride); /* the next row: the processor's own prefetching ends with each page */
+        FETCH_AHEAD(in + 3 * x + src_stride + 64);
         ushort16 pairs = FN(pairs_at)(in + 3 * x, red, green, blue);
         UNALIGNED_OUT(OUT, 16, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, 16, out + x + 16) = THEN(as_uchar16(pairs.hi));

@@ -76,7 +76,14 @@ inline void FN(down)(__global const SRC *restrict src, const struct FN(column) *
 #endif
 }
 
-inline void FN(down16)(__global const SRC *restrict src, const struct FN(column) *column, int s,
+/* Without the attribute LLVM uses two instructions for each operation on 512 bits. */
+#ifdef __AVX512F__
+#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
+#else
+#define VECTORS_OF_512_BITS
+#endif
+
+VECTORS_OF_512_BITS inline void FN(down16)(__global const SRC *restrict src, const struct FN(column) *column, int s,
                        WORK *low, WORK *high)
 {
 #ifdef REVERSIBLE
@@ -124,7 +131,7 @@ inline void FN(tile)(__global const SRC *restrict src, const struct FN(column) *
 }
 
 /* Filters a tile along the row into n_low and n_high samples. */
-inline void FN(along)(const WORK *tile, __global const WORK *restrict taps, int count, int n_low,
+VECTORS_OF_512_BITS inline void FN(along)(const WORK *tile, __global const WORK *restrict taps, int count, int n_low,
                       int n_high, __global WORK *low, __global WORK *high)
 {
     WORK even[TILE_HALF], odd[TILE_HALF];

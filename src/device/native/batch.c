@@ -11,18 +11,22 @@
 #include "base/deadline.h"
 #include "device/native/native.h"
 
-/* The least work of a piece, in scalar operations as the pass estimates them: some tens of
- * microseconds. And the number of pieces for each processor: more than one, so that all end at
- * nearly the same time. */
-#define PIECE_WORK      2e6
-#define PIECES_A_THREAD 8
+/* Work in scalar operations, as passes estimate it. Of a launch of less than SHARED_WORK the
+ * waiting thread computes all: waking another one takes some tens of microseconds. Pieces of others
+ * are at least PIECE_WORK, tens of microseconds, too. They get smaller, so that all processors end
+ * at nearly the same time: for each processor, a piece is one part in LAST_PIECES of what is left,
+ * and at most one in MOST_PIECES of the whole, since a batch that is given up waits for its end. */
+#define SHARED_WORK 2e6
+#define PIECE_WORK  5e5
+#define LAST_PIECES 2
+#define MOST_PIECES 8
 
 struct launch {
     const struct native_kernel *kernel;
     union native_arg *args; /* owned */
     int items, row;         /* work-items of a row, and the first row */
-    bool by_rows;           /* a unit is a row; otherwise, where rows are few, a work-item */
-    int n_units, piece;     /* units of the launch, and of a piece */
+    bool by_rows;           /* a unit is a row; otherwise, where a row is much work, a work-item */
+    int n_units, least;     /* units of the launch, and of the smallest piece */
     uint64_t queued, started, ended;
 };
 
@@ -92,12 +96,18 @@ static union native_arg *copy_arguments(const struct device_launch *launch)
     return args;
 }
 
-static int choose_piece(const struct launch *launch, double work, unsigned processors)
+/* The units of the smallest piece. */
+static int least_piece(const struct launch *launch, double work)
 {
-    double least = PIECE_WORK / (work / launch->n_units + 1);
-    double piece = (double)launch->n_units / (PIECES_A_THREAD * processors);
-    piece = piece > least ? piece : least;
-    return piece < 1 ? 1 : piece > launch->n_units ? launch->n_units : (int)piece;
+    double units = PIECE_WORK / (work / launch->n_units + 1);
+    return work < SHARED_WORK || units > launch->n_units ? launch->n_units
+           : units < 1                                   ? 1
+                                                         : (int)units;
+}
+
+static bool is_shared(const struct launch *launch)
+{
+    return launch->n_units > launch->least;
 }
 
 int native_batch_launch(struct device_batch *base, const struct device_launch *launch,
@@ -113,19 +123,18 @@ int native_batch_launch(struct device_batch *base, const struct device_launch *l
         batch->capacity = capacity;
     }
     struct launch *made = &batch->launches[batch->n_launches];
-    unsigned processors = base->device->info->compute_units;
     int row = launch->args[1].i, rows = launch->args[2].i - row;
     int items = (int)launch->global[0];
     *made = (struct launch){.kernel = (const struct native_kernel *)launch->kernel,
                             .args = copy_arguments(launch),
                             .items = items,
                             .row = row,
-                            .by_rows = items == 1 || rows >= (int)(2 * processors),
+                            .by_rows = items == 1 || launch->work / rows <= PIECE_WORK,
                             .queued = clock_now()};
     if (!made->args)
         return fault_set(fault, FAULT_MEMORY, "no memory for a launch");
     made->n_units = made->by_rows ? rows : rows * items;
-    made->piece = choose_piece(made, launch->work, processors);
+    made->least = least_piece(made, launch->work);
     batch->n_launches++;
     atomic_fetch_add(&base->device->counters.launches, 1);
     return 0;
@@ -173,9 +182,23 @@ static void end_launch(struct native *native, struct native_batch *batch)
     batch->taken = 0;
     if (has_ended(batch))
         remove_from_list(native, batch);
-    else if (batch->launches[batch->current].n_units > batch->launches[batch->current].piece)
+    else if (is_shared(&batch->launches[batch->current]))
         pthread_cond_broadcast(&native->work);
     pthread_cond_broadcast(&native->progress);
+}
+
+/* The units of the next piece of a launch of which `left` are left. Whole rows while it can: what
+ * one processor fetches ahead at the end of a work-item is where the next one begins. */
+static int next_piece(const struct native *native, const struct launch *launch, int left)
+{
+    int processors = (int)native->n_wanted + 1;
+    int last = left / (LAST_PIECES * processors),
+        most = launch->n_units / (MOST_PIECES * processors);
+    int piece = last < most ? last : most;
+    piece = piece > launch->least ? piece : launch->least;
+    if (!launch->by_rows && piece > launch->items)
+        piece -= piece % launch->items;
+    return piece < left ? piece : left;
 }
 
 /* Computes the next piece of the batch's current launch, without the lock. Returns false if all
@@ -185,8 +208,7 @@ static bool do_piece(struct native *native, struct native_batch *batch)
     if (has_ended(batch) || batch->taken == batch->launches[batch->current].n_units)
         return false;
     struct launch *launch = &batch->launches[batch->current];
-    int begin = batch->taken, left = launch->n_units - begin;
-    int end = begin + (left < launch->piece ? left : launch->piece);
+    int begin = batch->taken, end = begin + next_piece(native, launch, launch->n_units - begin);
     if (begin == 0)
         launch->started = clock_now();
     batch->taken = end;
@@ -254,10 +276,10 @@ int native_batch_submit(struct device_batch *base, struct fault *fault)
         end = &(*end)->next;
     *end = batch;
     batch->in_list = true;
-    bool is_shared = false;
+    bool share = false;
     for (size_t i = 0; i < batch->n_launches; i++)
-        is_shared |= batch->launches[i].n_units > batch->launches[i].piece;
-    if (is_shared) {
+        share |= is_shared(&batch->launches[i]);
+    if (share) {
         if (native->n_threads < native->n_wanted)
             start_threads(native);
         pthread_cond_broadcast(&native->work);
