@@ -339,9 +339,11 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
     bool transposed = orient_is_transposed(r->orientation);
     r->info.scale_num = 1;
     r->info.scale_denom = d->reduced = reduce;
-    d->working_memory = library_memory(&r->info) +
-                        orient_memory(r->orientation, width, height, channels, false) +
-                        (jpeg_is_cmyk(r) ? 4 * (uint64_t)width : 0);
+    uint64_t memory = library_memory(&r->info) +
+                      orient_memory(r->orientation, width, height, channels, false) +
+                      (jpeg_is_cmyk(r) ? 4 * (uint64_t)width : 0);
+    r->two_threads = jpeg_takes_two(d) && 2 * memory <= d->limits.memory;
+    d->working_memory = r->two_threads ? 2 * memory : memory;
     return decoder_set_plane(d, transposed ? height : width, transposed ? width : height, channels,
                              SAMPLE_U8, fault);
 }

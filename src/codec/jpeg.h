@@ -54,13 +54,20 @@ struct jpeg_reader {
     unsigned n_profile; /* their number as the parts give it; UINT_MAX: they contradict */
     unsigned orientation;
     struct orient place;
-    uint8_t *cmyk_row; /* owned; a row before it becomes RGB */
+    bool two_threads;           /* another thread is to decode the upper part */
+    struct jpeg_shares *shares; /* borrowed; NULL: this reader decodes all rows */
+    bool is_upper;              /* it decodes the upper part, otherwise the lower one */
+    uint32_t end;               /* of the stored rows that it may decode */
+    uint8_t *cmyk_row;          /* owned; a row before it becomes RGB */
 };
 
 static inline bool jpeg_is_cmyk(const struct jpeg_reader *r)
 {
     return r->info.out_color_space == JCS_CMYK;
 }
+
+/* True for a picture whose rows two threads decode. */
+bool jpeg_takes_two(const struct decoder *decoder);
 
 /* Reads the rows of a picture (codec.h, read). */
 int jpeg_read(struct decoder *decoder, struct picture *into, struct fault *fault);

@@ -100,6 +100,15 @@ static bool is_in_huge_pages(int fd)
     return fstatfs(fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
 }
 
+/* True while there are two processors for each job that runs or waits. */
+static bool has_free_processor(struct engine *engine)
+{
+    pthread_mutex_lock(&engine->queue_lock);
+    unsigned n_jobs = atomic_load(&engine->n_jobs) + engine->n_queued;
+    pthread_mutex_unlock(&engine->queue_lock);
+    return 2 * n_jobs <= engine->processors;
+}
+
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -114,6 +123,7 @@ static int read_header(struct job_state *s, struct fault *fault)
         s->job->began(s->job);
     struct decode_options decode = s->job->decode;
     struct codec_limits limits = {options->max_pixels, options->memory};
+    decode.two_threads = has_free_processor(s->engine);
     decode.padded = is_in_huge_pages(s->job->in_fd);
     decode.meta = format_meta(s->job->format);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
@@ -415,6 +425,7 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
     static int (*const steps[])(struct job_state *, struct fault *) = {read_header, prepare, decode,
                                                                        start_on_device};
     int result = 0;
+    atomic_fetch_add(&engine->n_jobs, 1);
     deadline_set(job->deadline);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++) {
         result = deadline_check(&job->fault);
@@ -439,6 +450,7 @@ void job_end(struct job_state *s)
         encode(s, fault);
     deadline_set(0);
     let_go(s);
+    atomic_fetch_sub(&s->engine->n_jobs, 1);
     job->report.total = clock_now() - s->begin;
 }
 
