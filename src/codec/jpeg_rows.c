@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
 
 /* A picture of fewer pixels takes little longer than a thread's start. */
@@ -52,12 +53,20 @@ static uint32_t choose_end(uint32_t at, uint32_t taken, uint32_t height)
     return (uint32_t)(end < height ? end : height) / ORIENT_ROWS * ORIENT_ROWS;
 }
 
+/* True if other threads have taken more than a quarter of this one's time since then: then no
+ * processor is free, and what both threads read costs more than is won. */
+static bool is_crowded(uint64_t now, uint64_t used)
+{
+    return 4 * (clock_thread() - used) < 3 * (clock_now() - now);
+}
+
 /* Skips the upper part, whose end it decides. */
 static void skip_upper(struct jpeg_reader *r)
 {
     struct jpeg_decompress_struct *info = &r->info;
     struct jpeg_shares *shares = r->shares;
     uint32_t last = shares->end, end = SKIP_ROWS < last ? SKIP_ROWS : last;
+    uint64_t now = clock_now(), used = clock_thread();
     bool decided = false;
     while (info->output_scanline < end) {
         uint32_t left = end - info->output_scanline;
@@ -69,7 +78,7 @@ static void skip_upper(struct jpeg_reader *r)
         pthread_mutex_lock(&shares->lock);
         end = choose_end(at, shares->taken, r->place.height);
         end = end < last ? end : last;
-        decided = end <= at;
+        decided = end <= at || is_crowded(now, used);
         if (decided)
             shares->end = end = shares->taken > at ? shares->taken : at;
         pthread_mutex_unlock(&shares->lock);
