@@ -20,9 +20,9 @@
 /* A step of skipping. libjpeg decodes some rows of it, and calls nobody meanwhile. */
 #define SKIP_ROWS 256
 
-/* The time of a picture's codes as a part of all of it: 0.45 of a photograph in full size, 0.6
- * where it is reduced by 2. */
-#define CODES 0.55
+/* The time of a photograph's codes as a part of all of it, where it is reduced by 2 or only luma is
+ * wanted; 0.45 in colours of full size. */
+#define CODES 0.6
 
 /* How two threads share the rows. The upper one takes them in blocks, as long as there are any; the
  * lower one decides where that ends. */
@@ -44,12 +44,13 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width, bool 
 }
 
 /* The row at which the lower part should begin, so that both end at the same time: when the lower
- * thread has skipped `at` of the rows, and the upper one has decoded `taken`, which may be a slower
- * processor, or one that others use, too. With r = taken / at, the upper thread needs end / r for
- * its part in all, and the other one end + (height - end) / CODES. */
+ * thread has skipped `at` of the rows, and the upper one has decoded `taken` but for half a block,
+ * which may be a slower processor, or one that others use, too. With r = done / at, the upper
+ * thread needs end / r for its part in all, and the other one end + (height - end) / CODES. */
 static uint32_t choose_end(uint32_t at, uint32_t taken, uint32_t height)
 {
-    double r = (double)taken / at, end = height * r / ((1 - r) * CODES + r);
+    double done = taken > 0 ? taken - 0.5 * ORIENT_ROWS : 0;
+    double r = done / at, end = height * r / ((1 - r) * CODES + r);
     return (uint32_t)(end < height ? end : height) / ORIENT_ROWS * ORIENT_ROWS;
 }
 
