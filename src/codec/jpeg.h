@@ -54,9 +54,9 @@ struct jpeg_reader {
     unsigned n_profile; /* their number as the parts give it; UINT_MAX: they contradict */
     unsigned orientation;
     struct orient place;
-    bool two_threads;           /* another thread is to decode the upper part */
+    bool two_threads;           /* another thread may decode the lower part */
     struct jpeg_shares *shares; /* borrowed; NULL: this reader decodes all rows */
-    bool is_upper;              /* it decodes the upper part, otherwise the lower one */
+    bool is_lower;              /* it decodes the lower part, otherwise the upper one */
     uint32_t end;               /* of the stored rows that it may decode */
     uint8_t *cmyk_row;          /* owned; a row before it becomes RGB */
 };

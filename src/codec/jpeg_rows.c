@@ -2,8 +2,10 @@
  *
  * The codes of a picture can only be read from the first to the last, but most of the rest, from
  * coefficients to pixels, can be left out. So where a second processor is free, another thread
- * decodes the upper part with a reader of its own, while this one skips that part and decodes the
- * lower one. Since this one reads all codes, its warnings and faults are those of the whole. */
+ * skips rows with a reader of its own, until what is left is a fair share of the picture, and
+ * decodes that lower part, while this one decodes from the top. If the other one comes too late,
+ * this one goes on to the end, and nothing is lost. Otherwise the other one has read all codes, and
+ * its warnings and faults are those of the whole. */
 #include "codec/jpeg.h"
 
 #include <limits.h>
@@ -24,8 +26,8 @@
  * wanted; 0.45 in colours of full size. */
 #define CODES 0.6
 
-/* How two threads share the rows. The upper one takes them in blocks, as long as there are any; the
- * lower one decides where that ends. */
+/* How two threads share the rows. The upper one takes them in blocks up to `end`, which is the
+ * picture's height until the lower one decides where it begins. */
 struct jpeg_shares {
     pthread_mutex_t lock;
     uint32_t taken, end;
@@ -43,14 +45,16 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width, bool 
     }
 }
 
-/* The row at which the lower part should begin, so that both end at the same time: when the lower
- * thread has skipped `at` of the rows, and the upper one has decoded `taken` but for half a block,
- * which may be a slower processor, or one that others use, too. With r = done / at, the upper
- * thread needs end / r for its part in all, and the other one end + (height - end) / CODES. */
-static uint32_t choose_end(uint32_t at, uint32_t taken, uint32_t height)
+/* The row at which the lower part should begin, so that both end at the same time: the lower thread
+ * has skipped `at` of the rows, while the upper one, which may be on a slower processor, went from
+ * row `before` to `taken`. With r = (taken - before) / at, the upper one needs (end - taken) / r
+ * for what is left, and the other one end - at + (height - end) / CODES. */
+static uint32_t choose_end(uint32_t at, uint32_t before, uint32_t taken, uint32_t height)
 {
-    double done = taken > 0 ? taken - 0.5 * ORIENT_ROWS : 0;
-    double r = done / at, end = height * r / ((1 - r) * CODES + r);
+    double rows =
+        taken - before > ORIENT_ROWS ? taken - before - 0.5 * ORIENT_ROWS : 0.5 * ORIENT_ROWS;
+    double slow = at / rows; /* 1 / r */
+    double end = (height / CODES - at + taken * slow) / (slow - 1 + 1 / CODES);
     return (uint32_t)(end < height ? end : height) / ORIENT_ROWS * ORIENT_ROWS;
 }
 
@@ -61,40 +65,56 @@ static bool is_crowded(uint64_t now, uint64_t used)
     return 4 * (clock_thread() - used) < 3 * (clock_now() - now);
 }
 
-/* Skips the upper part, whose end it decides. */
-static void skip_upper(struct jpeg_reader *r)
+static uint32_t taken_rows(struct jpeg_shares *shares)
+{
+    pthread_mutex_lock(&shares->lock);
+    uint32_t taken = shares->taken;
+    pthread_mutex_unlock(&shares->lock);
+    return taken;
+}
+
+/* Skips the upper part, whose end it decides. False if nothing is left for this thread, or others
+ * need its processor. The last block is this thread's, since libjpeg does not read the codes of
+ * rows that are skipped at a picture's end. */
+static bool skip_upper(struct jpeg_reader *r)
 {
     struct jpeg_decompress_struct *info = &r->info;
     struct jpeg_shares *shares = r->shares;
-    uint32_t last = shares->end, end = SKIP_ROWS < last ? SKIP_ROWS : last;
+    uint32_t last = (r->place.height - 1) / ORIENT_ROWS * ORIENT_ROWS, before = taken_rows(shares);
+    uint32_t end = SKIP_ROWS < last ? SKIP_ROWS : last;
     uint64_t now = clock_now(), used = clock_thread();
     bool decided = false;
     while (info->output_scanline < end) {
-        uint32_t left = end - info->output_scanline;
+        uint32_t left = end - info->output_scanline, at;
         jpeg_skip_scanlines(info, left < SKIP_ROWS ? left : SKIP_ROWS);
         r->progress.progress_monitor((j_common_ptr)info);
         if (decided)
             continue;
-        uint32_t at = info->output_scanline;
+        at = info->output_scanline;
         pthread_mutex_lock(&shares->lock);
-        end = choose_end(at, shares->taken, r->place.height);
+        end = choose_end(at, before, shares->taken, r->place.height);
         end = end < last ? end : last;
-        decided = end <= at || is_crowded(now, used);
-        if (decided)
-            shares->end = end = shares->taken > at ? shares->taken : at;
+        decided = end <= at;
+        end = decided && at < shares->taken ? shares->taken : decided ? at : end;
+        bool leaves = shares->taken > last || is_crowded(now, used);
+        if (decided && !leaves)
+            shares->end = end;
         pthread_mutex_unlock(&shares->lock);
+        if (leaves)
+            return false;
     }
+    return decided;
 }
 
 static bool take_rows(struct jpeg_reader *r)
 {
     struct jpeg_shares *shares = r->shares;
-    if (!r->is_upper)
+    if (!shares || r->is_lower)
         return false;
     pthread_mutex_lock(&shares->lock);
     if (shares->taken < shares->end)
         shares->taken += ORIENT_ROWS;
-    r->end = shares->taken;
+    r->end = shares->taken < r->place.height ? shares->taken : r->place.height;
     pthread_mutex_unlock(&shares->lock);
     return r->info.output_scanline < r->end;
 }
@@ -104,8 +124,8 @@ static void read_rows(void *context)
     struct jpeg_reader *r = context;
     struct jpeg_decompress_struct *info = &r->info;
     jpeg_start_decompress(info);
-    if (r->shares && !r->is_upper)
-        skip_upper(r);
+    if (r->is_lower && !skip_upper(r))
+        return;
     while (info->output_scanline < r->end || take_rows(r)) {
         uint32_t y = info->output_scanline;
         uint8_t *target = orient_row(&r->place, y);
@@ -115,7 +135,7 @@ static void read_rows(void *context)
             cmyk_to_rgb(r->cmyk_row, target, info->output_width, info->saw_Adobe_marker);
         orient_done(&r->place, y);
     }
-    if (!r->is_upper)
+    if (info->output_scanline == info->output_height)
         jpeg_finish_decompress(info); /* reads up to EOI; without one the file is truncated */
 }
 
@@ -133,7 +153,7 @@ static int read_part(struct decoder *d, struct picture *into, struct fault *faul
             return fault_set(fault, FAULT_MEMORY, "no memory for a row");
     }
     int result = orient_begin(&r->place, r->orientation, into, false, fault);
-    r->end = r->is_upper ? 0 : r->place.height;
+    r->end = r->shares && !r->is_lower ? 0 : r->place.height;
     if (result == 0)
         result = jpeg_attempt(&r->errors, read_rows, r, fault);
     orient_finish(&r->place);
@@ -150,54 +170,67 @@ bool jpeg_takes_two(const struct decoder *d)
            !info->arith_code;
 }
 
-/* The upper part, and what its thread takes over. */
-struct upper {
+/* The lower part, and what its thread takes over. */
+struct lower {
     pthread_t thread;
     const struct decoder *whole;
     struct picture *into;
     struct jpeg_shares *shares;
     uint64_t deadline;
+    struct decoder decoder;
     struct fault fault;
 };
 
-static void *read_upper(void *upper_)
+static void *read_lower(void *lower_)
 {
-    struct upper *upper = upper_;
-    const struct decoder *whole = upper->whole;
+    struct lower *lower = lower_;
+    const struct decoder *whole = lower->whole;
     struct decode_options options = whole->options;
-    struct decoder decoder;
+    struct decoder *d = &lower->decoder;
     options.meta = METADATA_STRIP;
     options.two_threads = false;
-    deadline_set(upper->deadline);
-    if (decoder_open(&decoder, whole->data, whole->size, &options, &whole->limits, &upper->fault) !=
-        0)
+    deadline_set(lower->deadline);
+    if (decoder_open(d, whole->data, whole->size, &options, &whole->limits, &lower->fault) != 0 ||
+        decoder_narrow(d, whole->stored_luma, whole->reduced, &lower->fault) != 0)
         return NULL;
-    if (decoder_narrow(&decoder, whole->stored_luma, whole->reduced, &upper->fault) == 0) {
-        struct jpeg_reader *r = decoder.state;
-        r->shares = upper->shares;
-        r->is_upper = true;
-        read_part(&decoder, upper->into, &upper->fault);
-    }
-    decoder_close(&decoder);
+    struct jpeg_reader *r = d->state;
+    r->shares = lower->shares;
+    r->is_lower = true;
+    read_part(d, lower->into, &lower->fault);
     return NULL;
 }
 
-static bool start_upper(struct upper *upper)
+static bool start_lower(struct lower *lower)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread is to handle no signals */
-    int error = pthread_create(&upper->thread, NULL, read_upper, upper);
+    int error = pthread_create(&lower->thread, NULL, read_lower, lower);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error == 0;
 }
 
-/* Lets the upper thread take no more rows, of a picture that has failed. */
-static void stop_upper(struct jpeg_shares *shares)
+/* Waits for the lower part, if it has begun; otherwise its thread finds that no rows are left. */
+static int end_lower(struct lower *lower, struct decoder *d, uint32_t height, int result,
+                     struct fault *fault)
 {
+    struct jpeg_shares *shares = lower->shares;
     pthread_mutex_lock(&shares->lock);
-    shares->end = shares->taken;
+    bool has_begun = shares->end < height;
+    if (!has_begun)
+        shares->taken = UINT32_MAX;
     pthread_mutex_unlock(&shares->lock);
+    pthread_join(lower->thread, NULL);
+    if (has_begun && result == 0) {
+        text_finish(&d->warnings);
+        d->warnings = lower->decoder.warnings;
+        d->n_warnings = lower->decoder.n_warnings;
+        lower->decoder.warnings = (struct text){0};
+        if (lower->fault.code)
+            result = fault_set(fault, lower->fault.code, "%s", lower->fault.text);
+    }
+    decoder_close(&lower->decoder);
+    return result;
 }
 
 int jpeg_read(struct decoder *d, struct picture *into, struct fault *fault)
@@ -205,19 +238,11 @@ int jpeg_read(struct decoder *d, struct picture *into, struct fault *fault)
     struct jpeg_reader *r = d->state;
     const struct plane *plane = &d->frame.planes[0];
     uint32_t height = orient_is_transposed(r->orientation) ? plane->width : plane->height;
-    /* The last block is the lower part's, since libjpeg does not read the codes of rows that are
-     * skipped at a picture's end. */
-    struct jpeg_shares shares = {PTHREAD_MUTEX_INITIALIZER, 0,
-                                 (height - 1) / ORIENT_ROWS * ORIENT_ROWS};
-    struct upper upper = {.whole = d, .into = into, .shares = &shares, .deadline = deadline_get()};
-    if (!r->two_threads || !start_upper(&upper))
+    struct jpeg_shares shares = {PTHREAD_MUTEX_INITIALIZER, 0, height};
+    struct lower lower = {.whole = d, .into = into, .shares = &shares, .deadline = deadline_get()};
+    if (!r->two_threads || !start_lower(&lower))
         return read_part(d, into, fault);
     r->shares = &shares;
     int result = read_part(d, into, fault);
-    if (result != 0)
-        stop_upper(&shares);
-    pthread_join(upper.thread, NULL);
-    return result == 0 && upper.fault.code
-               ? fault_set(fault, upper.fault.code, "%s", upper.fault.text)
-               : result;
+    return end_lower(&lower, d, height, result, fault);
 }
