@@ -256,7 +256,8 @@ typedef uchar32 __attribute__((aligned(1))) unaligned_uchar_32;
 #define TAKE_ALPHA_32_2(v, a) (v).odd = (a).odd
 #define TAKE_ALPHA_32_4(v, a) (v).odd.odd = (a).odd.odd
 
-/* Each lane of v looked up in a table; a table of 256 bytes lies in registers where that is faster. */
+/* Each lane of v looked up in a table; a table of 256 bytes lies in registers where that is faster, and 32 of them are
+ * looked up at once. */
 #define LOOK_UP_IN(type, index)                                                                    \
     BUILT_IN type##16 look_up(__global const type *t, index##16 v) { EACH_LANE(type##16, t[v[k]]); }
 LOOK_UP_IN(ushort, ushort) LOOK_UP_IN(int, uint)
@@ -264,17 +265,15 @@ LOOK_UP_IN(ushort, ushort) LOOK_UP_IN(int, uint)
 /* The table as 128 words of two bytes; each permutation selects out of 64. (Bytes cannot be selected at this level.) */
 typedef short __attribute__((vector_size(64))) table_part;
 typedef table_part __attribute__((aligned(1))) any_table_part;
-BUILT_IN uchar16 look_up(__global const uchar *t, uchar16 v)
+BUILT_IN uchar32 look_up(__global const uchar *t, uchar32 v)
 {
     __global const any_table_part *part = (__global const any_table_part *)t;
-    ushort16 wide = convert_ushort16(v);
-    ushort32 words = 0;
-    words.lo = wide >> (ushort16)(1);
-    table_part at = __builtin_astype(words, table_part);
+    ushort32 wide = convert_ushort32(v);
+    table_part at = __builtin_astype(wide >> (ushort32)(1), table_part);
     ushort32 low = __builtin_astype(__builtin_ia32_vpermi2varhi512(part[0], at, part[1]), ushort32);
     ushort32 high = __builtin_astype(__builtin_ia32_vpermi2varhi512(part[2], at, part[3]), ushort32);
-    ushort16 pair = wide > (ushort16)(127) ? high.lo : low.lo;
-    return convert_uchar16(pair >> ((wide & (ushort16)(1)) << (ushort16)(3)));
+    ushort32 pair = wide > (ushort32)(127) ? high : low;
+    return convert_uchar32(pair >> ((wide & (ushort32)(1)) << (ushort32)(3)));
 }
 #elif defined(__AVX2__)
 /* The table as 16 rows of 16 bytes: a vector holds rows k and k + 8, of which the upper four bits choose one. */
@@ -296,6 +295,15 @@ BUILT_IN uchar16 look_up(__global const uchar *t, uchar16 v)
 }
 #else
 LOOK_UP_IN(uchar, uchar)
+#endif
+#ifndef __AVX512BW__
+BUILT_IN uchar32 look_up(__global const uchar *t, uchar32 v)
+{
+    uchar32 found;
+    found.lo = look_up(t, v.lo);
+    found.hi = look_up(t, v.hi);
+    return found;
+}
 #endif
 
 /* Bytes counted in pairs: half as many additions in memory, which are what counting waits for. A table of pairs has

@@ -141,6 +141,7 @@ inline uint hidden(uint w)
 #define LOOK_UP_8(type, t, v)   (CAT(type, 8))(LOOK_UP_4(type, t, (v).lo), LOOK_UP_4(type, t, (v).hi))
 #ifdef NATIVE
 #define LOOK_UP_16(type, t, v)  look_up(t, v)
+#define LOOK_UP_32(type, t, v)  look_up(t, v)
 #else
 #define LOOK_UP_16(type, t, v)  (CAT(type, 16))(LOOK_UP_8(type, t, (v).lo), LOOK_UP_8(type, t, (v).hi))
 #endif

@@ -18,6 +18,15 @@
 #define WEIGHT  float
 #endif
 
+/* What is summed along rows: bytes are widened once for each row, not for each weight, unless vectors would then be whole
+ * lines of the cache, of which each load at any address takes two. */
+#if defined(SRC_IS_uchar) && !defined(__AVX512BW__)
+#define WIDENED
+#define SUMMED MIDDLE
+#else
+#define SUMMED SRC
+#endif
+
 /* Lanes of a vector, and vectors of so many at any address. */
 #if defined(SRC_IS_uchar) && defined(__AVX512BW__)
 #define COUNT 32
@@ -73,7 +82,11 @@ typedef int __attribute__((ext_vector_type(COUNT / 2))) FN(sums);
 #endif
 #define SUM_ACROSS(k)    SUM(k, 1 << 7)
 #define SUM_DOWN(k)      SUM(k, 1 << 19)
+#ifdef WIDENED
+#define WIDEN_ACROSS(p)  LINE(p)
+#else
 #define WIDEN_ACROSS(p)  __builtin_convertvector(IN(p), FN(wide))
+#endif
 #define WIDEN_DOWN(p)    LINE(p)
 #define ADD_ACROSS       ADD
 #define ADD_DOWN         ADD
@@ -108,32 +121,46 @@ typedef float16 FN(wide);
 #define RESULT_DOWN(k)   s##k
 #endif
 
-/* The sums around `at` and around the samples COUNT behind, of what lies low[i] and high[i] samples from there, i being
- * the distance. Two vectors share the loads of weights and distances. */
-#define BOTH(WIDEN, at, i) (WIDEN((at) + low[i]) + WIDEN((at) + high[i]))
-#define DEFINE_SUM(name, from, to_type, SUM_, WIDEN, ADD_, RESULT)                            \
-    VECTORS_OF_512_BITS inline void FN(name)(__global const from *at, const int *low,              \
-                                             const int *high, __global const WEIGHT *table,        \
-                                             int pairs, FN(to_type) *to)                           \
+/* What lies at distance i on both sides, as a number of samples from `at`: along a row each distance is `step` further
+ * from `centre`, and down, low[i] and high[i] are places of lines. The last weight may be one that is 0, for a distance
+ * that the window has not: widened bytes have room for it, other samples are taken from the last one. */
+#define PLACES_ACROSS  int centre, int step, int reach
+#define PLACES_DOWN    const int *low, const int *high
+#ifdef WIDENED
+#define FAR(i)         ((i) * step)
+#else
+#define FAR(i)         (min(i, reach) * step)
+#endif
+#define LOW_ACROSS(i)  (centre - FAR(i))
+#define HIGH_ACROSS(i) (centre + FAR(i))
+#define LOW_DOWN(i)    low[i]
+#define HIGH_DOWN(i)   high[i]
+
+/* The sums around `at` and around the samples COUNT behind. Two vectors share the loads of weights and places. */
+#define BOTH(WAY, at, i) (WIDEN_##WAY((at) + LOW_##WAY(i)) + WIDEN_##WAY((at) + HIGH_##WAY(i)))
+#define DEFINE_SUM(name, WAY, from, to_type)                                                       \
+    VECTORS_OF_512_BITS inline void FN(name)(__global const from *at, PLACES_##WAY,                \
+                                             __global const WEIGHT *table, int pairs,              \
+                                             FN(to_type) *to)                                      \
     {                                                                                              \
         __global const from *next = at + COUNT;                                                    \
-        SUM_(0)                                                                                    \
-        SUM_(1)                                                                                    \
-        FN(wide) a = WIDEN(at + low[0]), b = BOTH(WIDEN, at, 1);                                   \
-        ADD_(0, a, b, table)                                                                       \
-        a = WIDEN(next + low[0]), b = BOTH(WIDEN, next, 1);                                        \
-        ADD_(1, a, b, table)                                                                       \
+        SUM_##WAY(0)                                                                               \
+        SUM_##WAY(1)                                                                               \
+        FN(wide) a = WIDEN_##WAY(at + LOW_##WAY(0)), b = BOTH(WAY, at, 1);                         \
+        ADD_##WAY(0, a, b, table)                                                                  \
+        a = WIDEN_##WAY(next + LOW_##WAY(0)), b = BOTH(WAY, next, 1);                              \
+        ADD_##WAY(1, a, b, table)                                                                  \
         for (int i = 1; i < pairs; i++) {                                                          \
-            a = BOTH(WIDEN, at, 2 * i), b = BOTH(WIDEN, at, 2 * i + 1);                            \
-            ADD_(0, a, b, table + 2 * i)                                                           \
-            a = BOTH(WIDEN, next, 2 * i), b = BOTH(WIDEN, next, 2 * i + 1);                        \
-            ADD_(1, a, b, table + 2 * i)                                                           \
+            a = BOTH(WAY, at, 2 * i), b = BOTH(WAY, at, 2 * i + 1);                                \
+            ADD_##WAY(0, a, b, table + 2 * i)                                                      \
+            a = BOTH(WAY, next, 2 * i), b = BOTH(WAY, next, 2 * i + 1);                            \
+            ADD_##WAY(1, a, b, table + 2 * i)                                                      \
         }                                                                                          \
-        to[0] = RESULT(0);                                                                         \
-        to[1] = RESULT(1);                                                                         \
+        to[0] = RESULT_##WAY(0);                                                                   \
+        to[1] = RESULT_##WAY(1);                                                                   \
     }
-DEFINE_SUM(across, SRC, middle_lanes, SUM_ACROSS, WIDEN_ACROSS, ADD_ACROSS, RESULT_ACROSS)
-DEFINE_SUM(down, MIDDLE, out_lanes, SUM_DOWN, WIDEN_DOWN, ADD_DOWN, RESULT_DOWN)
+DEFINE_SUM(across, ACROSS, SUMMED, middle_lanes)
+DEFINE_SUM(down, DOWN, MIDDLE, out_lanes)
 
 #if defined(TABLE)
 #define SHARPEN_PARAMETERS , __global const int *restrict changes
@@ -182,23 +209,29 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     int last = STRIP_ROW_END - 1 + centre_y + bottom;
     __global MIDDLE *ring = (__global MIDDLE *)STRIP_MEMORY;
     __global SRC *pad = (__global SRC *)(ring + lines * pitch);
+#ifdef WIDENED
+    __global MIDDLE *widened = (__global MIDDLE *)(pad + line);
+#define ACROSS_AT(x) (widened + (x))
+#else
+#define ACROSS_AT(x) STRIP_AT(in, x, 2 * COUNT + wide)
+#endif
     int low[DISTANCES], high[DISTANCES];
     for (int row = STRIP_ROW + centre_y - top, slot = 0; row <= last; row++, slot++) {
         slot = slot == lines ? 0 : slot;
-        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide, 2 * COUNT + wide, pad);
+        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide + COUNT, 2 * COUNT + wide, pad);
         __global MIDDLE *to = ring + slot * pitch;
-        for (int i = 0; i < 2 * pairs; i++) {
-            low[i] = (left - min(i, left)) * channels;
-            high[i] = (left + min(i, left)) * channels;
-        }
         int y = row - centre_y - bottom;
         __global const SRC *ahead = ROW(src, clamp(row + AHEAD, 0, height - 1)) + STRIP_BEGIN;
         __global SRC *out = ROW(dst, max(y, STRIP_ROW)) + STRIP_BEGIN;
+#ifdef WIDENED
+        for (int x = 0; x < padded + wide; x += COUNT)
+            PUT_LINE(widened + x) = __builtin_convertvector(IN(STRIP_AT(in, x, COUNT)), FN(middle_lanes));
+#endif
         for (int x = 0; x < padded; x += 2 * COUNT) {
             FETCH_AHEAD(ahead + x);
             FETCH_AHEAD(out + x + AHEAD * dst_stride);
             FN(middle_lanes) sums[2];
-            FN(across)(STRIP_AT(in, x, 2 * COUNT + wide), low, high, table, pairs, sums);
+            FN(across)(ACROSS_AT(x), left * channels, channels, left, table, pairs, sums);
             PUT_LINE(to + x) = sums[0];
             PUT_LINE(to + x + COUNT) = sums[1];
         }

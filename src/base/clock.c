@@ -19,6 +19,11 @@ uint64_t clock_cpu(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t clock_thread(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void clock_sleep(uint64_t nanoseconds)
 {
     struct timespec time = {(time_t)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};

@@ -14,6 +14,9 @@ uint64_t clock_now(void);
 /* Nanoseconds of processor time that this process has used, all threads together. */
 uint64_t clock_cpu(void);
 
+/* The same of the calling thread alone. */
+uint64_t clock_thread(void);
+
 /* Sleeps for so many nanoseconds, or until a signal. */
 void clock_sleep(uint64_t nanoseconds);
 

@@ -37,7 +37,7 @@ enum raw_layout {
     RAW_YUYV,
 };
 
-/* How to read an input: the options of --input, then two that the engine sets. */
+/* How to read an input: the options of --input, then three that the engine sets. */
 struct decode_options {
     bool orient;    /* apply EXIF orientation */
     bool partial;   /* read a truncated file as far as it goes; the rest is grey or black */
@@ -47,6 +47,8 @@ struct decode_options {
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
     double white;   /* value of white in planes of floats; 0: as the file says, else 255 */
     enum metadata_choice meta; /* set by the engine: metadata that the result will take over */
+    bool two_threads; /* set by the engine: another processor is free, so a decoder may start a
+                         thread */
     bool padded; /* set by the engine: the input is memory in huge pages; padding may follow the
                     frame */
 };

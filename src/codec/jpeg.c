@@ -15,7 +15,6 @@
 #include "base/deadline.h"
 #include "codec/byte_order.h"
 #include "codec/metadata.h"
-#include "codec/orient.h"
 #include "codec/output.h"
 
 #include <jerror.h>
@@ -29,29 +28,6 @@
 #define MARKER_RST0 0xD0
 #define MARKER_RST7 0xD7
 #define MARKER_TEM  0x01
-
-/* Bytes of the file; empty: {NULL, 0}. */
-struct part {
-    const uint8_t *data;
-    size_t size;
-};
-
-struct jpeg_reader {
-    struct decoder *decoder; /* borrowed */
-    struct jpeg_decompress_struct info;
-    struct jpeg_errors errors;
-    struct jpeg_source_mgr source;
-    struct jpeg_progress_mgr progress;
-    bool partial; /* set behind the header: the end of the data ends the picture */
-    bool ended;   /* the data are used up, so that further warnings of libjpeg mean nothing */
-    bool has_exif;
-    struct part exif, xmp;
-    struct part profile[256]; /* parts of the ICC profile, by their numbers from 1 on */
-    unsigned n_profile;       /* their number as the parts give it; UINT_MAX: they contradict */
-    unsigned orientation;
-    struct orient place;
-    uint8_t *cmyk_row; /* owned; a row before it becomes RGB */
-};
 
 /* The fault for a message of libjpeg, and in `what` the beginning of its text. */
 static enum fault_code code_of(int message, const char **what)
@@ -218,21 +194,22 @@ static void on_progress(j_common_ptr common)
                   "a jpeg of more than 100 scans, which none is read with");
 }
 
-static bool begins_with(const struct part *part, const char *text, size_t size)
+static bool begins_with(const struct jpeg_part *part, const char *text, size_t size)
 {
     return part->size > size && memcmp(part->data, text, size) == 0;
 }
 
 /* Notes a part of an ICC profile. If two have the same number, or they give different numbers of
  * parts, the profile is not used. */
-static void note_profile(struct jpeg_reader *r, const struct part *part)
+static void note_profile(struct jpeg_reader *r, const struct jpeg_part *part)
 {
     unsigned number = part->data[JPEG_ICC_HEAD - 2], count = part->data[JPEG_ICC_HEAD - 1];
     bool fits = number >= 1 && number <= count && !r->profile[number].data &&
                 (r->n_profile == 0 || r->n_profile == count);
     r->n_profile = fits ? count : UINT_MAX;
     if (fits)
-        r->profile[number] = (struct part){part->data + JPEG_ICC_HEAD, part->size - JPEG_ICC_HEAD};
+        r->profile[number] =
+            (struct jpeg_part){part->data + JPEG_ICC_HEAD, part->size - JPEG_ICC_HEAD};
 }
 
 /* Notes the metadata in an APP1 or APP2 segment, of which libjpeg keeps no copy. The first Exif
@@ -245,14 +222,14 @@ static boolean read_application(j_decompress_ptr info)
     size_t length = have >= 2 ? load_be16(at) : 2;
     if (length < 2)
         ERREXIT(info, JERR_BAD_LENGTH);
-    struct part part = {at + 2, have >= length ? length - 2 : 0};
+    struct jpeg_part part = {at + 2, have >= length ? length - 2 : 0};
     bool is_first = info->unread_marker == JPEG_APP0 + 1;
     if (is_first && !r->has_exif && begins_with(&part, "Exif\0", 5)) {
         r->has_exif = true;
         r->orientation = exif_orientation(part.data, part.size);
         r->exif = part;
     } else if (is_first && !r->xmp.data && begins_with(&part, JPEG_XMP, sizeof JPEG_XMP)) {
-        r->xmp = (struct part){part.data + sizeof JPEG_XMP, part.size - sizeof JPEG_XMP};
+        r->xmp = (struct jpeg_part){part.data + sizeof JPEG_XMP, part.size - sizeof JPEG_XMP};
     } else if (!is_first && begins_with(&part, JPEG_ICC, sizeof JPEG_ICC) &&
                part.size > JPEG_ICC_HEAD) {
         note_profile(r, &part);
@@ -380,11 +357,6 @@ static uint64_t library_memory(struct jpeg_decompress_struct *info)
     return FIXED_MEMORY + rows + (jpeg_has_multiple_scans(info) ? coefficients : 0);
 }
 
-static bool is_cmyk(const struct jpeg_reader *r)
-{
-    return r->info.out_color_space == JCS_CMYK;
-}
-
 /* Chooses the colour space that libjpeg converts to; returns the plane's channels, or 0 if the
  * colour space is unknown. */
 static uint32_t choose_colours(struct decoder *d, struct jpeg_reader *r, bool luma)
@@ -442,9 +414,11 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
     bool transposed = orient_is_transposed(r->orientation);
     r->info.scale_num = 1;
     r->info.scale_denom = d->reduced = reduce;
-    d->working_memory = library_memory(&r->info) +
-                        orient_memory(r->orientation, width, height, channels, false) +
-                        (is_cmyk(r) ? 4 * (uint64_t)width : 0);
+    uint64_t memory = library_memory(&r->info) +
+                      orient_memory(r->orientation, width, height, channels, false) +
+                      (jpeg_is_cmyk(r) ? 4 * (uint64_t)width : 0);
+    r->two_threads = jpeg_takes_two(d) && 2 * memory <= d->limits.memory;
+    d->working_memory = r->two_threads ? 2 * memory : memory;
     return decoder_set_plane(d, transposed ? height : width, transposed ? width : height, channels,
                              SAMPLE_U8, fault);
 }
@@ -472,55 +446,6 @@ static int narrow_jpeg(struct decoder *d, bool luma, uint32_t reduce, struct fau
         d->frame.planes[0].whole_width = whole.width;
         d->frame.planes[0].whole_height = whole.height;
     }
-    return result;
-}
-
-/* R = (255 − C)·(255 − K) / 255, and G and B likewise. Adobe's programs store inverted values, 255
- * for no ink, and only their marker tells (libjpeg.txt, "Special color spaces"). */
-static void cmyk_to_rgb(const uint8_t *cmyk, uint8_t *rgb, uint32_t width, bool inverted)
-{
-    uint8_t invert = inverted ? 0 : 255;
-    for (uint32_t x = 0; x < width; x++, cmyk += 4, rgb += 3) {
-        uint32_t white = cmyk[3] ^ invert;
-        for (int c = 0; c < 3; c++)
-            rgb[c] = (uint8_t)(((cmyk[c] ^ invert) * white + 127) / 255);
-    }
-}
-
-static void read_rows(void *context)
-{
-    struct jpeg_reader *r = context;
-    struct jpeg_decompress_struct *info = &r->info;
-    jpeg_start_decompress(info);
-    while (info->output_scanline < info->output_height) {
-        uint32_t y = info->output_scanline;
-        uint8_t *target = orient_row(&r->place, y);
-        JSAMPROW row = r->cmyk_row ? r->cmyk_row : target;
-        jpeg_read_scanlines(info, &row, 1);
-        if (r->cmyk_row)
-            cmyk_to_rgb(r->cmyk_row, target, info->output_width, info->saw_Adobe_marker);
-        orient_done(&r->place, y);
-    }
-    jpeg_finish_decompress(info); /* reads up to EOI; without one the file counts as truncated */
-}
-
-static int read_jpeg(struct decoder *d, struct picture *into, struct fault *fault)
-{
-    struct jpeg_reader *r = d->state;
-    uint64_t memory = d->limits.memory;
-    r->decoder = d;
-    r->partial = d->options.partial;
-    /* Overrides the environment variable JPEGMEM. */
-    r->info.mem->max_memory_to_use = memory < LONG_MAX ? (long)memory : LONG_MAX;
-    if (is_cmyk(r)) {
-        r->cmyk_row = malloc(4 * (size_t)r->info.image_width);
-        if (!r->cmyk_row)
-            return fault_set(fault, FAULT_MEMORY, "no memory for a row");
-    }
-    int result = orient_begin(&r->place, r->orientation, into, false, fault);
-    if (result == 0)
-        result = jpeg_attempt(&r->errors, read_rows, r, fault);
-    orient_finish(&r->place);
     return result;
 }
 
@@ -563,7 +488,7 @@ const struct codec codec_jpeg = {
     .state_size = sizeof(struct jpeg_reader),
     .open = open_jpeg,
     .narrow = narrow_jpeg,
-    .read = read_jpeg,
+    .read = jpeg_read,
     .close = close_jpeg,
     .params = params,
     .config_size = sizeof(struct jpeg_config),

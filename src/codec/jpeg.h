@@ -1,4 +1,4 @@
-/* Shared by the files jpeg*.c alone: libjpeg's errors as faults.
+/* Shared by the files jpeg*.c alone: the reader, and libjpeg's errors as faults.
  *
  * libjpeg calls error_exit, which must not return, so it ends in a longjmp. The only setjmp is in
  * jpeg_attempt, which runs a step: a function with a context on the heap. Locals of a step are lost
@@ -7,6 +7,7 @@
 #define SLUICE_CODEC_JPEG_H
 
 #include "codec/codec.h"
+#include "codec/orient.h"
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -32,6 +33,44 @@ void jpeg_fail_with_message(j_common_ptr info) __attribute__((noreturn));
 /* Runs step(context); 0 or the code of the fault that ended it. */
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
                  struct fault *fault);
+
+/* Bytes of the file; empty: {NULL, 0}. */
+struct jpeg_part {
+    const uint8_t *data;
+    size_t size;
+};
+
+struct jpeg_reader {
+    struct decoder *decoder; /* borrowed */
+    struct jpeg_decompress_struct info;
+    struct jpeg_errors errors;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    bool partial; /* set behind the header: the end of the data ends the picture */
+    bool ended;   /* the data are used up, so that further warnings of libjpeg mean nothing */
+    bool has_exif;
+    struct jpeg_part exif, xmp;
+    struct jpeg_part profile[256]; /* parts of the ICC profile, by their numbers from 1 on */
+    unsigned n_profile; /* their number as the parts give it; UINT_MAX: they contradict */
+    unsigned orientation;
+    struct orient place;
+    bool two_threads;           /* another thread may decode the lower part */
+    struct jpeg_shares *shares; /* borrowed; NULL: this reader decodes all rows */
+    bool is_lower;              /* it decodes the lower part, otherwise the upper one */
+    uint32_t end;               /* of the stored rows that it may decode */
+    uint8_t *cmyk_row;          /* owned; a row before it becomes RGB */
+};
+
+static inline bool jpeg_is_cmyk(const struct jpeg_reader *r)
+{
+    return r->info.out_color_space == JCS_CMYK;
+}
+
+/* True for a picture whose rows two threads decode. */
+bool jpeg_takes_two(const struct decoder *decoder);
+
+/* Reads the rows of a picture (codec.h, read). */
+int jpeg_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 
 /* Metadata in application segments of T.81. APP1 holds "Exif\0\0" and an Exif block, or JPEG_XMP
  * and an XMP packet (XMP part 3, §1.1.3). APP2 holds JPEG_ICC, a byte with the part's number from 1

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are transposed together: 64 pixels of each column become whole cache lines of the
+/* ORIENT_ROWS are transposed together: 64 pixels of each column become whole cache lines of the
  * result, and one cache line of each row fits the first-level cache. */
-#define BLOCK_ROWS 64
 #define CACHE_LINE 64
 
 bool orient_is_transposed(unsigned orientation)
@@ -20,7 +19,7 @@ bool orient_is_transposed(unsigned orientation)
 
 static uint32_t rows_of_block(uint32_t height, bool whole)
 {
-    return whole || height < BLOCK_ROWS ? height : BLOCK_ROWS;
+    return whole || height < ORIENT_ROWS ? height : ORIENT_ROWS;
 }
 
 /* An odd number of cache lines: with strides that are powers of two the rows would share a few sets

@@ -14,6 +14,10 @@
 
 #define ORIENT_NONE 1
 
+/* Rows of a block. Whoever reads a part of a picture begins and ends it at a multiple of them, or
+ * at the picture's end. */
+#define ORIENT_ROWS 64
+
 struct orient {
     unsigned orientation;       /* 1 to 8, as Exif counts them */
     const struct picture *into; /* borrowed; its first plane */

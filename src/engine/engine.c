@@ -94,8 +94,9 @@ static int start_threads(struct engine *engine, struct fault *fault)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned wanted = engine->options.threads;
+    engine->processors = processors > 0 ? (unsigned)processors : 1;
     if (wanted == 0)
-        wanted = processors > 0 ? (unsigned)processors : 1;
+        wanted = engine->processors;
     engine->threads = calloc(wanted, sizeof *engine->threads);
     if (!engine->threads)
         return fault_set(fault, FAULT_MEMORY, "no memory for threads");

@@ -73,6 +73,8 @@ struct mover {
 
 struct engine {
     struct engine_options options;
+    unsigned processors;
+    atomic_uint n_jobs;  /* that have started and not ended */
     struct budget files; /* for inputs that are read and not decoded yet: a quarter of the memory */
     /* for planes, and for what decoders allocate: the rest. A job takes from `files` first and then
      * once from `planes`, so no two jobs wait for each other */

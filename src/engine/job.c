@@ -94,6 +94,15 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
+/* True while there are two processors for each job that runs or waits. */
+static bool has_free_processor(struct engine *engine)
+{
+    pthread_mutex_lock(&engine->queue_lock);
+    unsigned n_jobs = atomic_load(&engine->n_jobs) + engine->n_queued;
+    pthread_mutex_unlock(&engine->queue_lock);
+    return 2 * n_jobs <= engine->processors;
+}
+
 static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
@@ -109,6 +118,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct statfs status;
     struct codec_limits limits = {options->max_pixels, options->memory};
+    decode.two_threads = has_free_processor(s->engine);
     decode.padded = fstatfs(s->job->in_fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
     decode.meta = format_meta(s->job->format);
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
@@ -405,6 +415,7 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
     static int (*const steps[])(struct job_state *, struct fault *) = {read_header, prepare, decode,
                                                                        start_on_device};
     int result = 0;
+    atomic_fetch_add(&engine->n_jobs, 1);
     deadline_set(job->deadline);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++) {
         result = deadline_check(&job->fault);
@@ -429,6 +440,7 @@ void job_end(struct job_state *s)
         encode(s, fault);
     deadline_set(0);
     let_go(s);
+    atomic_fetch_sub(&s->engine->n_jobs, 1);
     job->report.total = clock_now() - s->begin;
 }
 

@@ -226,6 +226,74 @@ static void test_reduced(void **state)
     }
 }
 
+/* Whatever becomes of a file, two threads make the same of it as one. */
+static void check_two_threads(const struct file *file, const char *text)
+{
+    struct decode_options one = options_of(text), two = one;
+    struct decoded expected, decoded;
+    struct fault why, fault;
+    two.two_threads = true;
+    int result = decode_file(file, &one, &expected, &why);
+    assert_int_equal(decode_file(file, &two, &decoded, &fault), result);
+    assert_string_equal(fault.text, why.text);
+    assert_string_equal(decoded.warnings, expected.warnings);
+    assert_int_equal(decoded.stored_luma, expected.stored_luma);
+    if (result == 0) {
+        const struct plane *plane = &expected.plane;
+        assert_int_equal(decoded.plane.width, plane->width);
+        assert_memory_equal(decoded.samples, expected.samples,
+                            (size_t)plane->width * plane->height * plane->channels);
+    }
+    decoded_finish(&decoded);
+    decoded_finish(&expected);
+}
+
+static void test_two_threads(void **state)
+{
+    (void)state;
+    for (unsigned orientation = 1; orientation <= 8; orientation++) {
+        struct file file = {0};
+        struct jpeg_kind kind = {JPEG_YCC,
+                                 1100,
+                                 1001,
+                                 .sampling = 1 + orientation % 2,
+                                 .restarts = orientation % 4 < 2,
+                                 .orientation = orientation};
+        make_jpeg(&file, &kind);
+        for (uint32_t reduce = 1; reduce <= 8; reduce *= 2) {
+            decode_less = (struct decode_less){.luma = orientation > 6, .reduce = reduce};
+            check_two_threads(&file, NULL);
+        }
+        decode_less = (struct decode_less){0};
+        file_finish(&file);
+    }
+    for (int colours = JPEG_GREY; colours <= JPEG_YCCK; colours++) {
+        struct file file = {0};
+        make_jpeg(&file, &(struct jpeg_kind){colours, 65, 16500});
+        check_two_threads(&file, NULL);
+        file_finish(&file);
+    }
+}
+
+/* Damage in either part, and an end in either. */
+static void test_two_threads_damage(void **state)
+{
+    struct file file = {0};
+    (void)state;
+    make_jpeg(&file, &(struct jpeg_kind){JPEG_YCC, 1100, 1001, .sampling = 2, .quality = 80});
+    for (size_t at = file.size / 16; at < file.size; at += file.size / 8) {
+        struct file cut = {file.data, at};
+        uint8_t was = file.data[at];
+        check_two_threads(&cut, NULL);
+        check_two_threads(&cut, "partial=1");
+        file.data[at] = 0xFF;
+        check_two_threads(&file, NULL);
+        check_two_threads(&file, "strict=1");
+        file.data[at] = was;
+    }
+    file_finish(&file);
+}
+
 /* CMYK goes through a row of its own before it is placed. */
 static void test_turned_inks(void **state)
 {
@@ -526,6 +594,8 @@ int main(void)
         cmocka_unit_test(test_luma),
         cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_two_threads_damage),
         cmocka_unit_test(test_turned_inks),
         cmocka_unit_test(test_partial),
         cmocka_unit_test(test_partial_progressive),

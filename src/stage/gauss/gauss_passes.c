@@ -97,8 +97,9 @@ static void add_rows(struct task *task)
     size_t cache = radius < 12 ? STRIPS_SECOND_CACHE : STRIPS_FIRST_CACHE;
     struct strips_need need = {lines * middle, cache, 4.0 * lines, radius};
     struct strips strips = strips_cut(task->plan->profile, out, &need);
+    /* The last line, of bytes, is there a second time, widened. */
     uint64_t bytes = (uint64_t)lines * (strips.width + 64) * middle +
-                     strips_line(&strips, &window, in->channels) * size;
+                     strips_line(&strips, &window, in->channels) * (size == 1 ? 3 : size);
     struct pass *pass = strips_begin(task->plan, "gauss", "", &strips, &task->in, &task->out,
                                      &window, &task->scratch, bytes);
     pass_name(pass, "rows");

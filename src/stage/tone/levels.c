@@ -144,10 +144,12 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     void *table = make_table(config, in);
     if (!table)
         return fault_set(fault, FAULT_MEMORY, "no memory for a table");
-    if (is_line(config, table, type, &line))
+    if (is_line(config, table, type, &line)) {
         add_line(function, &line);
-    else
+    } else {
         pixel_add_table(function, table, ((size_t)sample_max(type) + 1) * sample_size(type));
+        function->looks_up = true;
+    }
     free(table);
     return 0;
 }
